@@ -1,17 +1,20 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
-import { NF4 } from '../kernels/quantized/coded-rows.ts'
-import { compressedMatMul, type CompressedParams } from '../op-kit/compressed.ts'
+import { compressedMatMul, type CompressedParams, valuesOf } from '../op-kit/compressed.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { isCodedFloat } from '../tensor/floats.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import { binaryOf, commutative, isNamed } from './patterns.ts'
 
 /** Types in which files store weights. */
-const CODES: readonly DType[] = ['uint2', 'int2', 'uint4', 'int4', 'uint8', 'int8', 'nf4']
+export const CODES: readonly DType[] = [
+  ...(['uint2', 'int2', 'uint4', 'int4', 'uint8', 'int8', 'nf4'] as const),
+  ...(['float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz'] as const)
+]
 /** Types of scales, and of what they make of codes, that the kernel knows. */
-const FLOATS: readonly DType[] = ['float32', 'float16', 'bfloat16']
+export const FLOATS: readonly DType[] = ['float32', 'float16', 'bfloat16']
 
 /** Calls that others may read, too: they stay for them. */
 const shared = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
@@ -92,10 +95,7 @@ function weightsOf({ calls, values }: Match, graph: PlanGraph): Weights | undefi
   const own = graph.constantOf(scales)
   if (kind === undefined || own === undefined || !FLOATS.includes(own.type)) return undefined
   if (!belongsToGroups(own.dims, constant.dims)) return undefined
-  const parameters = {
-    ...{ n, k, bits, isSigned: DTYPES[constant.type].kind === 'int', values: valuesOf(constant.type) },
-    ...{ hasTable: constant.type === 'nf4', blockSize: k / groups, zeros: kind }
-  }
+  const parameters = { n, k, type: constant.type, blockSize: k / groups, zeros: kind }
   return { codes, scales, zeros, parameters }
 }
 
@@ -114,7 +114,7 @@ function kindOfZeros(
   id: ValueId | undefined
 ): CompressedParams['zeros'] | undefined {
   if (id === undefined) return 0
-  if (codes.type === 'nf4') return undefined
+  if (isCodedFloat(codes.type)) return undefined
   const one = scalarOf(graph, id)
   if (one !== undefined) return valuesOf(codes.type).includes(one) ? one : undefined
   const zeros = graph.constantOf(id)
@@ -124,16 +124,8 @@ function kindOfZeros(
   return zeros.type === graph.constantOf(values.get('scales')!)?.type ? 'numbers' : undefined
 }
 
-/** What each code of a type stands for. */
-function valuesOf(type: DType): readonly number[] {
-  if (type === 'nf4') return [...NF4]
-  const { bits, kind } = DTYPES[type]
-  const count = 2 ** bits
-  return Array.from({ length: count }, (_, code) => (kind === 'int' && code >= count / 2 ? code - count : code))
-}
-
 /** A constant whose bytes can be read as the file has them. */
-function rawOf(graph: PlanGraph, id: ValueId): (Constant & Required<Pick<Constant, 'raw'>>) | undefined {
+export function rawOf(graph: PlanGraph, id: ValueId): (Constant & Required<Pick<Constant, 'raw'>>) | undefined {
   const constant: Constant | Tensor | undefined = graph.constantOf(id)
   return constant && 'read' in constant && constant.raw ? (constant as ReturnType<typeof rawOf>) : undefined
 }
@@ -142,7 +134,7 @@ function rawOf(graph: PlanGraph, id: ValueId): (Constant & Required<Pick<Constan
 const bytes = new WeakMap<Constant, Constant>()
 
 /** The bytes of a constant as a constant of their own, so that codes stay packed in memory. */
-function bytesOf(graph: PlanGraph, id: ValueId): ValueId {
+export function bytesOf(graph: PlanGraph, id: ValueId): ValueId {
   const name = `${id}\0bytes`
   const constant = rawOf(graph, id)!
   const own = bytes.get(constant) ?? rawBytes(constant)

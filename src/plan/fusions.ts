@@ -2,6 +2,7 @@ import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-
 import { attentionPattern, sharedHeadsPattern } from './fuse-attention.ts'
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
+import { dequantizedPattern } from './fuse-dequantized.ts'
 import { activationPattern, biasPatterns, channelPattern, residualPatterns } from './fuse-epilogue.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
@@ -22,6 +23,7 @@ export const IDENTICAL: readonly Pattern[] = [fusedConvert]
 export const ROUNDED: readonly Pattern[] = [
   ...IDENTICAL,
   compressedPattern,
+  dequantizedPattern,
   siluPattern,
   swishPattern,
   geluPattern,

@@ -8,6 +8,7 @@ import { NF4 } from '../../src/kernels/quantized/coded-rows.ts'
 import { type Plan, planGraph } from '../../src/plan/plan.ts'
 import { convert } from '../../src/tensor/convert.ts'
 import { toNumbers } from '../../src/tensor/elements.ts'
+import { decodeFloat } from '../../src/tensor/floats.ts'
 import { pack } from '../../src/tensor/packing.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { layer, load, net } from '../openvino/ir.ts'
@@ -16,7 +17,7 @@ import { noise } from '../wasm/compare.ts'
 import { opsOf } from './plan.ts'
 
 interface Weights {
-  readonly type: 'u2' | 'u4' | 'i4' | 'u8' | 'i8' | 'nf4'
+  readonly type: keyof typeof BITS
   readonly n: number
   readonly k: number
   /** Groups of a row; 0: the row has no axis of groups. */
@@ -25,7 +26,8 @@ interface Weights {
   readonly transposes?: boolean
 }
 
-const BITS = { u2: 2, u4: 4, i4: 4, u8: 8, i8: 8, nf4: 4 }
+const BITS = { u2: 2, u4: 4, i4: 4, u8: 8, i8: 8, nf4: 4, f8e4m3: 8, f8e5m2: 8 }
+const FLOATS8 = { f8e4m3: 'float8e4m3fn', f8e5m2: 'float8e5m2' } as const
 const PRECISION: Readonly<Record<string, string>> = { f16: 'FP16', f32: 'FP32' }
 const STORED = { u2: 'uint2', u4: 'uint4', i4: 'int4', nf4: 'nf4' } as const
 
@@ -40,9 +42,14 @@ function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): 
     return `offset="${offset}" size="${bytes.length}"`
   }
   const codesOf = (count: number, seed: number): number[] =>
-    [...noise([count], seed, 2 ** (bits - 1)).data].map(x => Math.floor(x) + (isSigned ? 0 : 2 ** (bits - 1)))
+    [...noise([count], seed, 2 ** (bits - 1)).data]
+      .map(x => Math.floor(x) + (isSigned ? 0 : 2 ** (bits - 1)))
+      // Floats of less than 1.
+      .map(code => (type in FLOATS8 ? code % 0x38 : code))
   const stored = (codes: readonly number[]): Uint8Array =>
-    type === 'u8' || type === 'i8' ? Uint8Array.from(codes) : pack(STORED[type], Uint8Array.from(codes), 'openvino')
+    type in STORED
+      ? pack(STORED[type as keyof typeof STORED], Uint8Array.from(codes), 'openvino')
+      : Uint8Array.from(codes)
   const halves = (numbers: readonly number[]): Uint8Array =>
     new Uint8Array(convert(new Tensor('float32', numbers, [numbers.length]), 'float16').data.buffer)
   const blocks = Math.max(1, groups)
@@ -92,7 +99,8 @@ function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): 
   const weights = codes.map((code, i) => {
     const block = Math.floor(i / (k / blocks))
     const zero = zeros === 'none' ? 0 : zeros === 'one' ? point[0] : zeroCodes[block]
-    return ((type === 'nf4' ? NF4[code] : code) - zero) * scales[block]
+    const value = type in FLOATS8 ? decodeFloat(FLOATS8[type as keyof typeof FLOATS8], code) : code
+    return ((type === 'nf4' ? NF4[code] : value) - zero) * scales[block]
   })
   return { model: load(text, bin), weights }
 }
@@ -140,6 +148,8 @@ const CASES: readonly Weights[] = [
   { type: 'u8', n: 50, k: 40, groups: 0, zeros: 'one' },
   { type: 'i8', n: 45, k: 50, groups: 0, zeros: 'none' },
   { type: 'nf4', n: 45, k: 64, groups: 2, zeros: 'none' },
+  { type: 'f8e4m3', n: 45, k: 64, groups: 2, zeros: 'none' },
+  { type: 'f8e5m2', n: 45, k: 40, groups: 0, zeros: 'none' },
   { type: 'nf4', n: 45, k: 38, groups: 0, zeros: 'none' }
 ]
 

@@ -1,9 +1,11 @@
 import { FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
 import { codeBytes } from '../../kernels/quantized/packed.ts'
-import type { CompressedParams } from '../../op-kit/compressed.ts'
+import { type CompressedParams, valuesOf } from '../../op-kit/compressed.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
+import { DTYPES } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { arrayOf, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
+import { isFloat8 } from './coded-floats.ts'
 import { bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
 
 interface NBitsParams {
@@ -63,15 +65,17 @@ export const selectMatMulBnb4 = selectorFor<Bnb4Params>(({ op, operands, paramet
 
 /** CompressedMatMul of float32. */
 export const selectCompressedMatMul = selectorFor<CompressedParams>(({ op, operands, parameters: p }) => {
-  const { a, scales } = operands
-  if (a?.type !== 'float32' || scales === undefined) return undefined
-  const { n, k, bits, isSigned, hasTable, blockSize, zeros } = p
-  const rowBits = (k / blockSize) * bits
+  const { a, scales, bias } = operands
+  if (a?.type !== 'float32' || scales === undefined || (bias && bias.type !== 'float32')) return undefined
+  const { n, k, type, blockSize, zeros } = p
+  const { bits, kind } = DTYPES[type]
+  const hasTable = type === 'nf4'
   const found: CodedProduct = {
-    ...{ m: rowsOf(a.dims), n, k, bits, hasTable, isSigned, rowBytes: (k * bits) / 8, blockSize },
-    zeros: typeof zeros === 'number' ? { kind: 'one', zero: zeros } : { kind: zeros, rowBits }
+    ...{ m: rowsOf(a.dims), n, k, bits, hasTable, isSigned: kind === 'int', rowBytes: (k * bits) / 8, blockSize },
+    floats: isFloat8(type) ? type : undefined,
+    zeros: typeof zeros === 'number' ? { kind: 'one', zero: zeros } : { kind: zeros, rowBits: (k / blockSize) * bits }
   }
-  const table = hasTable ? { table: Float32Array.from(p.values) } : {}
+  const table = hasTable ? { table: Float32Array.from(valuesOf(type)) } : {}
   return codedSelection(op, found, scales, { weights: 'codes', scales: 'scales', ...table })
 })
 
@@ -82,7 +86,7 @@ function codedSelection(
   scales: Tensor,
   names: { readonly weights: string; readonly scales: string; readonly table?: Float32Array }
 ): Selection | undefined {
-  if (!isServed(found, scales)) return undefined
+  if (!isServed(found, scales.type)) return undefined
   return {
     kernel: jobKernel(op, (given: TensorOperands) =>
       bindCoded(found, {

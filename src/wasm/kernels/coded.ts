@@ -1,9 +1,11 @@
 import { codeBytes } from '../../kernels/quantized/packed.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type BoundJob, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
+import { type Float8, floatPlanes, mantissaOf } from './coded-floats.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 9
@@ -26,6 +28,8 @@ export interface CodedProduct {
   readonly bits: number
   /** Codes name values of a table. */
   readonly hasTable?: boolean
+  /** Codes are floats of 8 bits. */
+  readonly floats?: Float8 | undefined
   /** The first code of a byte lies in its high bits. */
   readonly isHighFirst?: boolean
   /** Codes are signed, and zero points in codes, too. */
@@ -53,18 +57,18 @@ export interface CodedArrays {
 }
 
 /** Types of scales, by their number in CodedArguments. */
-const SCALE_TYPES = ['float32', 'float16', 'bfloat16']
+const SCALE_TYPES: readonly DType[] = ['float32', 'float16', 'bfloat16']
 
 /** Rows of the first factor, whose last dim is `k`. */
 export const rowsOf = (dims: readonly number[]): number => product(dims, 0, dims.length - 1)
 
 /** Whether the kernel computes a product, and faster than the reference. */
-export function isServed({ m, n, k, bits, rowBytes, blockSize, zeros }: CodedProduct, scales: Tensor): boolean {
+export function isServed({ m, n, k, bits, rowBytes, blockSize, zeros }: CodedProduct, scales: DType): boolean {
   const blocks = Math.ceil(k / blockSize)
   const zeroBits = zeros.kind === 'codes' ? n * zeros.rowBits : 0
   return (
     m * n * k >= MIN_MULTIPLICATIONS &&
-    SCALE_TYPES.includes(scales.type) &&
+    SCALE_TYPES.includes(scales) &&
     rowBytes >= codeBytes(k, bits) &&
     Math.max(n * rowBytes, n * blocks, zeroBits, k * bits + 8) < MAX_COUNT
   )
@@ -74,14 +78,15 @@ export function isServed({ m, n, k, bits, rowBytes, blockSize, zeros }: CodedPro
 export function bindCoded(found: CodedProduct, arrays: CodedArrays): BoundJob {
   const { a, codes, scales, zeros, bias, table } = arrays
   // What the kernel does not read must be some array.
-  const inputs = [a, codes, arrayOf(scales), zeros ?? a, bias ?? a, table ?? a]
+  const values = found.floats ? floatPlanes(found.floats) : table
+  const inputs = [a, codes, arrayOf(scales), zeros ?? a, bias ?? a, values ?? a]
   return { template: templateOf(found, SCALE_TYPES.indexOf(scales.type), bias !== undefined), inputs }
 }
 
 function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): JobTemplate {
-  const { m, n, k, bits, hasTable, isHighFirst, isSigned, rowBytes, mayRound, blockSize, zeros } = found
+  const { m, n, k, bits, hasTable, floats, isHighFirst, isSigned, rowBytes, mayRound, blockSize, zeros } = found
   const rows = Math.min(m, MAX_BLOCK_ROWS)
-  const sign = hasTable || !isSigned ? 0 : 2 ** (bits - 1)
+  const sign = hasTable || floats || !isSigned ? 0 : 2 ** (bits - 1)
   return {
     kernel: 'coded',
     blocks: Math.ceil(m / rows) * Math.ceil(n / PANEL),
@@ -96,7 +101,7 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
       k,
       rows,
       bits,
-      Number(hasTable === true),
+      floats ? (mantissaOf(floats) === 3 ? 2 : 3) : Number(hasTable === true),
       Number(isHighFirst === true),
       // The sign bit of each code of a byte.
       (sign * 255) / (2 ** bits - 1),
@@ -110,7 +115,7 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
       zeros.kind === 'codes' ? zeros.rowBits : 0,
       Number(hasBias),
       Number(isChunked(found)),
-      Number(mayRound === true && !hasTable && blockSize <= MAX_ROUNDED_BLOCK)
+      Number(mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK)
     ]
   }
 }

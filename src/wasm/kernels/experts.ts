@@ -18,6 +18,7 @@ import { areFloat32, arrayOf, type BoundJob, floatBits, selectorFor, staged, typ
 import type { NumericArray } from '../staging.ts'
 import { temporaries } from '../temporary.ts'
 import { PANEL } from '../workspace.ts'
+import { isFloat8 } from './coded-floats.ts'
 import { bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
 import { activationArguments } from './elementwise.ts'
 import { MIN_MULTIPLICATIONS, packFactor, productOf, productTemplate } from './matrix.ts'
@@ -59,14 +60,17 @@ export const selectMoe = selectorFor<ExpertParams>(({ op, operands, parameters: 
   return isPackable ? { kernel, pack: packExperts } : { kernel }
 })
 
-/** QMoE of float32 whose weights are codes of integers. */
+/** QMoE of float32. */
 export const selectQMoe = selectorFor<QuantizedExpertParams>(({ op, operands, parameters: p }) => {
   const { x, scores, weights, first, second } = operands
-  const floats = { x, scores, weights, b1: operands.firstBias, b2: operands.secondBias, b3: operands.thirdBias }
-  if (!areFloat32(floats) || !first || !second || p.codes !== 'int') return undefined
+  if (!first || !second) return undefined
+  const layers = quantizedLayersOf({ ...operands, first, second })
+  const numbers = [x, scores, weights, ...layers.flatMap(layer => [layer?.bias, layer?.global])]
+  if (!numbers.every(tensor => tensor === undefined || tensor.type === 'float32')) return undefined
   const rows = rowsOf(x!.dims) * p.chosen
-  const isCoded = quantizedLayersOf({ ...operands, first, second }).every(
-    (layer, i) => layer === undefined || isServed(codedProduct(layer, rows, p.bits[i], p), layer.scales!)
+  const isCoded = layers.every(
+    (layer, i) =>
+      layer === undefined || isServed(codedProduct(layer, rows, p.bits[i], p), layer.scales?.type ?? 'float32')
   )
   if (!isCoded) return undefined
   const layersOf = (given: TensorOperands): Layers => {
@@ -125,6 +129,11 @@ function codedProduct(
   p: QuantizedExpertParams
 ): CodedProduct {
   const [, n, rowBytes] = weights.dims
+  if (isFloat8(weights.type))
+    return {
+      ...{ m, n, k: rowBytes, bits: 8, floats: weights.type, rowBytes, blockSize: rowBytes },
+      zeros: { kind: 'one', zero: 0 }
+    }
   const k = (rowBytes * 8) / bits
   const isByBlock = scales!.dims.length === 3
   return {
@@ -138,11 +147,15 @@ function codedProduct(
 }
 
 function codedLayer(layer: QuantizedLayer<Tensor>, bits: number, p: QuantizedExpertParams): Layer {
-  const { weights, scales, zeros, bias } = layer
+  const { weights, scales, zeros, bias, global } = layer
   const [experts, rows] = weights.dims
   const { k: columns } = codedProduct(layer, 1, bits, p)
   const ofExpert = (tensor: Tensor, expert: number): NumericArray =>
     partOf(arrayOf(tensor), expert, product(tensor.dims) / experts)
+  const scalesOf = (expert: number): Tensor =>
+    scales
+      ? new Tensor(scales.type, ofExpert(scales, expert) as never, scales.dims.slice(1))
+      : new Tensor('float32', new Float32Array(rows).fill(global ? (global.data as Float32Array)[expert] : 1), [rows])
   return {
     rows,
     columns,
@@ -150,7 +163,7 @@ function codedLayer(layer: QuantizedLayer<Tensor>, bits: number, p: QuantizedExp
       bindCoded(codedProduct(layer, m, bits, p), {
         a,
         codes: ofExpert(weights, expert),
-        scales: new Tensor(scales!.type, ofExpert(scales!, expert) as never, scales!.dims.slice(1)),
+        scales: scalesOf(expert),
         zeros: zeros && ofExpert(zeros, expert),
         bias: bias && ofExpert(bias, expert)
       })

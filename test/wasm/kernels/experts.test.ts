@@ -139,6 +139,33 @@ const plain: Mixture = {
   ...{ fusion: 1, hasThird: false, hasBias: true, normalizes: true }
 }
 
+test('whose weights are 8-bit floats give the sums of the reference, scaled by experts or not', () => {
+  for (const [tokens, hidden] of [
+    [1, 64],
+    [9, 48],
+    [40, 40]
+  ])
+    for (const scales of [undefined, [0.5, 2, 1]]) {
+      const { inputs, attributes } = qmoe(
+        { ...plain, tokens, hidden },
+        { bits: 8, block: 0, hasZeros: false, isGiven: false }
+      )
+      const floats = inputs.map(tensor =>
+        tensor?.type === 'uint8'
+          ? new Tensor(
+              'float8e4m3fn',
+              tensor.data.map(code => code % 0x38),
+              tensor.dims
+            )
+          : tensor
+      )
+      for (const at of [3, 6]) floats[at] = undefined
+      const global = scales && new Tensor('float32', scales, [3])
+      const all = { ...attributes, quant_type: 'fp8' }
+      expectEqual(QMOE, [...floats, global, global], { attributes: all }, ROUNDING)
+    }
+})
+
 test('of 16 bits are packed in 16 bits, and give the sums of the reference', () => {
   for (const type of ['float16', 'bfloat16'] as const)
     for (const tokens of [1, 3, 40]) {

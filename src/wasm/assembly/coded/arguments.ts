@@ -12,7 +12,7 @@ export class CodedArguments {
   zeros: usize
   /** float32: one number a column of C. */
   bias: usize
-  /** float32: what each of the 16 codes stands for. */
+  /** float32: what each of the 16 codes stands for; of 8-bit floats the vectors of floats.ts. */
   table: usize
   c: usize
   m: u32
@@ -22,8 +22,8 @@ export class CodedArguments {
   rows: u32
   /** Bits of a code. */
   bits: u32
-  /** Whether codes name values of the table. */
-  hasTable: u32
+  /** What codes are: see {@link INTEGERS}. */
+  codeKind: u32
   /** Whether the first code of a byte lies in its high bits; only with 4 bits. */
   isHighFirst: u32
   /** The sign bits of a byte of codes, where these are signed; zero points in codes have them, too. */
@@ -46,6 +46,12 @@ export class CodedArguments {
   /** Whether few rows of A may be rounded to integers of 8 bits, by blocks. */
   isWhole: u32
 }
+
+/** Kinds of codes: integers, names of the values of the table, 8-bit floats with 3 or 2 bits of mantissa. */
+export const INTEGERS: u32 = 0
+export const NAMES: u32 = 1
+export const FLOATS3: u32 = 2
+export const FLOATS2: u32 = 3
 
 /** Types of floats: float32, float16 and bfloat16. */
 export const FLOAT32: u32 = 0

@@ -1,5 +1,6 @@
 import { splat } from '../f32/simd'
-import { codeAt, CodedArguments, floatAt, scaleAt, zeroAt } from './arguments'
+import { codeAt, CodedArguments, FLOATS3, floatAt, INTEGERS, NAMES, scaleAt, zeroAt } from './arguments'
+import { decodeFloats } from './floats'
 
 /** Writes elements `from … to - 1` of a row of the weights as float32. */
 export function decodeRow(args: CodedArguments, row: u32, from: u32, to: u32, out: usize): void {
@@ -7,8 +8,11 @@ export function decodeRow(args: CodedArguments, row: u32, from: u32, to: u32, ou
     const block = from / args.blockSize
     const end = min(to, (block + 1) * args.blockSize)
     const scale = scaleAt(args, row, block)
-    if (args.hasTable) decodeNamed(args, row, from, end, scale, out)
-    else {
+    if (args.codeKind == NAMES) decodeNamed(args, row, from, end, scale, out)
+    else if (args.codeKind != INTEGERS) {
+      const codes = args.codes + <usize>row * args.rowBytes + from
+      decodeFloats(args.codeKind == FLOATS3 ? 3 : 2, codes, end - from, args.table, scale, out)
+    } else {
       let zero = <f32>zeroAt(args, row, block)
       if (args.zeroKind == 2) zero += floatAt(args.zeros, row * args.blocks + block, args.scaleKind)
       decodeBlock(args, row, from, end, scale, zero, out)

@@ -2,7 +2,7 @@ import { EDGE, rowsByPanel } from '../f32/gemm'
 import { epilogue } from '../f32/matrix'
 import { packPanel } from '../f32/panels'
 import { NONE } from '../f32/unary'
-import { CodedArguments } from './arguments'
+import { CodedArguments, NAMES } from './arguments'
 import { decodeRow } from './decode'
 import { orderRow, rowByCoded, splitTable } from './row'
 
@@ -33,7 +33,7 @@ export function codedProduct(args: CodedArguments, scratch: usize, from: u32, to
 }
 
 function byRow(args: CodedArguments, a: usize, column: u32, cols: u32, rows: u32, scratch: usize, c: usize): void {
-  if (args.hasTable) splitTable(args, scratch)
+  if (args.codeKind == NAMES) splitTable(args, scratch)
   for (let i: u32 = 0; i < rows; i++, a += (<usize>args.k) << 2, c += (<usize>args.n) << 2) {
     orderRow(args, a, scratch)
     rowByCoded(args, column, column + cols, scratch, c)

@@ -1,5 +1,6 @@
 import { fma, splat, sumOf } from '../f32/simd'
-import { CodedArguments, FLOAT32, floatAt, scaleAt, zeroAt } from './arguments'
+import { CodedArguments, FLOATS3, floatAt, INTEGERS, NAMES, scaleAt, zeroAt } from './arguments'
+import { addFloats } from './floats'
 
 /**
  * One row of A by rows of the weights, which are widened in registers. A lies in the order in which codes come out of
@@ -122,18 +123,29 @@ function addNamed(sum: v128, codes: v128, planes: usize, a: usize): v128 {
   return fma(sum, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15), v128.load(a, 48))
 }
 
-/** What codes of a chunk are. */
+/** What codes of a chunk are: names, or 8-bit floats with 3 or 2 bits of mantissa; else integers of so many bits. */
 const NAMED: u32 = 0
+const E4M3: u32 = 43
+const E5M2: u32 = 52
+
+/** Codes of a chunk. */
+// @ts-ignore: decorator
+@inline
+function codesIn(kind: u32): u32 {
+  return kind == NAMED ? 32 : kind == E4M3 || kind == E5M2 ? 16 : 128 / kind
+}
 
 /**
  * A chunk of weights times its part of A.
- * @param kind bits of a code, or {@link NAMED}
+ * @param kind bits of a code, {@link NAMED} or {@link E4M3}
  * @param zero bytes, or for 8-bit codes 16-bit numbers
  */
 // @ts-ignore: decorator
 @inline
 function addChunk(kind: u32, whole: bool, sum: v128, w: usize, a: usize, signs: v128, zero: v128, planes: usize): v128 {
   const group: usize = whole ? 32 : 64
+  if (kind == E4M3) return addFloats(3, sum, v128.load(w), planes, a)
+  if (kind == E5M2) return addFloats(2, sum, v128.load(w), planes, a)
   const v = v128.xor(v128.load(w), signs)
   if (kind == NAMED) {
     sum = addNamed(sum, v128.and(v, i8x16.splat(15)), planes, a)
@@ -172,13 +184,14 @@ function addScaled(whole: bool, total: v128, sums: v128, scale: f32, own: f32): 
 // @ts-ignore: decorator
 @inline
 function fourRows(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch: usize, c: usize): void {
-  const perChunk: u32 = kind == NAMED ? 32 : 128 / kind
+  const perChunk = codesIn(kind)
   const signs = i8x16.splat(<i8>args.flip)
   const step = <usize>args.rowBytes
   const hasNumbers = args.zeroKind == 2
   let a = scratch + PLANES
   const sums = a + orderedBytes(args)
   const units = ownScales(args, scratch)
+  const planes = kind == E4M3 || kind == E5M2 ? args.table : scratch
   let w = args.codes + <usize>row * step
   let t0 = splat(0)
   let t1 = t0
@@ -199,10 +212,10 @@ function fourRows(kind: u32, whole: bool, args: CodedArguments, row: u32, scratc
     let s3 = s0
     const end = min(chunks, done + perBlock)
     for (; done < end; done++, w += 16, a += perChunk << (whole ? 1 : 2)) {
-      s0 = addChunk(kind, whole, s0, w, a, signs, z0, scratch)
-      s1 = addChunk(kind, whole, s1, w + step, a, signs, z1, scratch)
-      s2 = addChunk(kind, whole, s2, w + 2 * step, a, signs, z2, scratch)
-      s3 = addChunk(kind, whole, s3, w + 3 * step, a, signs, z3, scratch)
+      s0 = addChunk(kind, whole, s0, w, a, signs, z0, planes)
+      s1 = addChunk(kind, whole, s1, w + step, a, signs, z1, planes)
+      s2 = addChunk(kind, whole, s2, w + 2 * step, a, signs, z2, planes)
+      s3 = addChunk(kind, whole, s3, w + 3 * step, a, signs, z3, planes)
     }
     const f0 = scaleAt(args, row, block)
     const f1 = scaleAt(args, row + 1, block)
@@ -231,11 +244,12 @@ function fourRows(kind: u32, whole: bool, args: CodedArguments, row: u32, scratc
 // @ts-ignore: decorator
 @inline
 function oneRow(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch: usize, c: usize): void {
-  const perChunk: u32 = kind == NAMED ? 32 : 128 / kind
+  const perChunk = codesIn(kind)
   const signs = i8x16.splat(<i8>args.flip)
   let a = scratch + PLANES
   const sums = a + orderedBytes(args)
   const units = ownScales(args, scratch)
+  const planes = kind == E4M3 || kind == E5M2 ? args.table : scratch
   let w = args.codes + <usize>row * args.rowBytes
   let total = splat(0)
   let correction: f32 = 0
@@ -247,7 +261,7 @@ function oneRow(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch:
     let sum = splat(0)
     const end = min(chunks, done + perBlock)
     for (; done < end; done++, w += 16, a += perChunk << (whole ? 1 : 2))
-      sum = addChunk(kind, whole, sum, w, a, signs, zero, scratch)
+      sum = addChunk(kind, whole, sum, w, a, signs, zero, planes)
     const scale = scaleAt(args, row, block)
     const own = whole ? f32.load(units + ((<usize>block) << 2)) : 1
     total = addScaled(whole, total, sum, scale, own)
@@ -297,9 +311,21 @@ function namedRows(args: CodedArguments, row: u32, end: u32, scratch: usize, c: 
   for (; row < end; row++, c += 4) oneRow(NAMED, false, args, row, scratch, c)
 }
 
+function rowsOfE4M3(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(E4M3, false, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(E4M3, false, args, row, scratch, c)
+}
+
+function rowsOfE5M2(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
+  for (; row + 4 <= end; row += 4, c += 16) fourRows(E5M2, false, args, row, scratch, c)
+  for (; row < end; row++, c += 4) oneRow(E5M2, false, args, row, scratch, c)
+}
+
 /** One row of A, in the order of the chunks, by rows `row … end - 1` of the weights. */
 export function rowByCoded(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  if (args.hasTable) namedRows(args, row, end, scratch, c)
+  if (args.codeKind == NAMES) namedRows(args, row, end, scratch, c)
+  else if (args.codeKind == FLOATS3) rowsOfE4M3(args, row, end, scratch, c)
+  else if (args.codeKind != INTEGERS) rowsOfE5M2(args, row, end, scratch, c)
   else if (args.isWhole) {
     if (args.bits == 4) integersOf4(args, row, end, scratch, c)
     else if (args.bits == 2) integersOf2(args, row, end, scratch, c)

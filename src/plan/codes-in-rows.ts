@@ -1,0 +1,101 @@
+import type { Constant, ValueId } from '../graph/graph.ts'
+import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
+import { isPacked, pack } from '../tensor/packing.ts'
+import { Tensor } from '../tensor/tensor.ts'
+import type { PlanGraph } from './graph.ts'
+
+/** How a matrix of weights in codes is stored. */
+export interface Stored {
+  readonly n: number
+  readonly k: number
+  /** Whether it is stored as [k, n]. */
+  readonly isTurned: boolean
+  /** Groups of a row of the weights; 0: one scale for all of them. */
+  readonly groups: number
+}
+
+type Numbers = Exclude<Storage, string[]>
+
+/** The rows of a matrix of weights, which is stored by columns, as packed codes. */
+export const rowsOfCodes = (graph: PlanGraph, id: ValueId, { n, k }: Stored): ValueId =>
+  derived(graph, id, `rows of ${n}`, n * k, data => turned(data, k, n))
+
+/** Scales or zero points of all groups, row by row: packed where they are codes. */
+export const listOfGroups = (graph: PlanGraph, id: ValueId, { n, isTurned, groups }: Stored): ValueId =>
+  derived(graph, id, `${groups} groups of ${n}, ${isTurned}`, n * Math.max(1, groups), data => {
+    if (groups === 0) return filled(data, n)
+    return isTurned ? turned(data, groups, n) : data
+  })
+
+/** Scales of numbers that have none. */
+export function ones(graph: PlanGraph, id: ValueId, n: number): ValueId {
+  const name = `${id}\0ones`
+  graph.constants.set(name, new Tensor('float32', new Float32Array(n).fill(1), [n]))
+  return name
+}
+
+/** By what they are made of, so that all plans of a session share them. */
+const made = new WeakMap<Constant | Tensor, Map<string, Constant>>()
+
+/**
+ * A constant of so many elements that are made of another's when it is first read.
+ * @param key says how they are made
+ */
+function derived(graph: PlanGraph, id: ValueId, key: string, count: number, make: (data: Numbers) => Numbers): ValueId {
+  const constant = graph.constantOf(id)!
+  const all = made.get(constant) ?? new Map<string, Constant>()
+  made.set(constant, all)
+  const own = all.get(key) ?? constantOf(constant, count, make)
+  all.set(key, own)
+  const name = `${id}\0${key}`
+  graph.constants.set(name, own)
+  return name
+}
+
+function constantOf(constant: Constant | Tensor, count: number, make: (data: Numbers) => Numbers): Constant {
+  const { type } = constant
+  const byteLength = Math.ceil((count * DTYPES[type].bits) / 8)
+  // Floats of 16 bits and more are read as such, codes as bytes.
+  const isCode = DTYPES[type].bits <= 8
+  const dims = [isCode ? byteLength : count]
+  const read = (): Tensor => {
+    const { data } = 'read' in constant ? constant.read() : constant
+    const list = make(data as Numbers)
+    return isCode ? new Tensor('uint8', packedOf(type, list), dims) : new Tensor(type, list as never, dims)
+  }
+  return {
+    type: isCode ? 'uint8' : type,
+    dims,
+    byteLength,
+    place: 'place' in constant ? constant.place : {},
+    isDerived: true,
+    read
+  }
+}
+
+function packedOf(type: DType, codes: Numbers): Uint8Array {
+  const { buffer, byteOffset, byteLength } = codes
+  return isPacked(type) ? pack(type, codes as Uint8Array, 'onnx') : new Uint8Array(buffer, byteOffset, byteLength)
+}
+
+/** A list of one element as often as it is needed. */
+const filled = (data: Numbers, count: number): Numbers => {
+  const list = new (data.constructor as new (count: number) => Uint8Array)(count)
+  return list.fill((data as Uint8Array)[0])
+}
+
+/** Rows and columns of a tile, which stays in the first cache. */
+const TILE = 64
+
+/** The transposed matrix. */
+function turned(data: Numbers, rows: number, columns: number): Numbers {
+  const from = data as Uint8Array
+  const to = new (data.constructor as new (count: number) => Uint8Array)(rows * columns)
+  for (let r = 0; r < rows; r += TILE)
+    for (let c = 0; c < columns; c += TILE) {
+      const [lastRow, lastColumn] = [Math.min(rows, r + TILE), Math.min(columns, c + TILE)]
+      for (let column = c; column < lastColumn; column++)
+        for (let row = r; row < lastRow; row++) to[column * rows + row] = from[row * columns + column]
+    }
+  return to
+}
