@@ -69,8 +69,12 @@ import { selectLogSumExp, selectLpNorm, selectNormalizeL2 } from './kernels/redu
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectRotation } from './kernels/rotary.ts'
+import { selectScatterElements } from './kernels/scatter.ts'
+import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
-import { selectBlocks, selectExpand, selectTranspose } from './kernels/transpose.ts'
+import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
+import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
+import { selectWideMatMul } from './kernels/wide-product.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged, type NumericArray } from './staging.ts'
@@ -154,10 +158,14 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Mean', selectFolded('add', true)],
   ['Transpose', selectTranspose],
   ['Expand', selectExpand],
+  ['Slice', selectSlice],
+  ['Tile', selectTile],
+  ['ScatterElements', selectScatterElements],
   ['SpaceToDepth', selectBlocks(true)],
   ['DepthToSpace', selectBlocks(false)],
   ['Concat', selectConcat],
   ['Split', selectSplit],
+  ['MatMul', either(selectWideMatMul('int32'), selectWideMatMul('int64'))],
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
@@ -195,7 +203,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */
 const ROUNDED: ReadonlyMap<string, Selector> = new Map([
-  ['MatMul', selectMatMul],
+  ['MatMul', either(selectMatMul, selectWideMatMul('float64'))],
   ['Gemm', selectGemm],
   ['Einsum', selectEinsum],
   ['Conv', selectConv],
@@ -224,6 +232,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['BatchNormalization', selectBatchNorm],
   ['ReduceSum', selectReduce('sum')],
   ['ReduceMean', selectReduce('mean')],
+  ['ReduceProd', selectReduce('prod')],
   ['ReduceSumSquare', selectReduce('sumSquare')],
   ['ReduceL1', selectReduce('l1')],
   ['ReduceL2', selectReduce('l2')],
@@ -251,6 +260,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
   ['Pow', selectPow],
+  ['Sin', selectSine(false)],
+  ['Cos', selectSine(true)],
   ['GRU', selectGru],
   ['RNN', selectRnn],
   ['Resize', selectResampled],

@@ -50,7 +50,12 @@ const COMPUTING = {
   byteMeanPool: 71,
   byteSoftmax: 72,
   extremes: 73,
-  arithmetic: 80
+  arithmetic: 80,
+  scatter: 81,
+  sine: 82,
+  strided: 83,
+  wideReduce: 84,
+  wideProduct: 85
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

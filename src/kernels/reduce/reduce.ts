@@ -5,6 +5,7 @@ import { allocate, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from '../core/convert-paced.ts'
 import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { type BigInts, doubles, readNumbers } from '../core/numbers.ts'
+import { inChunks } from '../core/pace.ts'
 
 export type Reduction =
   | 'sum'
@@ -151,6 +152,11 @@ export function* reduce(
   else {
     yield* accumulate(NUMBERS[kind], numbers, x.dims, axes, results)
     finish(kind, results, count)
+  }
+  // Exact sums wrap as their storage does.
+  if (isInteger(type) && (kind === 'sum' || kind === 'l1') && !is64BitInteger(type)) {
+    const sums = out.data as Numbers
+    return yield* inChunks(results.length, (from, to) => sums.set(results.subarray(from, to), from))
   }
   yield* convertPaced(new Tensor('float64', results, out.dims), out)
 }

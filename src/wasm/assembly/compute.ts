@@ -24,6 +24,7 @@ import {
   rmsNormRows,
   RowsArguments
 } from './f32/rows'
+import { sine, SineArguments } from './f32/sine'
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { TakeArguments, takeRows } from './f32/take'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
@@ -44,6 +45,10 @@ import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
+import { wideProduct, WideProductArguments } from './wide/product'
+import { reduceWide, WideReduceArguments } from './wide/reduce'
+import { scatter, ScatterArguments } from './wide/scatter'
+import { copyStrided, StridedArguments } from './wide/strided'
 
 export { narrowHalves, widenHalves } from './f16/halves'
 export { packHalves } from './f32/few-halves'
@@ -197,6 +202,19 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       return arithmetic(changetype<ArithmeticArguments>(args), from, to)
     case 62:
       rotateRows(changetype<RotateArguments>(args), from, to)
+      break
+    case 81:
+      return scatter(changetype<ScatterArguments>(args), from, to)
+    case 82:
+      return sine(changetype<SineArguments>(args), from, to)
+    case 83:
+      copyStrided(changetype<StridedArguments>(args), from, to)
+      break
+    case 84:
+      reduceWide(changetype<WideReduceArguments>(args), from, to)
+      break
+    case 85:
+      wideProduct(changetype<WideProductArguments>(args), from, to)
       break
     default:
       unreachable()

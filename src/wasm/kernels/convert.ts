@@ -11,22 +11,26 @@ const TILE = 1 << 15
 const ELEMENT_WORK = 8
 
 /** Numbers of the types in ../assembly/f32/convert.ts. */
-const TYPES = { float32: 0, int32: 1, int64: 2, bool: 3, uint8: 4, int8: 5 } as const
+const TYPES = { float32: 0, int32: 1, int64: 2, bool: 3, uint8: 4, int8: 5, float16: 6, bfloat16: 7 } as const
+/** Bytes of an element. */
+const WIDTHS = { float32: 4, int32: 4, int64: 8, bool: 1, uint8: 1, int8: 1, float16: 2, bfloat16: 2 } as const
 type Served = keyof typeof TYPES
 
 /** By the type that is converted to, those that the kernel converts from. */
 const FROM: Readonly<Record<Served, readonly DType[]>> = {
-  float32: ['int32', 'int64', 'bool', 'uint8', 'int8'],
+  float32: ['int32', 'int64', 'bool', 'uint8', 'int8', 'float16', 'bfloat16'],
   int32: ['float32', 'int64', 'bool', 'uint8', 'int8'],
   int64: ['float32', 'int32', 'bool', 'uint8', 'int8'],
   bool: ['float32', 'int32', 'int64'],
   uint8: ['float32'],
-  int8: ['float32']
+  int8: ['float32'],
+  float16: ['float32'],
+  bfloat16: ['float32']
 }
 
 const isServed = (type: DType): type is Served => Object.hasOwn(TYPES, type)
 
-/** Conversions between float32, int32, int64, bool and bytes, which no rule of rounding changes. */
+/** Conversions between float32, int32, int64, bool and bytes, and between float32 and floats of 16 bits. */
 const conversion =
   (typeOf: (call: Parameters<Selector>[0]) => DType | undefined): Selector =>
   call => {
@@ -43,7 +47,7 @@ const conversion =
 const conversionTemplate = (from: Served, to: Served, count: number): JobTemplate => ({
   kernel: 'convert',
   blocks: count,
-  blockBytes: to === 'int64' ? 8 : to === 'float32' || to === 'int32' ? 4 : 1,
+  blockBytes: WIDTHS[to],
   tile: TILE,
   work: count * ELEMENT_WORK,
   inputs: staged(1),

@@ -160,7 +160,8 @@ const BINARY = {
   maximum: 4,
   minimum: 5,
   prelu: 6,
-  squaredDifference: 7
+  squaredDifference: 7,
+  power: 8
 } as const
 
 /** An elementwise function of two operands, broadcast by NumPy's rules. */
@@ -186,16 +187,18 @@ const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayO
 
 /**
  * The arguments are those of BinaryArguments in ../assembly/f32/elementwise.ts.
+ * @param cost of one element, in those of Add
  * @returns undefined where there are more loops than arguments have room for
  */
 export function binaryTemplate(
   name: keyof typeof BINARY,
   aDims: readonly number[],
   bDims: readonly number[],
-  dims: readonly number[]
+  dims: readonly number[],
+  cost = 1
 ): JobTemplate | undefined {
   const strided = [aDims, bDims].map(own => ({ dims: own, width: 4 }))
-  const loops = lineBlocks(broadcastLoops(strided, dims), 4, TILE)
+  const loops = lineBlocks(broadcastLoops(strided, dims), 4, Math.ceil(TILE / cost))
   if (loops === undefined) return undefined
   const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
   return {
@@ -203,7 +206,7 @@ export function binaryTemplate(
     blocks,
     blockBytes,
     tile,
-    work: elements * ELEMENT_WORK,
+    work: elements * ELEMENT_WORK * cost,
     inputs: staged(2),
     outputStaging: 'whole',
     args: [BINARY[name], inner.size, ...inner.steps, 0, 0, 0, ...outerArguments]

@@ -64,7 +64,7 @@ interface Transposes {
   readonly movesB?: boolean
 }
 
-interface ProductParams extends Transposes, Partial<Pick<FusedParams, 'activation'>> {
+export interface ProductParams extends Transposes, Partial<Pick<FusedParams, 'activation'>> {
   readonly alpha: number
 }
 
@@ -121,21 +121,23 @@ function selectProduct(
 
 /**
  * Sizes and steps of a product by the rules of NumPy's `matmul`.
+ * @param width bytes of an element
  * @returns undefined for lists of numbers, products without elements, and more loops than arguments have room for
  */
 export function productOf(
   aDims: readonly number[],
   bDims: readonly number[],
-  transposes: Transposes
+  transposes: Transposes,
+  width = 4
 ): Product | undefined {
   if (aDims.length < 2 || bDims.length < 2) return undefined
-  const a = factorOf(aDims, transposes.transposeA, transposes.movesA === true)
-  const b = factorOf(bDims, transposes.transposeB, transposes.movesB === true)
+  const a = factorOf(aDims, transposes.transposeA, transposes.movesA === true, width)
+  const b = factorOf(bDims, transposes.transposeB, transposes.movesB === true, width)
   const [m, k, n] = [a.rows, a.columns, b.columns]
   const steps = { aRow: a.rowStep, aElement: a.columnStep, bRow: b.rowStep, bColumn: b.columnStep }
   const aBatch = product(a.batch)
   // Matrices that share B are one matrix with more rows.
-  if (product(b.batch) === 1 && a.columnStep === 4 && a.step === m * k * 4)
+  if (product(b.batch) === 1 && a.columnStep === width && a.step === m * k * width)
     return m * aBatch * n === 0 ? undefined : { m: m * aBatch, n, k, ...steps, batches: 1, loops: [] }
   const loops = loopsOf(a, b)
   const batches = loops.reduce((count, [size]) => count * size, 1)
@@ -153,16 +155,16 @@ interface Factor {
   readonly step: number
 }
 
-function factorOf(dims: readonly number[], isTransposed: boolean, moves: boolean): Factor {
+function factorOf(dims: readonly number[], isTransposed: boolean, moves: boolean, width: number): Factor {
   const isMoved = moves && dims.length > 2
   const columns = dims[dims.length - 1]
   const rows = isMoved ? dims[0] : dims[dims.length - 2]
   const batch = isMoved ? dims.slice(1, -1) : dims.slice(0, -2)
-  const rowStep = (isMoved ? product(batch) : 1) * columns * 4
-  const step = (isMoved ? 1 : rows) * columns * 4
+  const rowStep = (isMoved ? product(batch) : 1) * columns * width
+  const step = (isMoved ? 1 : rows) * columns * width
   return isTransposed
-    ? { rows: columns, columns: rows, rowStep: 4, columnStep: rowStep, batch, step }
-    : { rows, columns, rowStep, columnStep: 4, batch, step }
+    ? { rows: columns, columns: rows, rowStep: width, columnStep: rowStep, batch, step }
+    : { rows, columns, rowStep, columnStep: width, batch, step }
 }
 
 function loopsOf(a: Factor, b: Factor): [number, number, number][] {

@@ -1,6 +1,6 @@
 import { product } from '../../tensor/tensor.ts'
 import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
-import { type UnaryCall, unaryTemplate } from './elementwise.ts'
+import { binaryTemplate, type UnaryCall, unaryTemplate } from './elementwise.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -14,15 +14,22 @@ const FUNCTIONS: ReadonlyMap<number, UnaryCall> = new Map([
 /** Types of exponents whose elements are numbers as they are. */
 const EXPONENT_TYPES: readonly string[] = ['float32', 'float64', 'int32', 'int64']
 
-/** Pow of float32 with one exponent, which is read in every run. */
+/** Cost of a power, in that of a sum. */
+const POWER = 16
+
+/** Pow of float32: of one exponent, which is read in every run, some are other functions. */
 export const selectPow = selectorFor(({ op, operands, dims }) => {
   const { base, exponent } = operands
-  if (base?.type !== 'float32' || exponent === undefined || !EXPONENT_TYPES.includes(exponent.type)) return undefined
-  const count = product(base.dims)
-  if (product(exponent.dims) !== 1 || product(dims) !== count || count < MIN_ELEMENTS) return undefined
+  if (base?.type !== 'float32' || exponent === undefined || product(dims) < MIN_ELEMENTS) return undefined
+  const isPower = exponent.type === 'float32'
+  const isOne = product(exponent.dims) === 1 && product(dims) === product(base.dims)
+  if (!isPower && !(isOne && EXPONENT_TYPES.includes(exponent.type))) return undefined
+  const power = isPower ? binaryTemplate('power', base.dims, exponent.dims, dims, POWER) : undefined
   const kernel = jobKernel(op, given => {
-    const fn = FUNCTIONS.get(Number(given.exponent!.data[0]))
-    return fn && { template: unaryTemplate(count, fn, 2), inputs: [arrayOf(given.base!)] }
+    const [x, exponents] = [arrayOf(given.base!), arrayOf(given.exponent!)]
+    const fn = isOne ? FUNCTIONS.get(Number(exponents[0])) : undefined
+    if (fn) return { template: unaryTemplate(product(dims), fn, 2), inputs: [x] }
+    return power && { template: power, inputs: [x, exponents] }
   })
   return { kernel }
 })

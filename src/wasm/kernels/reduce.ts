@@ -1,6 +1,7 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
@@ -20,7 +21,17 @@ const MIN_BLOCKS = 32
 const LINE = 16
 /** Numbers of the reductions in ../assembly/f32/reduce.ts. */
 const KINDS = { sum: 0, mean: 0, max: 1, min: 2, sumSquare: 3, l2: 3, l1: 4 } as const
-type Kind = keyof typeof KINDS
+/** Numbers of the reductions in ../assembly/wide/reduce.ts; of the types there, with the bytes of an element. */
+const WIDE_KINDS = { sum: 0, mean: 0, prod: 1, max: 2, min: 3 } as const
+const WIDE_TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: number]>>> = {
+  int32: [0, 4],
+  uint32: [0, 4],
+  int64: [1, 8],
+  uint64: [1, 8],
+  float64: [2, 8],
+  float32: [3, 4]
+}
+type Kind = keyof typeof KINDS | 'prod'
 
 /** What reductions are told. */
 export interface ReduceParams {
@@ -32,7 +43,7 @@ export interface ReduceParams {
 export const reducedAxes = ({ axes, noneIsAll }: ReduceParams, rank: number): number[] =>
   axes.length === 0 && noneIsAll ? axesFrom(0, rank) : normalizeAxes(axes, rank)
 
-/** A reduction of float32; maxima and minima of integers too. */
+/** A reduction of float32, extremes of integers, sums and products of integers, and what float64 has of these. */
 export const selectReduce = (kind: Kind): Selector =>
   selectorFor<ReduceParams>(call => {
     const { data } = call.operands
@@ -58,15 +69,28 @@ function reduceSelection(
 ): Selection | undefined {
   const data = operands[name]
   if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
-  const integer = kind === 'max' || kind === 'min' ? INTEGERS[data.type] : undefined
-  if (data.type !== 'float32' && integer === undefined) return undefined
-  const templateOf = (layout: AxisLayout, own: Kind, isRooted?: boolean): JobTemplate =>
-    integer ? extremesTemplate(layout, own === 'max', ...integer) : reduceTemplate(layout, own, isRooted)
+  const templateOf = templatesOf(data.type, kind)
+  if (templateOf === undefined) return undefined
   const layout = aroundAxes(data.dims, axes)
+  // What products of float32 have in between may be none.
+  if (layout === undefined && kind === 'prod' && data.type === 'float32') return undefined
   if (layout === undefined) return passesSelection(op, data.dims, name, kind, axes, templateOf)
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })) }
+}
+
+type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate
+
+/** How a reduction of elements of a type becomes jobs; undefined where no kernel has it. */
+function templatesOf(type: DType, kind: Kind): TemplateOf | undefined {
+  const isExtreme = kind === 'max' || kind === 'min'
+  if (type === 'float32' && kind !== 'prod') return reduceTemplate as TemplateOf
+  const integer = isExtreme ? INTEGERS[type] : undefined
+  if (integer) return (layout, own) => extremesTemplate(layout, own === 'max', ...integer)
+  const wide = WIDE_TYPES[type]
+  const isServed = kind === 'sum' || kind === 'prod' || (type === 'float64' && (kind === 'mean' || isExtreme))
+  return wide && isServed ? (layout, own) => wideTemplate(layout, own as keyof typeof WIDE_KINDS, ...wide) : undefined
 }
 
 /** Axes that do not lie side by side are reduced one after the other, the last first. */
@@ -76,7 +100,7 @@ function passesSelection(
   name: string,
   kind: Kind,
   axes: readonly number[],
-  templateOf: (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate
+  templateOf: TemplateOf
 ): Selection {
   const dims = [...given]
   const left = axes.filter(axis => dims[axis] !== 1).sort((a, b) => b - a)
@@ -98,9 +122,19 @@ const FIRST = {
   min: 'min',
   sumSquare: 'sumSquare',
   l2: 'sumSquare',
-  l1: 'l1'
+  l1: 'l1',
+  prod: 'prod'
 } as const
-const THEN = { sum: 'sum', mean: 'mean', max: 'max', min: 'min', sumSquare: 'sum', l2: 'sum', l1: 'sum' } as const
+const THEN = {
+  sum: 'sum',
+  mean: 'mean',
+  max: 'max',
+  min: 'min',
+  sumSquare: 'sum',
+  l2: 'sum',
+  l1: 'sum',
+  prod: 'prod'
+} as const
 
 /** Columns of a block, so that threads find blocks enough. */
 const panelOf = ({ outer, inner }: AxisLayout): number =>
@@ -110,7 +144,11 @@ const panelOf = ({ outer, inner }: AxisLayout): number =>
  * The arguments are those of ReduceArguments in ../assembly/f32/reduce.ts.
  * @param isRooted whether the square root of the result is taken
  */
-export function reduceTemplate({ outer, size, inner }: AxisLayout, kind: Kind, isRooted = kind === 'l2'): JobTemplate {
+export function reduceTemplate(
+  { outer, size, inner }: AxisLayout,
+  kind: keyof typeof KINDS,
+  isRooted = kind === 'l2'
+): JobTemplate {
   const panel = panelOf({ outer, size, inner })
   return {
     kernel: 'reduce',
@@ -137,5 +175,21 @@ function extremesTemplate(layout: AxisLayout, isMax: boolean, shift: number, isU
     inputs: staged(1),
     outputStaging: 'whole',
     args: [size, inner, panel, shift, Number(isMax), Number(isUnsigned)]
+  }
+}
+
+/** The arguments are those of WideReduceArguments in ../assembly/wide/reduce.ts. */
+function wideTemplate(layout: AxisLayout, kind: keyof typeof WIDE_KINDS, type: number, width: number): JobTemplate {
+  const { outer, size, inner } = layout
+  const panel = panelOf(layout)
+  return {
+    kernel: 'wideReduce',
+    blocks: outer * Math.ceil(inner / panel),
+    blockBytes: panel * width,
+    tile: Math.max(1, Math.floor(TILE / (size * panel))),
+    work: outer * size * inner * width,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [size, inner, panel, WIDE_KINDS[kind], type, kind === 'mean' ? size : 1]
   }
 }

@@ -16,7 +16,7 @@ const TILE_BYTES = 1 << 17
 /** Rows of a block, as in ../assembly/f32/transpose.ts. */
 const BLOCK_ROWS = 32
 /** Loops that fit into the arguments of a job. */
-const MAX_LOOPS = 16
+export const MAX_LOOPS = 16
 
 /** Widest element that is moved one by one; wider ones are moved as lines. */
 const MAX_WIDTH = 8
@@ -80,42 +80,18 @@ function moveSelection(op: Op, data: Tensor, inElements: readonly Loop[]): Selec
   return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
 }
 
-/** Expand by NumPy's rules where lines of the data stay lines. */
-export const selectExpand = selectorFor<{ readonly mode: string }>(
-  ({ op, operands, parameters, dims }): Selection | undefined => {
-    const { data } = operands
-    if (data === undefined || data.type === 'string' || parameters.mode === 'explicit') return undefined
-    const bytes = product(dims) * (arrayOf(data).byteLength / product(data.dims))
-    if (!(bytes >= MIN_BYTES)) return undefined
-    const loops = expandLoops(data.dims, dims, bytes / product(dims))
-    const inner = loops.at(-1)
-    return inner === undefined || inner.xStep !== inner.yStep || loops.length > MAX_LOOPS
-      ? undefined
-      : linesSelection(op, loops, bytes)
-  }
-)
-
-/** Copies lines, long ones only where the input lies on the heap: else a copy there would take as long. */
-function linesSelection(op: Op, loops: readonly Loop[], bytes: number): Selection | undefined {
+/**
+ * Copies lines, long ones only where the input lies on the heap: else a copy there would take as long.
+ * @param start the element at which the first line begins
+ */
+export function linesSelection(op: Op, loops: readonly Loop[], bytes: number, start = 0): Selection | undefined {
   const template = linesTemplate(loops, bytes)
   if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
   const kernel = jobKernel(op, given => {
-    const x = arrayOf(given.data!)
+    const x = arrayOf(given.data!).subarray(start)
     return isOnHeap(x) || template.blockBytes <= MAX_STAGED_LINE_BYTES ? { template, inputs: [x] } : undefined
   })
   return { kernel }
-}
-
-/** The fewest loops over the output of Expand; an input does not move along an axis of which it has one element. */
-function expandLoops(from: readonly number[], dims: readonly number[], width: number): Loop[] {
-  const xSteps = stridesOf(from)
-  const ySteps = stridesOf(dims)
-  const missing = dims.length - from.length
-  const all = dims.map((size, i) => {
-    const xStep = i < missing || from[i - missing] === 1 ? 0 : xSteps[i - missing] * width
-    return { size, xStep, yStep: ySteps[i] * width }
-  })
-  return merged(all)
 }
 
 /** The fewest loops, the outermost first. */

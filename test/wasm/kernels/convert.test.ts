@@ -29,9 +29,11 @@ function integers(type: DType, count: number): Tensor {
   return tensor
 }
 
-const NUMBERS = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 } as const
+const NUMBERS = { float16: 10, bfloat16: 16, float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 } as const
 const PAIRS: Readonly<Record<string, readonly DType[]>> = {
-  float32: ['int32', 'int64', 'bool', 'uint8', 'int8'],
+  float16: ['float32'],
+  bfloat16: ['float32'],
+  float32: ['int32', 'int64', 'bool', 'uint8', 'int8', 'float16', 'bfloat16'],
   int32: ['float32', 'int64', 'bool', 'uint8', 'int8'],
   int64: ['float32', 'int32', 'bool', 'uint8', 'int8'],
   bool: ['float32', 'int32', 'int64'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Tensor } from '../../../src/tensor/tensor.ts'
+import { product, Tensor } from '../../../src/tensor/tensor.ts'
+import { runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const KIND = ['onnx', 'Pow', 13] as const
@@ -26,6 +27,29 @@ describe.each(['heap', 'array'] as const)('powers of float32 in WebAssembly, ope
     expectEqual(KIND, [numbers([3000]), new Tensor('int64', new BigInt64Array([2n]), [])], { region }, 0)
   })
 
+  test.each([
+    [[2051], [2051]],
+    [[1], [3000]],
+    [
+      [40, 1],
+      [5, 1, 70]
+    ]
+  ])('equal the reference: bases %j with exponents %j', (bases, exponents) => {
+    const positive = (tensor: Tensor): Tensor =>
+      new Tensor('float32', Float32Array.from(tensor.data as Float32Array, Math.abs), tensor.dims)
+    expectEqual(KIND, [positive(noise(bases, 1, 9)), noise(exponents, 2, 3)], { region }, 2e-7)
+    const whole = new Tensor('float32', noise(exponents, 2, 5).data.map(Math.round), exponents)
+    const edges = product(bases) > 13 ? numbers(bases) : noise(bases, 1, 2)
+    const [out, expected] = [
+      runAccelerated(KIND, [edges, whole], { region })[0],
+      runOp(KIND, [edges, whole])[0]
+    ] as Tensor[]
+    out.data.forEach((value, i) => {
+      const [found, wanted] = [value, expected.data[i]] as number[]
+      expect(Object.is(found, wanted) || Math.abs(found - wanted) <= 2e-7 * Math.abs(wanted) + 1e-45).toBe(true)
+    })
+  })
+
   test('of zeros keep the sign of the reference', () => {
     const base = new Tensor('float32', new Float32Array(2048).fill(-0), [2048])
     for (const [exponent, zero] of [
@@ -39,8 +63,10 @@ describe.each(['heap', 'array'] as const)('powers of float32 in WebAssembly, ope
   })
 })
 
-test('powers that broadcast the base, and of few elements, are left to the reference', () => {
+test('powers of few elements, and of other types, are left to the reference', () => {
+  const none = 'no accelerated kernel'
   const two = new Tensor('float32', [2], [1, 1])
-  expect(() => runAccelerated(KIND, [noise([100], 1), two])).toThrow('no accelerated kernel')
-  expect(() => runAccelerated(KIND, [noise([1], 1), noise([3000], 2)])).toThrow('no accelerated kernel')
+  expect(() => runAccelerated(KIND, [noise([100], 1), two])).toThrow(none)
+  const wide = new Tensor('float64', [2, 3, 4], [3, 1])
+  expect(() => runAccelerated(KIND, [noise([3, 1000], 1), wide])).toThrow(none)
 })

@@ -193,5 +193,50 @@ test('few elements, none, and other types are left to the reference', () => {
   refused(noise([10, 10], 1), [1])
   refused(noise([0, 5000], 1), [0])
   refused(noise([5000, 0], 1), [0])
-  refused(new Tensor('float64', new Float64Array(9000), [90, 100]), [0])
 })
+
+describe.each(['heap', 'array'] as const)(
+  'sums and products in WebAssembly of wide numbers, operands in an %s',
+  region => {
+    const layouts: [number[], number[]][] = [
+      [[40, 131], [1]],
+      [[131, 40], [0]],
+      [[3, 40, 31], [1]],
+      [
+        [3, 5, 17, 23],
+        [1, 3]
+      ],
+      [[5001], []],
+      [[3, 700, 2], [1]]
+    ]
+
+    test.each(['int32', 'uint32', 'int64', 'uint64'] as const)('%s wraps', type => {
+      for (const [dims, axes] of layouts) {
+        const inputs = [bits(type, dims), ...(axes.length > 0 ? [list(axes)] : [])]
+        for (const name of ['ReduceSum', 'ReduceProd']) expectEqual(['onnx', name, 18], inputs, { region }, 0)
+      }
+    })
+
+    test.each(['ReduceSum', 'ReduceMean', 'ReduceProd', 'ReduceMax', 'ReduceMin'])('%s of float64', name => {
+      for (const [dims, axes] of layouts) {
+        const data = Float64Array.from(noise(dims, 2).data, value => 1 + value / 8)
+        const inputs = [new Tensor('float64', data, dims), ...(axes.length > 0 ? [list(axes)] : [])]
+        const isExact = name === 'ReduceMax' || name === 'ReduceMin'
+        expectEqual(['onnx', name, 20], inputs, { region }, isExact ? 0 : 1e-12)
+        data[7] = NaN
+        expectEqual(['onnx', name, 20], inputs, { region }, isExact ? 0 : 1e-12)
+      }
+    })
+
+    test('ReduceProd of float32 rounds once', () => {
+      for (const [dims, axes] of layouts.filter((_, i) => i !== 3)) {
+        const x = new Tensor(
+          'float32',
+          noise(dims, 2).data.map(value => 1 + value / 8),
+          dims
+        )
+        expectEqual(['onnx', 'ReduceProd', 18], [x, ...(axes.length > 0 ? [list(axes)] : [])], { region }, 1e-7)
+      }
+    })
+  }
+)

@@ -1,3 +1,5 @@
+import { narrowHalves, widenHalves } from '../f16/halves'
+
 /** Elements of one type as those of another, side by side. */
 @unmanaged
 export class ConvertArguments {
@@ -14,10 +16,12 @@ const INT64: i32 = 2
 const BOOL: i32 = 3
 const UINT8: i32 = 4
 const INT8: i32 = 5
+const FLOAT16: i32 = 6
+const BFLOAT16: i32 = 7
 
 /** log2 of the bytes of an element. */
 function shiftOf(type: i32): u32 {
-  return type == INT64 ? 3 : type >= BOOL ? 0 : 2
+  return type == INT64 ? 3 : type >= FLOAT16 ? 1 : type >= BOOL ? 0 : 2
 }
 
 /** Converts elements `from … to - 1`. */
@@ -25,6 +29,8 @@ export function convertElements(args: ConvertArguments, from: u32, to: u32): voi
   const x = args.x + ((<usize>from) << shiftOf(args.from))
   const y = args.y + ((<usize>from) << shiftOf(args.to))
   const count = to - from
+  if (args.from >= FLOAT16) return widenHalves(x, y, count, args.from == BFLOAT16)
+  if (args.to >= FLOAT16) return narrowHalves(x, y, count, args.to == BFLOAT16)
   switch (args.to) {
     case FLOAT32:
       return toFloats(args.from, x, y, count)

@@ -1,3 +1,4 @@
+import { powerLine } from './power'
 import { NONE, unarySpan } from './unary'
 import { splat } from './simd'
 
@@ -46,6 +47,8 @@ const MAXIMUM: i32 = 4
 const MINIMUM: i32 = 5
 const PRELU: i32 = 6
 const SQUARED_DIFFERENCE: i32 = 7
+/** Powers are computed one by one. */
+const POWER: i32 = 8
 
 // @ts-ignore: decorator
 @inline
@@ -122,6 +125,9 @@ function line(args: BinaryArguments, a: usize, b: usize, y: usize, bytes: usize)
       break
     case PRELU:
       combineLine(PRELU, a, b, y, bytes, aMoves, bMoves)
+      break
+    case POWER:
+      powerLine(a, b, y, bytes, args.aInner, args.bInner)
       break
     default:
       combineLine(SQUARED_DIFFERENCE, a, b, y, bytes, aMoves, bMoves)

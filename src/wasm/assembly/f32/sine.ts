@@ -1,0 +1,74 @@
+import { splat } from './simd'
+
+/** Sines or cosines of numbers side by side. */
+@unmanaged
+export class SineArguments {
+  x: usize
+  y: usize
+  isCosine: u32
+}
+
+/** Up to this magnitude a double holds how far a number is from a multiple of a quarter turn. */
+const MAX_ANGLE: f32 = 65536
+const QUARTER: f64 = 1.5707963267948966
+
+/**
+ * Computes elements `from … to - 1`.
+ * @returns whether it stopped at a number of a larger magnitude
+ */
+export function sine(args: SineArguments, from: u32, to: u32): bool {
+  const isCosine = args.isCosine != 0
+  let x = args.x + (from << 2)
+  let y = args.y + (from << 2)
+  const end = args.y + (to << 2)
+  for (const vectors = end - ((end - y) & 15); y < vectors; x += 16, y += 16) {
+    const v = v128.load(x)
+    if (v128.any_true(f32x4.gt(f32x4.abs(v), splat(MAX_ANGLE)))) return true
+    v128.store(y, sineOf(v, isCosine))
+  }
+  for (; y < end; x += 4, y += 4) {
+    const v = v128.load32_splat(x)
+    if (v128.any_true(f32x4.gt(f32x4.abs(v), splat(MAX_ANGLE)))) return true
+    v128.store32_lane(y, sineOf(v, isCosine), 0)
+  }
+  return false
+}
+
+/** The rest of two angles beside `turns` quarter turns. */
+// @ts-ignore: decorator
+@inline
+function restOf(angles: v128, turns: v128): v128 {
+  const rest = f64x2.sub(
+    f64x2.promote_low_f32x4(angles),
+    f64x2.mul(f64x2.promote_low_f32x4(turns), f64x2.splat(QUARTER))
+  )
+  return f32x4.demote_f64x2_zero(rest)
+}
+
+// @ts-ignore: decorator
+@inline
+function upper(v: v128): v128 {
+  return i64x2.shuffle(v, v, 1, 0)
+}
+
+/** Polynomials of both functions up to an eighth of a turn, as in Cephes; the sign of a sine is that of its angle. */
+// @ts-ignore: decorator
+@inline
+function sineOf(v: v128, isCosine: bool): v128 {
+  const angle = f32x4.abs(v)
+  const turns = f32x4.nearest(f32x4.mul(angle, splat(<f32>(1 / QUARTER))))
+  const low = restOf(angle, turns)
+  const r = i64x2.shuffle(low, restOf(upper(angle), upper(turns)), 0, 2)
+  const z = f32x4.mul(r, r)
+  let s = f32x4.add(f32x4.mul(splat(-1.9515295891e-4), z), splat(8.3321608736e-3))
+  s = f32x4.add(f32x4.mul(s, z), splat(-1.6666654611e-1))
+  s = f32x4.add(f32x4.mul(f32x4.mul(s, z), r), r)
+  let c = f32x4.add(f32x4.mul(splat(2.443315711809948e-5), z), splat(-1.388731625493765e-3))
+  c = f32x4.add(f32x4.mul(c, z), splat(4.166664568298827e-2))
+  c = f32x4.add(f32x4.sub(f32x4.mul(f32x4.mul(c, z), z), f32x4.mul(z, splat(0.5))), splat(1))
+  let n = i32x4.trunc_sat_f32x4_s(turns)
+  if (isCosine) n = i32x4.add(n, i32x4.splat(1))
+  const result = v128.bitselect(c, s, i32x4.neg(v128.and(n, i32x4.splat(1))))
+  const flipped = v128.xor(result, i32x4.shl(v128.and(n, i32x4.splat(2)), 30))
+  return isCosine ? flipped : v128.xor(flipped, v128.and(v, splat(-0.0)))
+}

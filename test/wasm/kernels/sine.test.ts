@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+describe.each(['heap', 'array'] as const)('%s: sines and cosines of float32 in WebAssembly', region => {
+  test.each(['Sin', 'Cos'])('%s equals the reference', name => {
+    const kind = ['onnx', name, 22] as const
+    for (const scale of [0.01, 1, 10, 1000, 65_000]) expectEqual(kind, [noise([4099], 1, scale)], { region }, 2e-7)
+    const x = noise([2051], 3, 50)
+    ;[0, -0, NaN, 1e-40, -1e-30, Math.PI, Math.PI / 2, 65_536].forEach((edge, i) => {
+      x.data[i * 250] = edge
+    })
+    expectEqual(kind, [x], { region }, 2e-7)
+  })
+
+  test('large and infinite angles are computed by the reference', () => {
+    for (const edge of [70_000, -1e30, Infinity]) {
+      const x = noise([2051], 3)
+      x.data[2050] = edge
+      for (const name of ['Sin', 'Cos']) expectEqual(['onnx', name, 22], [x], { region }, 0)
+    }
+  })
+
+  test('sines of zeros keep their sign', () => {
+    const zeros = new Tensor('float32', new Float32Array(2048).fill(-0), [2048])
+    const [out] = runAccelerated(['onnx', 'Sin', 22], [zeros], { region }) as Tensor[]
+    expect(out.data[2047]).toBe(-0)
+  })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { product, Tensor } from '../../../src/tensor/tensor.ts'
+import type { Kind } from '../../ops/harness.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const MATMUL: Kind = ['onnx', 'MatMul', 13]
+
+const numbers = (type: 'int32' | 'int64' | 'float64', dims: readonly number[], seed: number): Tensor =>
+  type === 'float64'
+    ? new Tensor('float64', Float64Array.from(noise([product(dims)], seed).data), dims)
+    : bits(type, dims, seed)
+
+const shapes: [number[], number[]][] = [
+  [
+    [13, 21],
+    [21, 19]
+  ],
+  [
+    [1, 70],
+    [70, 41]
+  ],
+  [
+    [64, 32],
+    [32, 64]
+  ],
+  [
+    [3, 9, 17],
+    [17, 8]
+  ],
+  [
+    [5, 1, 6, 20],
+    [3, 20, 7]
+  ]
+]
+
+describe.each(['heap', 'array'] as const)('products of wide numbers in WebAssembly, operands in an %s', region => {
+  test.each(shapes)('%j by %j: integers wrap as those of the reference, float64 rounds alike', (a, b) => {
+    for (const type of ['int32', 'int64', 'float64'] as const)
+      expectEqual(MATMUL, [numbers(type, a, 1), numbers(type, b, 2)], { region }, type === 'float64' ? 1e-15 : 0)
+  })
+
+  test('a first factor that is transposed', () => {
+    const attributes = { transpose_a: true, transpose_b: false }
+    for (const type of ['int32', 'float64'] as const)
+      expectEqual(
+        ['openvino', 'MatMul', 1],
+        [numbers(type, [21, 13], 1), numbers(type, [21, 19], 2)],
+        { region, attributes },
+        1e-15
+      )
+  })
+
+  test('are shared by two threads', () => {
+    const operands = [numbers('float64', [130, 90], 1), numbers('float64', [90, 110], 2)]
+    expectEqual(MATMUL, operands, { region, threads: 2 }, 1e-15)
+  })
+})
+
+test('a second factor that is transposed, lists and small products are left to the reference', () => {
+  const none = 'no accelerated kernel is selected'
+  const [a, b] = [numbers('float64', [30, 30], 1), numbers('float64', [30, 30], 2)]
+  const attributes = { transpose_a: false, transpose_b: true }
+  expect(() => runAccelerated(['openvino', 'MatMul', 1], [a, b], { attributes })).toThrow(none)
+  expect(() => runAccelerated(MATMUL, [numbers('float64', [900], 1), numbers('float64', [900], 2)])).toThrow(none)
+  expect(() => runAccelerated(MATMUL, [numbers('int32', [4, 4], 1), numbers('int32', [4, 4], 2)])).toThrow(none)
+})
