@@ -280,10 +280,13 @@ function runTiles(
   Atomics.store(header, HEADER.admitted, workers)
   Atomics.store(header, HEADER.next, start)
   if (workers > 0) wakeWorkers(header, workers)
-  runner.work(job, scratch)
-  // A worker that joins a closed job finds no tile, so the job can be written again once no worker is active.
-  Atomics.store(header, HEADER.next, CLOSED)
-  awaitWorkers(header, HEADER.active)
+  try {
+    runner.work(job, scratch)
+  } finally {
+    // A worker that joins a closed job finds no tile, so the job can be written again once no worker is active.
+    Atomics.store(header, HEADER.next, CLOSED)
+    awaitWorkers(header, HEADER.active)
+  }
 }
 
 /** Runs a job some of whose arrays are staged tile by tile, in the calling thread. */

@@ -1,7 +1,7 @@
 import { isNode, parallelism } from '../host.ts'
 import { heapAllocate } from './heap.ts'
 import type { Wasm } from './wasm.ts'
-import { HEADER, SCRATCH_BYTES, type Workspace } from './workspace.ts'
+import { CLOSED, HEADER, SCRATCH_BYTES, type Workspace } from './workspace.ts'
 
 /** Words after a job's header, in a cache line of their own. */
 const WORDS = {
@@ -35,7 +35,7 @@ const READS = 200
 
 /**
  * A worker as text, so that it needs no file of its own in a bundle or a browser. When woken, it takes tiles of the job
- * that is open.
+ * that is open. A kernel that traps there stops the job, and neither ends the worker nor keeps the main thread waiting.
  */
 const WORKER = `
 function serve({ modules, memory, job, scratch }) {
@@ -62,7 +62,15 @@ function serve({ modules, memory, job, scratch }) {
       Atomics.sub(header, ${WORDS.asleep}, 1)
     }
     seen = Atomics.load(header, ${WORDS.wake})
-    runners[header[${HEADER.module}]].join(job, scratch)
+    try {
+      runners[header[${HEADER.module}]].join(job, scratch)
+    } catch {
+      // It has left its tile undone, and itself in the count of active workers.
+      Atomics.store(header, ${HEADER.failed}, 1)
+      Atomics.store(header, ${HEADER.next}, ${CLOSED})
+      Atomics.sub(header, ${HEADER.active}, 1)
+      Atomics.notify(header, ${HEADER.active})
+    }
   }
 }
 if (typeof process === 'object') serve(require('node:worker_threads').workerData)

@@ -164,6 +164,42 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     expect(out).toBe('1 512,2817,1000,1407,999\n')
   })
 
+  test('go on after a kernel that trapped in one of them or in the main thread', () => {
+    const out = runAlone(`
+      import { runJob } from './src/wasm/jobs.ts'
+      ${SETUP}
+      for (let i = 0; i < 40; i++) { gather(2); await pause() }
+      const [from, to] = [view(Float32Array, 2 ** 20), view(Float32Array, 2 ** 20)]
+      // Lies beyond the memory as it is now.
+      const far = new Float32Array(from.buffer, from.byteOffset, 16)
+      Object.defineProperty(far, 'byteOffset', { value: 2 ** 32 - 2 ** 22 })
+      const unary = array => ({
+        template: {
+          kernel: 'unary', blocks: 2 ** 20, blockBytes: 4, tile: 2 ** 12, work: 2 ** 23, inputs: [{ staging: 'whole' }],
+          outputStaging: 'whole', args: [12, 0, 0]
+        },
+        inputs: [array]
+      })
+      const run = ({ template, inputs }) => {
+        const steps = runJob(template, inputs, to, 2)
+        for (;;) { const { done, value } = steps.next(); if (done) return value }
+      }
+      let traps = 0
+      from.forEach((_, i) => { from[i] = -i })
+      for (let i = 0; i < 50; i++) {
+        try {
+          if (run(unary(far)) === 'failed') traps++
+        } catch (error) {
+          if (error instanceof WebAssembly.RuntimeError) traps++
+        }
+        to.fill(-1)
+        if (run(unary(from)) !== 'done' || to.some((value, at) => value !== at)) throw new Error('wrong')
+      }
+      console.log(traps, workersStarted())
+    `)
+    expect(out).toBe('50 1\n')
+  })
+
   test('do not hold up an exit', () => {
     const out = runAlone(`${SETUP}
       for (let i = 0; i < 40; i++) { gather(2); await pause() }
