@@ -14,11 +14,16 @@ const MAX_RANK = 4
 /** Whether the first factor is as it is, and the second one at most transposed. */
 const isPlain = ({ transposeA, movesA, movesB }: Parameters): boolean => !transposeA && !movesA && !movesB
 
-/** Keys whose rows and columns a Transpose swaps are read as they were before it. */
-const READS: readonly Reading[] = [
-  { a: 'query', b: 'swapped' },
-  { a: 'query', b: 'key' }
-]
+/**
+ * Queries and keys that are scaled first (PyTorch multiplies both by the root of the scale) are read as they were
+ * before it, and so are keys whose rows and columns a Transpose swaps.
+ */
+const READS: readonly Reading[] = ['scaledQuery', 'query'].flatMap(a =>
+  ['scaledKey', 'swapped', 'key'].map(b => ({ a, b }))
+)
+
+/** A call that others may read, too. */
+const repeatedly = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
 
 /** Scores of queries and keys, scaled or not. */
 const SCORES: Readonly<Record<string, PatternCall>> = {
@@ -26,6 +31,8 @@ const SCORES: Readonly<Record<string, PatternCall>> = {
     is: call => isNamed('MatMul')(call) && isPlain(call.known),
     reads: () => READS
   },
+  scaledQuery: repeatedly(commutative('Mul', ['query', 'queryFactor'])),
+  scaledKey: repeatedly(commutative('Mul', ['swapped', 'keyFactor'], ['key', 'keyFactor'])),
   swapped: { is: swapsRowsAndColumns, reads: () => ({ data: 'key' }), repeats: true },
   divided: binaryOf('Div', ['product', 'divisor']),
   multiplied: commutative('Mul', ['product', 'factor'])
@@ -63,7 +70,7 @@ export const attentionPattern: Pattern = {
       reads: () => ({ a: 'weights', b: 'value' })
     }
   },
-  scalars: { divisor: 'any', factor: 'any', hiddenScore: 'any' },
+  scalars: { divisor: 'any', factor: 'any', queryFactor: 'any', keyFactor: 'any', hiddenScore: 'any' },
   root: 'values',
   guard: isServed,
   fuse(match, graph) {
@@ -105,8 +112,8 @@ const productOf = ({ calls }: Match): Call => (calls.get('product') ?? calls.get
 function scaleOf(match: Match, graph: PlanGraph): number {
   const { values } = match
   const alpha = productOf(match).known.alpha as number
-  const [divisor, factor] = ['divisor', 'factor'].map(label => scalarOf(graph, values.get(label)))
-  return (alpha * (factor ?? 1)) / (divisor ?? 1)
+  const factors = ['factor', 'queryFactor', 'keyFactor'].map(label => scalarOf(graph, values.get(label)) ?? 1)
+  return factors.reduce((product, factor) => product * factor, alpha) / (scalarOf(graph, values.get('divisor')) ?? 1)
 }
 
 /** Float32 of as many axes everywhere, softmax along the last axis, and a mask that leaves the dims of the scores. */
@@ -129,7 +136,11 @@ function isServed(match: Match, graph: PlanGraph): boolean {
 /** Keys or values of fewer heads, each repeated for the queries that share it: `repeat_kv` in its nodes. */
 const repeated = (of: string): Readonly<Record<string, PatternCall>> => ({
   [`${of}Merged`]: { is: isNamed('Reshape'), reads: () => ({ data: `${of}Repeated` }), repeats: true },
-  [`${of}Repeated`]: { is: isNamed('Expand'), reads: () => ({ data: `${of}Apart` }), repeats: true },
+  [`${of}Repeated`]: {
+    is: call => isNamed('Expand')(call) && call.known.mode !== 'explicit',
+    reads: () => ({ data: `${of}Apart` }),
+    repeats: true
+  },
   [`${of}Apart`]: { is: isNamed('Unsqueeze', 'Reshape'), reads: () => ({ data: of }), repeats: true }
 })
 
@@ -166,10 +177,12 @@ function groupOf({ calls, values }: Match, graph: PlanGraph): number | undefined
     if (shape?.length !== 4 || query?.length !== 4 || typeof many !== 'number') return undefined
     const [batch, heads, ...matrix] = shape
     if (typeof heads !== 'number' || query[1] !== heads * many) return undefined
+    // An Expand that is told another number of rows, as that of another layer, repeats one row or changes nothing.
+    const rows = shapeAfter(`${name}Repeated`)?.[3] ?? matrix[0]
     const isRepeated =
       areDims(shapeAfter(`${name}Apart`), [batch, heads, 1, ...matrix]) &&
-      areDims(shapeAfter(`${name}Repeated`), [batch, heads, many, ...matrix]) &&
-      areDims(shapeAfter(`${name}Merged`), [batch, heads * many, ...matrix])
+      areDims(shapeAfter(`${name}Repeated`), [batch, heads, many, rows, matrix[1]]) &&
+      areDims(shapeAfter(`${name}Merged`), [batch, heads * many, rows, matrix[1]])
     return isRepeated ? many : undefined
   })
   return group === other ? group : undefined

@@ -4,6 +4,7 @@ import type { CallMemo } from '../infer/prepare.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { bypass } from './bypass.ts'
 import { fold, foldNumbers } from './fold.ts'
 import { fuse } from './fuse.ts'
 import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
@@ -86,9 +87,10 @@ export interface Plan {
 
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
-const IMPROVING: readonly Pass[] = [fuse(QUANTIZED), foldNumbers, prune, fuse(IDENTICAL), widen, pack, schedule]
+const IMPROVING: readonly Pass[] = [bypass, fuse(QUANTIZED), foldNumbers, prune, fuse(IDENTICAL), widen, pack, schedule]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 const IMPROVING_FAST: readonly Pass[] = [
+  bypass,
   fuse(QUANTIZED_ROUNDED),
   foldNumbers,
   prune,

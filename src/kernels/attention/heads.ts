@@ -148,3 +148,6 @@ export function headsOf(
 /** Batch dims, the last of them heads, of what `group` heads side by side share. */
 export const sharedBatch = (batch: readonly number[], group: number): readonly number[] =>
   group === 1 ? batch : batch.with(-1, batch[batch.length - 1] / group)
+
+/** Rows that keys, values and the columns of a mask have in common, where one may stand for all. */
+export const commonRows = (...counts: readonly number[]): number => counts.find(count => count !== 1) ?? 1

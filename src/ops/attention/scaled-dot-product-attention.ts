@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
-import { sharedBatch } from '../../kernels/attention/heads.ts'
+import { commonRows, sharedBatch } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN, maskReader } from '../../kernels/attention/masks.ts'
 import { broadcastStrides, offsetsOf } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
@@ -12,7 +12,7 @@ import { type DataDependent, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import { broadcastShapes, type Dim, mayMatch, printDim, unknownDim } from '../../shapes/dim.ts'
+import { broadcastDim, broadcastShapes, type Dim, mayMatch, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
@@ -24,7 +24,10 @@ interface Params {
   keysInColumns: boolean
   /** What a boolean mask does, the opposite for a Where that a plan makes part of a call. */
   hidden: Hidden
-  /** Heads of queries, side by side, that share a head of keys and values: more than one only in calls of a plan. */
+  /**
+   * Heads of queries, side by side, that share a head of keys and values: more than one only in calls of a plan. Then
+   * one row of keys or of values may stand for all, as an Expand repeats it.
+   */
   group: number
 }
 
@@ -51,7 +54,7 @@ export const scaledDotProductRules = defineRules({
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
     const [keys, values] = [rows, value].map(shared => repeatedHeads(shared, group))
-    return [tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask))]
+    return [tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask, group > 1))]
   }
 })
 
@@ -66,7 +69,9 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
     const out = call.output()
     if (out.data.length === 0) return
     const [queries, depth] = query.dims.slice(-2)
-    const [keys, width] = value.dims.slice(-2)
+    const [values, width] = value.dims.slice(-2)
+    const ownKeys = key.dims[key.dims.length - (keysInColumns ? 1 : 2)]
+    const keys = commonRows(ownKeys, values, causal ? 1 : (mask?.dims.at(-1) ?? 1))
     const batch = out.dims.slice(0, -2)
     const factor = scale ?? 1 / Math.sqrt(depth)
     const shared = sharedBatch(batch, group)
@@ -92,8 +97,10 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
           depth,
           width,
           q: matrix(numbers.q, q[i], depth),
-          k: keysInColumns ? transposed(matrix(numbers.k, k[head], keys)) : matrix(numbers.k, k[head], depth),
-          v: matrix(numbers.v, v[head], width),
+          k: keysInColumns
+            ? transposed(matrix(numbers.k, k[head], keys))
+            : matrix(numbers.k, k[head], ownKeys === keys ? depth : 0),
+          v: matrix(numbers.v, v[head], values === keys ? width : 0),
           out: matrix(target.numbers, i * queries * width, width),
           weigh(row, scores) {
             for (let j = 0; j < keys; j++) scores[j] *= factor
@@ -125,7 +132,8 @@ function resultShape(
   query: TensorFact,
   key: TensorFact,
   value: TensorFact,
-  mask: TensorFact | undefined
+  mask: TensorFact | undefined,
+  isShared: boolean
 ): Dim[] | undefined {
   for (const [name, { shape }] of Object.entries({ query, key, value })) {
     if (shape && shape.length < 3) fail('rank-mismatch', `${name} has rank ${shape.length}; expected at least 3`)
@@ -135,9 +143,11 @@ function resultShape(
   const [keys, keyDepth] = key.shape.slice(-2)
   const [values, width] = value.shape.slice(-2)
   demandEqual('columns of query and key', depth, keyDepth)
-  demandEqual('rows of key and value', keys, values)
   const maskShape = mask?.shape ?? []
-  if (maskShape.length > 0) broadcastResult([queries, keys], maskShape.slice(-2), { mode: 'aligned', axis: -1 })
+  const common = isShared ? broadcastDim(keys, values) : undefined
+  if (common === undefined) demandEqual('rows of key and value', keys, values)
+  const rows = common === undefined ? keys : (broadcastDim(common, maskShape.at(-1) ?? 1) ?? common)
+  if (maskShape.length > 0) broadcastResult([queries, rows], maskShape.slice(-2), { mode: 'aligned', axis: -1 })
   const batch = broadcastShapes([query.shape, key.shape, value.shape, maskShape].map(shape => shape.slice(0, -2)))
   return batch && [...batch, queries, width]
 }

@@ -1,4 +1,4 @@
-import { headsOf, sharedBatch } from '../../kernels/attention/heads.ts'
+import { commonRows, headsOf, sharedBatch } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
@@ -87,12 +87,14 @@ function dotProductTemplate(
   const mask = causal ? undefined : given
   if (!query || !key || !value || dims.length > 4 || !areServed([query, key, value], mask)) return undefined
   const [queries, depth] = query.dims.slice(-2)
-  const keys = value.dims[value.dims.length - 2]
+  const values = value.dims[value.dims.length - 2]
+  const keys = commonRows(key.dims[key.dims.length - (keysInColumns ? 1 : 2)], values, mask?.dims.at(-1) ?? 1)
+  const width = value.dims[value.dims.length - 1]
   const batch = dims.slice(0, -2)
-  const strides = (tensor: Tensor, of: readonly number[]): Strides =>
-    matrixStrides(placedStrides(tensor, [...of, ...tensor.dims.slice(-2)]))
+  const strides = (tensor: Tensor, of: readonly number[], matrix: readonly number[]): Strides =>
+    matrixStrides(placedStrides(tensor, [...of, ...matrix]))
   const shared = sharedBatch(batch, group)
-  const kStrides = strides(key, shared)
+  const kStrides = strides(key, shared, keysInColumns ? [depth, keys] : [keys, depth])
   const layout: Layout = {
     batches: batch.length > 1 ? batch[0] : 1,
     heads: batch.at(-1) ?? 1,
@@ -100,10 +102,10 @@ function dotProductTemplate(
     queries,
     keys,
     depth,
-    width: value.dims[value.dims.length - 1],
-    q: strides(query, batch),
+    width,
+    q: strides(query, batch, [queries, depth]),
     k: keysInColumns ? [kStrides[0], kStrides[1], kStrides[3], kStrides[2]] : kStrides,
-    v: strides(value, shared),
+    v: strides(value, shared, [keys, width]),
     y: matrixStrides(broadcastStrides(dims, dims))
   }
   const scoring: Scoring = {

@@ -3,7 +3,7 @@ import { HIDDEN } from '../../../src/kernels/attention/masks.ts'
 import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import fc from '../../fixtures/random-cases.ts'
-import { expectEqual, noise, runPlanned } from '../compare.ts'
+import { differenceOf, expectEqual, noise, runPlanned } from '../compare.ts'
 
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
@@ -191,5 +191,31 @@ describe('a plan that makes one call of products', () => {
     }) as number[][]
     expect(results[1]).toEqual(results[0])
     results[2].forEach((value, i) => expect(value).toBeCloseTo(results[0][i], 5))
+  })
+
+  test.each([
+    [1, 50],
+    [50, 1],
+    [1, 1]
+  ])('and shares heads, has %i keys and %i values stand for as many as the mask has', (keys, values) => {
+    const [query, mask] = [noise([2, 6, 40, 20], 1), noise([40, 50], 4)]
+    const [key, value] = [noise([2, 3, keys, 20], 2), noise([2, 3, values, 24], 3)]
+    const spread = (tensor: Tensor): Tensor => {
+      const [rows, columns] = tensor.dims.slice(-2)
+      const data = new Float32Array(6 * 50 * columns)
+      data.forEach((_, i) => {
+        const [head, row] = [Math.floor(i / columns / 50), Math.floor(i / columns) % 50]
+        data[i] = Number(tensor.data[(head * rows + (rows === 1 ? 0 : row)) * columns + (i % columns)])
+      })
+      return new Tensor('float32', data, [2, 3, 50, columns])
+    }
+    const parameters = { causal: false, scale: 0.25, keysInColumns: false, hidden: HIDDEN, group: 2 }
+    const run = (k: Tensor, v: Tensor, isAccelerated: boolean): Tensor => {
+      const operands = { query, key: k, value: v, mask }
+      return runPlanned(scaledDotProductAttention, operands, parameters, [2, 6, 40, 24], isAccelerated)
+    }
+    const expected = run(spread(key), spread(value), false)
+    for (const isAccelerated of [false, true])
+      expect(differenceOf(run(key, value, isAccelerated), expected)).toBeLessThan(TOLERANCE)
   })
 })

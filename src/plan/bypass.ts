@@ -1,0 +1,48 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { isPlanCall, type PlanCall, type PlanGraph, typeOf } from './graph.ts'
+import type { Pass } from './pass.ts'
+import { isNamed } from './patterns.ts'
+
+const isCast = isNamed('Cast')
+const isIdentity = isNamed('Identity')
+
+/**
+ * Whoever reads the result of an Identity, or of a Cast to the type that its operand has, reads the operand instead.
+ * Exporters leave both behind: `x.float()` of what is float32, and constants that several layers share. The patterns of
+ * `fuse` then match what is around them.
+ */
+export const bypass: Pass = {
+  name: 'bypass',
+  requires: ['prune'],
+  run(graph) {
+    if (graph.isObserved) return false
+    let changed = false
+    for (const { call } of graph.calls) {
+      const to = call.outputs[0]
+      // A call that reads what an earlier one gave has been replaced.
+      const item = to === undefined ? undefined : graph.makerOf(to)
+      if (to === undefined || item === undefined || !isPlanCall(item)) continue
+      const from = item.call.inputs[0]
+      if (from === undefined || !givesItsOperand(graph, item.call, from)) continue
+      const readers = [...graph.readersOf(to)]
+      if (graph.isOutside(to) || !readers.every(reader => isPlanCall(reader) && !captures(reader.call, to))) continue
+      for (const reader of readers as PlanCall[]) {
+        const inputs = reader.call.inputs.map(id => (id === to ? from : id))
+        graph.replace(reader, { ...reader, call: { ...reader.call, inputs } })
+      }
+      graph.remove(item, 'pruned')
+      changed = true
+    }
+    return changed
+  }
+}
+
+function givesItsOperand(graph: PlanGraph, call: Call, from: ValueId): boolean {
+  const type = typeOf(graph, from)
+  return type !== undefined && (isIdentity(call) || (isCast(call) && call.known.to === type))
+}
+
+/** Whether a body of a call reads a value from outside. */
+const captures = ({ node, bodies }: Call, id: ValueId): boolean =>
+  node.captures.includes(id) || [...bodies.values()].some(body => body.captures.includes(id))
