@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { build } from 'esbuild'
+import { bundleTarget } from './bundle-target.mjs'
 import { corpus, corpusFolders, ROOT } from './corpus.mjs'
 import { minimise, signatureOf } from './minimise.mjs'
 import { planMutant } from './mutant.mjs'
@@ -36,7 +36,7 @@ wrongly. Exit code 1 when anything is found.
   --fill HOW              with --file: zeros, ones, small or extreme inputs  (zeros)
   --hang MS               how long a mutant may take                     (10000)
   --tries N               how often a finding is run again to make it smaller  (400)
-  --target FILE           drive another module than scripts/fuzz/target.ts
+  --target FILE           drive another module than scripts/fuzz/target.ts; one of .mjs is bundled already
   --json                  print the counts as JSON
 `
 
@@ -71,7 +71,8 @@ const CHUNK = 10_000
 const folders = options.corpus?.map(folder => relative(ROOT, resolve(folder))) ?? corpusFolders()
 const hang = Number(options.hang)
 const work = mkdtempSync(join(tmpdir(), 'nodewise-fuzz-'))
-const bundle = join(work, 'target.mjs')
+const isBundled = options.target.endsWith('.mjs')
+const bundle = isBundled ? resolve(options.target) : join(work, 'target.mjs')
 
 process.on('exit', () => {
   endAll()
@@ -85,19 +86,6 @@ for (const [signal, code] of [
   process.on(signal, () => process.exit(code))
 
 const say = text => process.stderr.write(`${text}\n`)
-
-async function bundleTarget() {
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: [resolve(options.target)],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outfile: bundle,
-    logLevel: 'error',
-    banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" }
-  })
-}
 
 /** Runs `count` mutants of a format: the bytes of their outcomes, and what was found. */
 async function fuzz(format, from, count) {
@@ -232,7 +220,7 @@ async function runOne(plan, files) {
 }
 
 async function main() {
-  await bundleTarget()
+  if (!isBundled) await bundleTarget(resolve(options.target), bundle)
   if (options.replay !== undefined) return runOne(planOf(options.format, Number(options.replay)))
   if (options.file !== undefined) {
     const format = options.file.endsWith('.xml') ? 'ir' : 'onnx'

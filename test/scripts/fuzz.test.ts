@@ -2,10 +2,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bundleTarget } from '../../scripts/fuzz/bundle-target.mjs'
 
 const FUZZ = join(import.meta.dirname, '../../scripts/fuzz/main.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-fuzz-test-'))
+const target = join(folder, 'target.mjs')
+beforeAll(async () => {
+  await bundleTarget(join(import.meta.dirname, '../../scripts/fuzz/target.ts'), target)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Report {
@@ -22,7 +27,7 @@ interface Finished {
 }
 
 function fuzz(...args: string[]): Finished {
-  const all = [FUZZ, '--json', '--out', join(folder, 'findings'), ...args]
+  const all = [FUZZ, '--json', '--out', join(folder, 'findings'), '--target', target, ...args]
   const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' })
   return { status, stderr, reports: stdout === '' ? [] : (JSON.parse(stdout) as Report[]) }
 }
@@ -91,7 +96,8 @@ describe('fuzzing', () => {
   }, 240_000)
 
   test('ends at once when it is interrupted', async () => {
-    const args = [FUZZ, '--count', '100000', '--corpus', 'models', '--out', join(folder, 'findings')]
+    const out = join(folder, 'findings')
+    const args = [FUZZ, '--count', '100000', '--corpus', 'models', '--target', target, '--out', out]
     const temporary = mkdtempSync(join(folder, 'temporary-'))
     const env = { ...process.env, TMPDIR: temporary, TEMP: temporary }
     const child = spawn(process.execPath, args, { stdio: 'ignore', env })
