@@ -39,6 +39,10 @@ SHARED.push('test/onnx/!(external).test.ts')
 SHARED.push('test/conformance/!(typescript-kernels).test.ts')
 SHARED.push('test/scripts/*.test.ts', 'packages/*/test/**/*.test.ts')
 
+// esbuild, which is written in Go, lives for a second in each of the tests' processes that bundle: it collects garbage
+// less often, which takes a quarter less processor time.
+process.env.GOGC ??= '400'
+
 // As scripts/bundle.mjs puts it in.
 const define = { NODEWISE_VERSION: JSON.stringify(version) }
 
