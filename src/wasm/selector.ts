@@ -51,6 +51,16 @@ function* runPaced({ template, inputs }: BoundJob, out: Tensor, reference: () =>
   if (rest) yield* rest
 }
 
+/** Runs a job, in one go where it is short; false where the heap is full. */
+export function* runHere(
+  template: JobTemplate,
+  inputs: readonly NumericArray[],
+  out: NumericArray,
+  threads: number
+): Generator<void, boolean> {
+  return runAtOnce(template, inputs, out, threads) || (yield* runJob(template, inputs, out, threads)) === 'done'
+}
+
 /** Whether all operands that are given hold float32. */
 export const areFloat32 = (operands: TensorOperands): boolean =>
   Object.values(operands).every(tensor => tensor === undefined || tensor.type === 'float32')

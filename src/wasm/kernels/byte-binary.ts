@@ -4,16 +4,8 @@ import type { TableParams, TablePart } from '../../op-kit/byte-table.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import {
-  arrayOf,
-  type BoundJob,
-  type Candidate,
-  floatBits,
-  jobKernel,
-  selectorFor,
-  staged,
-  type TensorOperands
-} from '../selector.ts'
+import { remembered } from '../remembered.ts'
+import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
@@ -96,14 +88,25 @@ function binarySelection(
   if (!scales.every(scale => scale?.type === 'float32') || ![...scales, aZero, bZero, yZero].every(isSingle))
     return undefined
   const template = templateOf(a.dims, b.dims, dims)
-  return (
-    template && {
-      kernel: jobKernel(op, given => {
+  if (template === undefined) return undefined
+  const names = Object.keys(operands).filter(name => name !== 'a' && name !== 'b')
+  const boundFor = remembered<Bound | undefined>()
+  return {
+    kernel: jobKernel(op, given => {
+      const quantization = names.map(name => Number(given[name]?.data[0]))
+      const bound = boundFor(quantization, () => {
         const found = numbers(given)
-        return found && bind(found, template, given)
+        return found && bind(found, template, a.type === 'int8')
       })
-    }
-  )
+      return bound && { template: bound.template, inputs: [arrayOf(given.a!), arrayOf(given.b!), bound.scales] }
+    })
+  }
+}
+
+/** A job but for the codes. */
+interface Bound {
+  readonly template: JobTemplate
+  readonly scales: Float64Array
 }
 
 /** What is computed. */
@@ -155,8 +158,8 @@ function templateOf(
 function bind(
   { kind, first, second, result, isSingle, range }: Numbers,
   template: JobTemplate,
-  { a, b }: TensorOperands
-): BoundJob | undefined {
+  isSigned: boolean
+): Bound | undefined {
   const isSum = kind === 'add'
   const factors = isSum
     ? [first.scale / result.scale, second.scale / result.scale]
@@ -166,7 +169,7 @@ function bind(
   const largest = isSum ? REACH * (Math.abs(factors[0]) + Math.abs(factors[1])) : REACH + 1
   const args = [
     KINDS[kind],
-    Number(a!.type === 'int8'),
+    Number(isSigned),
     ...[first, second, result].map(({ zero }) => zero),
     ...[...factors, 0.5 - 2 ** -21 * (largest + 1)].map(floatBits),
     Number(isSingle),
@@ -174,5 +177,5 @@ function bind(
     ...template.args
   ]
   const scales = Float64Array.of(first.scale, second.scale, result.scale)
-  return { template: { ...template, args }, inputs: [arrayOf(a!), arrayOf(b!), scales] }
+  return { template: { ...template, args }, scales }
 }

@@ -9,11 +9,14 @@ import { normalizeAxis } from '../../shapes/dim.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
+import { remembered } from '../remembered.ts'
 import { arrayOf, selectorFor, staged } from '../selector.ts'
 import { isByte } from './byte-product.ts'
 
 /** Elements below which the reference is as fast. */
 const MIN_ELEMENTS = 1 << 10
+/** The same where tables are remembered, which the reference makes anew in each run. */
+const MIN_RECODED = 1 << 6
 /** Elements of a tile. */
 const TILE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
@@ -31,17 +34,20 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
   const given = quantizedParts(parts)
   const areFloat32 = [yScale, ...given.map(([, scale]) => scale)].every(scale => scale.type === 'float32')
   const areBytes = isByte(yZero.type) && given.every(([codes]) => codes.type === yZero.type)
-  if (product(dims) < MIN_ELEMENTS || !areFloat32 || !areBytes) return undefined
+  if (product(dims) < MIN_RECODED || !areFloat32 || !areBytes) return undefined
   const { outer, size, inner } = axisLayout(dims, normalizeAxis(parameters.axis, dims.length))
+  const tables = given.map(() => remembered<Tensor>())
   return {
     kernel(operands, _, context) {
       const { yScale, yZero, parts } = operands as unknown as Operands
       const to = quantizationOf(yScale, yZero)
-      const recoded = quantizedParts(parts).map(([codes, scale, zero]): Part => {
+      const recoded = quantizedParts(parts).map(([codes, scale, zero], i): Part => {
         const from = quantizationOf(scale, zero)
         // A scale that is no number differs from itself.
         const isSame = from.scale === to.scale && from.zero === to.zero && from.scale > 0 && from.scale < Infinity
-        return { codes, table: isSame ? undefined : recodingTable({ from: codes.type, to: codes.type }, from, to) }
+        if (isSame) return { codes, table: undefined }
+        const make = (): Tensor => recodingTable({ from: codes.type, to: codes.type }, from, to)
+        return { codes, table: tables[i]([from.scale, from.zero, to.scale, to.zero], make) }
       })
       return joinParts(op, recoded, [outer, size * inner], { operands, parameters, context })
     }

@@ -1,17 +1,19 @@
 import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
-import type { Pack } from '../../op-kit/define.ts'
+import type { Pack, PackContext, Packed } from '../../op-kit/define.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
+import { remembered } from '../remembered.ts'
 import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
 import { type Product, productOf } from './matrix.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-export const MIN_MULTIPLICATIONS = 1 << 11
+export const MIN_MULTIPLICATIONS = 1 << 6
 /** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
 export const MAX_DEPTH = 33025
 /** Most rows of a block, which reads B once, and most bytes of them once they are widened. */
@@ -80,38 +82,52 @@ export const isSingle = (tensor: Tensor | undefined): boolean => tensor === unde
 /** The element types of results, by their number in ByteProductArguments. */
 export const RESULTS: readonly DType[] = ['int32', 'float32', 'uint8', 'int8']
 
+/** What a step keeps of its job from run to run. */
+export const productMemory = () => ({ templateFor: remembered<JobTemplate>(), numbersFor: remembered<Float64Array>() })
+
+/** The factors of a product, and what has been packed of it by {@link packProduct}. */
+interface Factors {
+  readonly a: Tensor
+  readonly b: Tensor
+  readonly packs: Packed | undefined
+}
+
 /**
  * The job of a product. The arguments are those of ByteProductArguments in ../assembly/int8/product.ts.
- * @param factors `packed`: B in panels, where it has been packed
  * @param type of the result: int32, or with scales float32, or with a quantization uint8 or int8
  */
 export function bindByteProduct(
   { found, isSigned, flip }: ByteProduct,
-  { a, b, packed }: { readonly a: Tensor; readonly b: Tensor; readonly packed: Tensor | undefined },
+  { a, b, packs }: Factors,
   type: DType,
-  finish: Finish
+  finish: Finish,
+  { templateFor, numbersFor }: ReturnType<typeof productMemory>
 ): BoundJob {
   const { n } = found
-  const integers = integersOf(finish, n, flip)
-  const hasZeros = integers.subarray(0, n).some(zero => zero !== 0)
+  const listed = packs?.integers
+  const integers = listed ? (listed.data as Int32Array) : integersOf(finish, n, flip)
+  const hasZeros = listed ? integers.length > 1 : integers.subarray(0, n).some(zero => zero !== 0)
+  const options = [
+    RESULTS.indexOf(type),
+    Number(isSigned),
+    flip,
+    finish.aZero === undefined ? 0 : Number(finish.aZero.data[0]),
+    Number(hasZeros),
+    Number(finish.added !== undefined),
+    Number(finish.bias !== undefined)
+  ]
+  const isPacked = packs !== undefined
   const first = arrayOf(a)
+  let numbers: NumericArray = first
+  if (finish.scales) {
+    const scale = firstOf(finish.scales.a)
+    const all = packs?.numbers?.data as Float64Array | undefined
+    numbers = all ? numbersFor([scale], () => all.slice().fill(scale, 0, 1)) : numbersOf(finish, n, scale)
+  }
   return {
-    template: templateOf(found, packed !== undefined, [
-      RESULTS.indexOf(type),
-      Number(isSigned),
-      flip,
-      finish.aZero === undefined ? 0 : Number(finish.aZero.data[0]),
-      Number(hasZeros),
-      Number(finish.added !== undefined),
-      Number(finish.bias !== undefined)
-    ]),
+    template: templateFor([...options, Number(isPacked)], () => templateOf(found, isPacked, options)),
     // What the kernel does not read must be some array.
-    inputs: [
-      first,
-      arrayOf(packed ?? b),
-      hasZeros || finish.added ? integers : first,
-      finish.scales === undefined ? first : numbersOf(finish, n)
-    ]
+    inputs: [first, arrayOf(packs?.b ?? b), hasZeros || finish.added ? integers : first, numbers]
   }
 }
 
@@ -174,6 +190,8 @@ function halvedRowsOf(m: number, k: number): number | undefined {
 
 const columnsOf = (n: number): number => Math.ceil(n / PANEL) * PANEL
 
+const firstOf = (tensor: Tensor): number => convert(tensor, 'float64').data[0]
+
 /** Zero points of the columns as the kernel wants them, and what is added to sums. */
 function integersOf({ bZero, added }: Finish, n: number, flip: number): Int32Array {
   const columns = columnsOf(n)
@@ -185,12 +203,11 @@ function integersOf({ bZero, added }: Finish, n: number, flip: number): Int32Arr
 }
 
 /** Scales and biases as the kernel reads them. */
-function numbersOf({ scales, bias, scale, zero }: Finish, n: number): Float64Array {
+function numbersOf({ scales, bias, scale, zero }: Finish, n: number, aScale: number): Float64Array {
   const columns = columnsOf(n)
   const numbers = new Float64Array(4 + (bias ? 2 : 1) * columns)
   if (scales === undefined) return numbers
-  const first = (tensor: Tensor): number => convert(tensor, 'float64').data[0]
-  numbers.set([first(scales.a), scales.alpha ?? 1, scale ? first(scale) : 1, zero ? first(zero) : 0])
+  numbers.set([aScale, scales.alpha ?? 1, scale ? firstOf(scale) : 1, zero ? firstOf(zero) : 0])
   spread(asDoubles(scales.b).data, numbers.subarray(4, 4 + n))
   if (bias) spread(asDoubles(bias).data, numbers.subarray(4 + columns, 4 + columns + n))
   return numbers
@@ -201,22 +218,52 @@ function spread<A extends Int32Array | Float64Array>(list: A, to: A): void {
   else to.set(list)
 }
 
-/** Puts a constant second factor, one matrix of bytes, into panels. */
-export const packBytes = ({ found, flip, transposeB }: ByteProduct): Pack =>
-  function* ({ b }: TensorOperands, _, context) {
-    if (b === undefined || !isByte(b.type) || product(b.dims, 0, b.dims.length - 2) !== 1) return undefined
-    const { k, n } = found
-    const [rowStep, columnStep] = transposeB ? [1, k] : [n, 1]
-    const panels = Math.ceil(n / PANEL)
-    const packed = context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
-    const perQuantum = Math.max(1, Math.floor(QUANTUM / (k * PANEL * COST_OF_BYTE)))
-    for (let from = 0; from < panels; from += perQuantum) {
-      if (from > 0) yield
-      const end = Math.min(panels, from + perQuantum)
-      const isDone = onTheHeap(b, packed, (compute, source, target) =>
-        compute.packBytePanels(source, rowStep, columnStep, k, n, flip, target, from, end)
-      )
-      if (!isDone) return undefined
-    }
-    return { b: packed }
+/**
+ * Packs a constant second factor, and, where all that goes into them is constant, the lists of the columns: `integers`,
+ * one number where there is nothing to add or to subtract, and `numbers`, whose first is the scale of A of each run.
+ * @param names operands whose elements are in the lists
+ */
+export const packProduct = (
+  found: ByteProduct,
+  names: readonly string[],
+  finishOf: (given: TensorOperands) => Finish
+): Pack =>
+  function* (given, _, context) {
+    const packed = yield* packBytes(found, given, context)
+    if (packed === undefined || !names.every(name => name in given)) return packed
+    const finish = finishOf(Object.fromEntries(names.map(name => [name, given[name]])))
+    const list = integersOf(finish, found.found.n, found.flip)
+    const integers = context.allocate('int32', [list.some(integer => integer !== 0) || finish.added ? list.length : 1])
+    const target = integers.data as Int32Array
+    target.set(list.subarray(0, target.length))
+    if (!('bScale' in given)) return { ...packed, integers }
+    const own = numbersOf({ ...finish, scales: { ...finish.scales, a: ONE, b: given.bScale } }, found.found.n, 1)
+    const numbers = context.allocate('float64', [own.length])
+    const all = numbers.data as Float64Array
+    all.set(own)
+    return { ...packed, integers, numbers }
   }
+const ONE = new Tensor('float32', [1], [])
+
+/** Puts a constant second factor, one matrix of bytes, into panels. */
+function* packBytes(
+  { found, flip, transposeB }: ByteProduct,
+  { b }: TensorOperands,
+  context: PackContext
+): Generator<void, { readonly b: Tensor } | undefined> {
+  if (b === undefined || !isByte(b.type) || product(b.dims, 0, b.dims.length - 2) !== 1) return undefined
+  const { k, n } = found
+  const [rowStep, columnStep] = transposeB ? [1, k] : [n, 1]
+  const panels = Math.ceil(n / PANEL)
+  const packed = context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
+  const perQuantum = Math.max(1, Math.floor(QUANTUM / (k * PANEL * COST_OF_BYTE)))
+  for (let from = 0; from < panels; from += perQuantum) {
+    if (from > 0) yield
+    const end = Math.min(panels, from + perQuantum)
+    const isDone = onTheHeap(b, packed, (compute, source, target) =>
+      compute.packBytePanels(source, rowStep, columnStep, k, n, flip, target, from, end)
+    )
+    if (!isDone) return undefined
+  }
+  return { b: packed }
+}

@@ -3,11 +3,12 @@ import { quantizationOf, softmaxDivisor } from '../../kernels/quantized/codes.ts
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import { remembered } from '../remembered.ts'
 import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
 /** Elements below which the reference is as fast. */
-const MIN_ELEMENTS = 1 << 9
+const MIN_ELEMENTS = 1 << 4
 /** Elements of a tile. */
 const TILE = 1 << 14
 /** Bytes that could be copied while one element is computed. */
@@ -26,6 +27,7 @@ export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonl
     const { outer, size, inner } = axisLayout(x.dims, normalizeAxis(axis, x.dims.length))
     if (inner !== 1 && !flattens) return undefined
     const n = size * inner
+    const tableFor = remembered<Float64Array>()
     return {
       kernel: jobKernel(op, given => {
         const to = quantizationOf(given.resultScale!, given.resultZero)
@@ -43,7 +45,7 @@ export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonl
           outputStaging: 'whole',
           args: [Number(x.type === 'int8'), to.zero, n]
         }
-        return { template, inputs: [arrayOf(given.x!), tableOf(scale, divisor)] }
+        return { template, inputs: [arrayOf(given.x!), tableFor([scale, divisor], () => tableOf(scale, divisor))] }
       })
     }
   }

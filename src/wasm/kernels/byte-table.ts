@@ -1,14 +1,17 @@
 import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
-import { type Quantization, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
+import { quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
 import type { TableParams } from '../../op-kit/byte-table.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
 import { selectBinaryTable } from './byte-binary.ts'
 
 /** Elements below which the reference is as fast. */
 const MIN_ELEMENTS = 1 << 10
+/** The same where the table is remembered, which the reference makes anew in each run. */
+const MIN_RECODED = 1 << 4
 /** Elements of a block. */
 const LINE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
@@ -33,28 +36,20 @@ function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): S
 /** QLinearSigmoid and QLinearLeakyRelu. */
 export const selectRecoding = selectorFor<{ readonly loop: UnaryLoop }>(({ op, operands: { x }, parameters, dims }) => {
   const count = product(dims)
-  if (!x || count < MIN_ELEMENTS) return undefined
+  if (!x || count < MIN_RECODED) return undefined
+  const { type } = x
   const template = templateOf(1, count)
-  const tableFor = rememberedTable((from, to) => recodingTable({ from: x.type, to: x.type }, from, to, parameters.loop))
+  const tableFor = remembered<Tensor>()
   return {
     kernel: jobKernel(op, ({ x, xScale, xZero, yScale, yZero }) => {
-      const table = tableFor(quantizationOf(xScale!, xZero), quantizationOf(yScale!, yZero))
+      const [from, to] = [quantizationOf(xScale!, xZero), quantizationOf(yScale!, yZero)]
+      const table = tableFor([from.scale, from.zero, to.scale, to.zero], () =>
+        recodingTable({ from: type, to: type }, from, to, parameters.loop)
+      )
       return { template, inputs: [arrayOf(x!), arrayOf(x!), arrayOf(table)] }
     })
   }
 })
-
-/** The last table that was made: quantizations hardly ever differ from run to run. */
-function rememberedTable(
-  make: (from: Quantization, to: Quantization) => Tensor
-): (from: Quantization, to: Quantization) => Tensor {
-  let last: { readonly numbers: readonly number[]; readonly table: Tensor } | undefined
-  return (from, to) => {
-    const numbers = [from.scale, from.zero, to.scale, to.zero]
-    if (!last?.numbers.every((number, i) => number === numbers[i])) last = { numbers, table: make(from, to) }
-    return last.table
-  }
-}
 
 /** The arguments are those of TableArguments in ../assembly/int8/table.ts. */
 const templateOf = (operands: number, count: number): JobTemplate => ({

@@ -3,9 +3,8 @@ import { entriesOf, firstEntry, type PointSums, type SumPoints, sumPoints } from
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
-import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
-import { arrayOf, type Selector } from '../selector.ts'
-import { bytesOf, type NumericArray } from '../staging.ts'
+import { arrayOf, runHere, type Selector } from '../selector.ts'
+import { bytesOf } from '../staging.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { LINE_FLOPS, resampleTemplate, ROW_FLOPS } from './resample.ts'
 import { matrixTemplate } from './transpose.ts'
@@ -85,15 +84,6 @@ function fastSums(threads: number, allocate: Temporaries['allocate']): SumPoints
       : yield* sumLines(sums, source, out, threads)
     if (!isDone) yield* sumPoints(sums)
   }
-}
-
-function* runHere(
-  template: JobTemplate,
-  inputs: readonly NumericArray[],
-  out: NumericArray,
-  threads: number
-): Generator<void, boolean> {
-  return runAtOnce(template, inputs, out, threads) || (yield* runJob(template, inputs, out, threads)) === 'done'
 }
 
 /** The arguments are those of LinesResampleArguments in ../assembly/f32/resample.ts. */

@@ -7,13 +7,21 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type BoundJob, jobKernel, selectorFor, staged } from '../selector.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
-import { bindByteProduct, byteProductOf, isByte, isOfColumns, packBytes } from './byte-product.ts'
+import {
+  bindByteProduct,
+  byteProductOf,
+  type Finish,
+  isByte,
+  isOfColumns,
+  packProduct,
+  productMemory
+} from './byte-product.ts'
 
 /** Elements below which the reference is as fast. */
-const MIN_ELEMENTS = 1 << 8
+const MIN_ELEMENTS = 1 << 3
 /** Elements of a line where there is one scale for all, and of a tile. */
 const LINE = 1 << 14
 /** Bytes that could be copied while one element is quantized. */
@@ -122,7 +130,7 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   const count = numbers.length
   const ranges = new Float32Array(2 * Math.ceil(count / LINE))
   const template = linesTemplate('range', count, LINE, 1, [LINE, count])
-  if ((yield* runJob(template, [numbers], ranges, threads)) !== 'done') return yield* quantizeByRange(x, codes)
+  if (!(yield* runHere(template, [numbers], ranges, threads))) return yield* quantizeByRange(x, codes)
   let [low, high] = [0, 0]
   for (let i = 0; i < ranges.length; i += 2) {
     low = Math.min(low, ranges[i])
@@ -134,31 +142,34 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   const layout = { count, line: LINE, channels: 1, isByElement: false }
   const scale = Float32Array.of(found.scale)
   const job = bindCodes('quantize', false, layout, numbers, scale, Uint8Array.of(found.zero))
-  const result = yield* runJob(job.template, job.inputs, arrayOf(codes), threads)
-  return result === 'done' ? found : yield* quantizeByRange(x, codes)
+  if (yield* runHere(job.template, job.inputs, arrayOf(codes), threads)) return found
+  return yield* quantizeByRange(x, codes)
 }
 
 /** DynamicQuantizeMatMul of float32 and bytes. */
 export const selectDynamicQuantizeMatMul = selectorFor<unknown>(({ op, operands: { a, b, bScale, bZero, bias } }) => {
   const product = a?.type === 'float32' && b ? byteProductOf({ type: 'uint8', dims: a.dims }, b) : undefined
   if (!product || ![bScale, bZero, bias].every(list => isOfColumns(list, product.found.n))) return undefined
+  const memory = productMemory()
+  const listed = Object.entries({ bScale, bZero, bias }).flatMap(([name, list]) => (list ? [name] : []))
   return {
     *kernel(operands, parameters, context): Paced {
       const { a, b, bScale, bZero, bias } = operands as Readonly<Record<string, Tensor | undefined>>
       const out = context.rawOutput()
       const codes = allocate('uint8', a!.dims)
       const { scale, zero } = yield* quantized(a!, codes, context.threads)
-      const factors = { a: codes, b: b!, packed: context.packed?.b }
-      const job = bindByteProduct(product, factors, 'float32', {
+      const factors = { a: codes, b: b!, packs: context.packed }
+      const finish: Finish = {
         aZero: new Tensor('uint8', [zero], []),
         bZero,
         scales: { a: new Tensor('float32', [scale], []), b: bScale! },
         bias
-      })
-      if ((yield* runJob(job.template, job.inputs, arrayOf(out), context.threads)) === 'done') return
+      }
+      const { template, inputs } = bindByteProduct(product, factors, 'float32', finish, memory)
+      if (yield* runHere(template, inputs, arrayOf(out), context.threads)) return
       const rest = op.run(operands, parameters, withOutput(context, out))
       if (rest) yield* rest
     },
-    pack: packBytes(product)
+    pack: packProduct(product, listed, ({ bZero, bias }) => ({ aZero: undefined, bZero, bias }))
   }
 })

@@ -1,7 +1,7 @@
-import type { Op, Selection } from '../../op-kit/define.ts'
+import type { Selection } from '../../op-kit/define.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
+import { type Candidate, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
 import {
   bindByteProduct,
   type ByteProduct,
@@ -10,26 +10,27 @@ import {
   isByte,
   isOfColumns,
   isSingle,
-  packBytes
+  packProduct,
+  productMemory
 } from './byte-product.ts'
 
 /** MatMulInteger of bytes. */
-export const selectMatMulInteger = selectorFor<unknown>(({ op, operands }) => {
-  const { a, b, aZero, bZero } = operands
+export const selectMatMulInteger = selectorFor<unknown>(call => {
+  const { a, b, aZero, bZero } = call.operands
   const found = a && b && byteProductOf(a, b)
   if (!found || !isSingle(aZero) || !isOfColumns(bZero, found.found.n)) return undefined
-  return productSelection(op, found, 'int32', given => ({ aZero: given.aZero, bZero: given.bZero }))
+  return productSelection(call, found, 'int32', given => ({ aZero: given.aZero, bZero: given.bZero }))
 })
 
 /** QLinearMatMul of bytes with one quantization of A and of the result. */
-export const selectQLinearMatMul = selectorFor<unknown>(({ op, operands }) => {
-  const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
+export const selectQLinearMatMul = selectorFor<unknown>(call => {
+  const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = call.operands
   const found = a && b && byteProductOf(a, b)
   if (!found || !yZero || !isByte(yZero.type)) return undefined
   const { n } = found.found
   if (![aScale, aZero, yScale, yZero].every(isSingle) || ![bScale, bZero].every(list => isOfColumns(list, n)))
     return undefined
-  return productSelection(op, found, yZero.type, given => ({
+  return productSelection(call, found, yZero.type, given => ({
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale! },
@@ -39,12 +40,12 @@ export const selectQLinearMatMul = selectorFor<unknown>(({ op, operands }) => {
 })
 
 /** MatMulIntegerToFloat of bytes to float32. */
-export const selectMatMulIntegerToFloat = selectorFor<unknown>(({ op, operands }) => {
-  const { a, b, aScale, aZero, bScale, bZero, bias } = operands
+export const selectMatMulIntegerToFloat = selectorFor<unknown>(call => {
+  const { a, b, aScale, aZero, bScale, bZero, bias } = call.operands
   const found = a && b && byteProductOf(a, b)
   if (!found || aScale?.type !== 'float32' || !isSingle(aScale) || !isSingle(aZero)) return undefined
   if (![bScale, bZero, bias].every(list => isOfColumns(list, found.found.n))) return undefined
-  return productSelection(op, found, 'float32', given => ({
+  return productSelection(call, found, 'float32', given => ({
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale! },
@@ -59,7 +60,8 @@ interface GemmParams {
 }
 
 /** QGemm of bytes that adds nothing or a number a column. */
-export const selectQGemm = selectorFor<GemmParams>(({ op, operands, parameters, dims }) => {
+export const selectQGemm = selectorFor<GemmParams>(call => {
+  const { operands, parameters, dims } = call
   const { a, b, aScale, aZero, bScale, bZero, c, yScale, yZero } = operands
   const found = a && b && byteProductOf(a, b, parameters)
   if (!found || ![aScale, aZero, yScale, yZero].every(isSingle)) return undefined
@@ -68,7 +70,7 @@ export const selectQGemm = selectorFor<GemmParams>(({ op, operands, parameters, 
   const type = yZero ? yZero.type : yScale ? a.type : 'float32'
   if (product(dims) !== m * n || ![bScale, bZero, c].every(list => isOfColumns(list, n))) return undefined
   if (type !== 'float32' && !isByte(type)) return undefined
-  return productSelection(op, found, type, given => ({
+  return productSelection(call, found, type, given => ({
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale!, alpha: parameters.alpha },
@@ -78,17 +80,22 @@ export const selectQGemm = selectorFor<GemmParams>(({ op, operands, parameters, 
   }))
 })
 
+/** Operands whose elements are in the lists of a job, but for the scale of A. */
+const LISTED = ['bScale', 'bZero', 'bias', 'c', 'yScale', 'yZero']
+
 function productSelection(
-  op: Op,
+  { op, operands }: Candidate<unknown>,
   found: ByteProduct,
   type: DType,
   finishOf: (given: TensorOperands) => Finish
 ): Selection {
+  const memory = productMemory()
+  const listed = LISTED.filter(name => operands[name] !== undefined)
   return {
     kernel: jobKernel(op, (given, packs) => {
-      const factors = { a: given.a!, b: given.b!, packed: packs?.b }
-      return bindByteProduct(found, factors, type, finishOf(given))
+      const factors = { a: given.a!, b: given.b!, packs }
+      return bindByteProduct(found, factors, type, finishOf(given), memory)
     }),
-    pack: packBytes(found)
+    pack: packProduct(found, listed, finishOf)
   }
 }

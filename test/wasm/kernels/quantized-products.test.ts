@@ -68,6 +68,8 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
         const inputs = [...a, ...b, one('float32', 0.07), one(type, type === 'int8' ? -3 : 120)]
         expectEqual(['onnx', 'QLinearMatMul', 10], inputs, { region }, 0)
         expectEqual(['onnx', 'QLinearMatMul', 10], inputs, { region, constants: { b: 3 } }, 0)
+        const constants = { aScale: 1, aZero: 2, b: 3, bScale: 4, bZero: 5, yScale: 6, yZero: 7 }
+        expectEqual(['onnx', 'QLinearMatMul', 10], inputs, { region, constants }, 0)
       }
     })
 
@@ -83,6 +85,9 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
         const inputs = [codes(left, dims, 1), b, one('float32', 0.013), scales(columns, 5), aZero, bZero, bias]
         expectEqual(kind, inputs, { region }, 0)
         expectEqual(kind, inputs, { region, constants: { b: 1 } }, 0)
+        const lists = { b: 1, bScale: 3, bZero: 5, ...(bias && { bias: 6 }) }
+        expectEqual(kind, inputs, { region, constants: lists }, 0)
+        expectEqual(kind, inputs, { region, constants: { ...lists, aScale: 2, aZero: 4 } }, 0)
       }
     })
   })
@@ -104,6 +109,8 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
     for (const rest of [[], [c], [c, one('float32', 0.5), one('uint8', 99)], [undefined, one('float32', 0.2)]]) {
       expectEqual(kind, [...inputs, ...rest], options, 0)
       expectEqual(kind, [...inputs, ...rest], { ...options, constants: { b: 3 } }, 0)
+      const others = { ...(rest[0] && { c: 6 }), ...(rest[1] && { yScale: 7 }), ...(rest[2] && { yZero: 8 }) }
+      expectEqual(kind, [...inputs, ...rest], { ...options, constants: { b: 3, bScale: 4, bZero: 5, ...others } }, 0)
     }
   })
 
