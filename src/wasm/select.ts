@@ -7,12 +7,10 @@ import {
   type SelectKernel,
   type ValueOperands
 } from '../op-kit/define.ts'
-import { withOutput } from '../op-kit/with-output.ts'
 import { type Dim, isConcrete } from '../shapes/dim.ts'
 import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
+import { byJobs } from './by-jobs.ts'
 import { isHalf, selectWidened } from './halves.ts'
-import { isOnHeap } from './heap.ts'
-import { type JobTemplate, runJob } from './jobs.ts'
 import { selectArithmetic, selectSingle, selectWideClip, selectWideRelu } from './kernels/arithmetic.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectBest } from './kernels/best.ts'
@@ -45,6 +43,7 @@ import { selectFolded } from './kernels/folded.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
+import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-models.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
@@ -65,42 +64,27 @@ import {
   selectQLinearMatMul
 } from './kernels/quantized-products.ts'
 import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
-import { selectLogSumExp, selectLpNorm, selectNormalizeL2 } from './kernels/reduce-steps.ts'
+import {
+  selectLogSum,
+  selectLogSumExp,
+  selectLpNorm,
+  selectNormalizeL2,
+  selectNormalizer
+} from './kernels/reduce-steps.ts'
 import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
+import { selectResponse } from './kernels/response.ts'
 import { selectRotation } from './kernels/rotary.ts'
 import { selectScatterElements } from './kernels/scatter.ts'
 import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
+import { selectSvmClassifier, selectSvmRegressor } from './kernels/support-vectors.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
 import { selectWideMatMul } from './kernels/wide-product.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
-import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
-import { isStaged, type NumericArray } from './staging.ts'
+import type { Candidate, Selector, TensorOperands } from './selector.ts'
 import { wasm } from './wasm.ts'
-
-/**
- * A selector of jobs that may be impossible where operands lie.
- * @param names operands whose arrays are the inputs of the jobs, in their order
- * @param jobsOf the jobs that can compute a call with operands of these types and dims, best first; none where the
- *   reference kernel is faster
- */
-const byJobs =
-  (names: readonly string[], jobsOf: (operands: never, parameters: never) => readonly JobTemplate[]): Selector =>
-  ({ op, operands, parameters }) => {
-    const jobs = jobsOf(operands as never, parameters as never)
-    if (jobs.length === 0) return undefined
-    const serving = jobs.filter(job => servesInputs(job, arraysOf(names, operands)))
-    const kernel = serving.length > 0 ? gatherKernel(op, names, serving) : undefined
-    const decisive = names.filter((_, i) => jobs.some(job => job.inputs[i].staging === 'never'))
-    if (decisive.length === 0) return { kernel }
-    const lieOnHeap = decisive.map(name => isOnHeap(arrayOf(operands[name]!)))
-    return {
-      kernel,
-      holds: others => decisive.every((name, i) => isOnHeap(arrayOf(others[name] as Tensor)) === lieOnHeap[i])
-    }
-  }
 
 /** The first selector that has a kernel for a call. */
 const either =
@@ -236,7 +220,14 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceSumSquare', selectReduce('sumSquare')],
   ['ReduceL1', selectReduce('l1')],
   ['ReduceL2', selectReduce('l2')],
+  ['ReduceLogSum', selectLogSum],
   ['ReduceLogSumExp', selectLogSumExp],
+  ['LRN', selectResponse],
+  ['Normalizer', selectNormalizer],
+  ['LinearRegressor', selectLinearRegressor],
+  ['LinearClassifier', selectLinearClassifier],
+  ['SVMRegressor', selectSvmRegressor],
+  ['SVMClassifier', selectSvmClassifier],
   ['LpNormalization', selectLpNorm],
   ['NormalizeL2', selectNormalizeL2],
   ['GlobalAveragePool', selectGlobalPool('mean')],
@@ -362,29 +353,3 @@ function candidateOf(op: Op, operands: ValueOperands, { parameters, outputs }: P
   }
   return { op, operands: operands as TensorOperands, parameters, dims: first.shape }
 }
-
-/** Whether each input lies on the heap or may be staged. */
-const servesInputs = ({ inputs }: JobTemplate, arrays: readonly NumericArray[]): boolean =>
-  inputs.every((use, i) => use.staging !== 'never' || !isStaged(use, arrays[i]))
-
-/**
- * A kernel that runs the first of `jobs` whose output may lie where it does: that is known only once it is made. The
- * reference kernel takes over where no job may run, where the heap is full, and where an element is at fault, which
- * the reference names in its error.
- */
-function gatherKernel(op: Op, names: readonly string[], jobs: readonly JobTemplate[]): Kernel {
-  return function* (operands, parameters, context) {
-    const out = context.rawOutput()
-    const outArray = arrayOf(out)
-    const template = isOnHeap(outArray) ? jobs[0] : jobs.find(({ outputStaging }) => outputStaging !== 'never')
-    if (template !== undefined) {
-      const arrays = arraysOf(names, operands as TensorOperands)
-      if ((yield* runJob(template, arrays, outArray, context.threads)) === 'done') return
-    }
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
-}
-
-const arraysOf = (names: readonly string[], operands: TensorOperands): NumericArray[] =>
-  names.map(name => arrayOf(operands[name]!))

@@ -55,7 +55,9 @@ const COMPUTING = {
   sine: 82,
   strided: 83,
   wideReduce: 84,
-  wideProduct: 85
+  wideProduct: 85,
+  response: 86,
+  radial: 87
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

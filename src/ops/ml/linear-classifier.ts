@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
+import { classifyLinear } from '../../kernels/ml/classify.ts'
 import { eachProduct, type LinearModel } from '../../kernels/ml/linear.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
-import { largestOf, POST_TRANSFORMS, type PostTransform, transformScores, writeTwo } from '../../kernels/ml/scores.ts'
+import { POST_TRANSFORMS, type PostTransform } from '../../kernels/ml/scores.ts'
 import { params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf, twoLabels } from '../../op-kit/ml-labels.ts'
 import { classifierOutputs, rowsOf } from '../../op-kit/ml-shape.ts'
@@ -43,20 +44,12 @@ export const linearClassifierRules = defineRules({
  */
 export const linearClassifier = /* @__PURE__ */ withKernel(linearClassifierRules, {
   *run({ x }, { model, post }, call) {
-    const { labels, columns } = model
     const [rows, features] = rowsAndFeatures(x.dims)
     const vectors = vectorsOf(model, features)
-    const chosen = call.rawOutput(0).data
-    const scores = call.rawOutput(1).data as Float32Array
-    yield* eachProduct(yield* readReals(x), rows, features, vectors, model, (products, row) => {
-      if (vectors === 1) chosen[row] = labels.values[products[0] > 0 ? 1 : 0]
-      else chosen[row] = labels.values[largestOf(products, 0, vectors)]
-      if (vectors < columns) writeTwo(products[0], 'one-minus', post, scores, row * columns)
-      else {
-        transformScores(products, 0, columns, post)
-        scores.set(products, row * columns)
-      }
-    })
+    const to = { labels: call.rawOutput(0).data, scores: call.rawOutput(1).data as Float32Array }
+    yield* eachProduct(yield* readReals(x), rows, features, vectors, model, (products, row) =>
+      classifyLinear(products, row, model, post, to)
+    )
   }
 })
 

@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { L1, L2, MAX, type Norm } from '../../kernels/ml/norms.ts'
 import { readReals } from '../../kernels/ml/rows.ts'
 import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -9,41 +10,6 @@ import { choice } from '../../op-kit/sources.ts'
 import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-
-interface Norm {
-  /** What elements are added to, or compared with, first. */
-  readonly start: number
-  /** What was found so far, and in the elements `from <= i < to`. */
-  add(found: number, x: Float64Array, from: number, to: number): number
-  /** The divisor for what was found in all elements. */
-  divisor(found: number): number
-}
-
-/** ONNX Runtime passes over NaN where it looks for the largest. */
-const MAX: Norm = {
-  start: -Infinity,
-  add(found, x, from, to) {
-    for (let i = from; i < to; i++) if (x[i] > found) found = x[i]
-    return found
-  },
-  divisor: found => found
-}
-const L1: Norm = {
-  start: 0,
-  add(found, x, from, to) {
-    for (let i = from; i < to; i++) found += Math.abs(x[i])
-    return found
-  },
-  divisor: found => found
-}
-const L2: Norm = {
-  start: 0,
-  add(found, x, from, to) {
-    for (let i = from; i < to; i++) found += x[i] * x[i]
-    return found
-  },
-  divisor: Math.sqrt
-}
 
 /** Rules of {@link normalizer}. */
 export const normalizerRules = defineRules({

@@ -1,15 +1,9 @@
 import { fail } from '../../errors.ts'
+import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
 import { eachProduct, type LinearModel } from '../../kernels/ml/linear.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
-import { largestOf, POST_TRANSFORMS, type PostTransform, transformScores, writeTwo } from '../../kernels/ml/scores.ts'
-import {
-  decide,
-  eachKernelRow,
-  mostVotes,
-  type PairDecisions,
-  probabilities,
-  type SupportVectors
-} from '../../kernels/ml/svm.ts'
+import { largestOf, POST_TRANSFORMS, type PostTransform, transformScores } from '../../kernels/ml/scores.ts'
+import { decide, eachKernelRow, type SupportVectors } from '../../kernels/ml/svm.ts'
 import { type KernelContext, params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf } from '../../op-kit/ml-labels.ts'
 import { classifierOutputs, rowsOfFeatures } from '../../op-kit/ml-shape.ts'
@@ -32,12 +26,11 @@ interface Linear extends Common {
 }
 
 /** Support vectors, and a decision between each two classes (libsvm). */
-interface Pairwise extends Common {
+interface Pairwise extends Common, PairClasses {
   readonly kind: 'pairwise'
+  readonly labels: Labels
+  readonly columns: number
   readonly support: SupportVectors
-  readonly pairs: PairDecisions
-  /** Parameters of Platt's sigmoids, where scores are to be probabilities. */
-  readonly platt: { readonly a: readonly number[]; readonly b: readonly number[] } | undefined
 }
 
 /** Rules of {@link svmClassifier}. */
@@ -89,24 +82,14 @@ function* runLinear(
 }
 
 function* runPairwise(x: Tensor, model: Pairwise, post: PostTransform, call: KernelContext): Generator<void> {
-  const { labels, columns, support, pairs, platt } = model
+  const { support, pairs } = model
   const [rows, features] = rowsAndFeatures(x.dims)
-  const chosen = call.rawOutput(0).data
-  const scores = call.rawOutput(1).data as Float32Array
+  const to = { labels: call.rawOutput(0).data, scores: call.rawOutput(1).data as Float32Array }
   const decisions = new Float64Array(pairs.rho.length)
   const ofClasses = new Float64Array(pairs.classes)
   yield* eachKernelRow(yield* readReals(x), rows, features, support, (kernels, row) => {
     decide(pairs, kernels, decisions)
-    chosen[row] = labels.values[mostVotes(pairs.classes, decisions)]
-    if (platt) probabilities(pairs.classes, decisions, platt.a, platt.b, ofClasses)
-    if (!platt && pairs.classes === 2) {
-      const first = post === 'SOFTMAX' || post === 'SOFTMAX_ZERO' ? 'one-minus' : 'minus'
-      writeTwo(decisions[0], first, post, scores, row * columns)
-      return
-    }
-    const own = platt ? ofClasses : decisions
-    transformScores(own, 0, columns, post)
-    scores.set(own, row * columns)
+    classifyPairs(decisions, ofClasses, row, model, post, to)
   })
 }
 

@@ -12,10 +12,12 @@ import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { GateArguments, gateRows } from './f32/gate'
 import { findHighest, HighestArguments } from './f32/highest'
 import { PoolArguments, poolPlanes } from './f32/pool'
+import { radialRows, RadialArguments } from './f32/radial'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
 import { LinesResampleArguments, resampleLines, resampleRows, RowsResampleArguments } from './f32/resample'
 import { RotateArguments, rotateRows } from './f32/rotate'
+import { localResponse, ResponseArguments } from './f32/response'
 import {
   GroupsArguments,
   layerNormRows,
@@ -215,6 +217,12 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 85:
       wideProduct(changetype<WideProductArguments>(args), from, to)
+      break
+    case 86:
+      localResponse(changetype<ResponseArguments>(args), from, to)
+      break
+    case 87:
+      radialRows(changetype<RadialArguments>(args), from, to)
       break
     default:
       unreachable()

@@ -1,5 +1,6 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
 import { COST, inChunks, type Paced } from '../../kernels/core/pace.ts'
+import { L1, L2, MAX, type Norm } from '../../kernels/ml/norms.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
@@ -10,6 +11,7 @@ import type { NumericArray } from '../staging.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
+import { passesKernel } from './passes.ts'
 import { reducedAxes, type ReduceParams, reduceTemplate } from './reduce.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
@@ -19,8 +21,9 @@ const MIN_SIZE = 4
 /** Sums of squares below it may have lost what squares of float32 cannot hold. */
 const LEAST_SQUARES = 1e-30
 const LEAST_MAGNITUDES = 1e-35
-/** Cost of exp, in that of Relu. */
+/** Costs of exp and log, in that of Relu. */
 const EXP = 5
+const LOG = 5
 
 /** Runs a job; false where the heap is full. */
 type RunStep = (template: JobTemplate, inputs: readonly NumericArray[], out: NumericArray) => Generator<void, boolean>
@@ -88,6 +91,21 @@ export const selectLogSumExp = selectorFor<ReduceParams>(call => {
   })
 })
 
+/** ReduceLogSum of float32 over axes that lie side by side. */
+export const selectLogSum = selectorFor<ReduceParams>(call => {
+  const { data } = call.operands
+  const layout = data && groupsOf(call, 'data', reducedAxes(call.parameters, data.dims.length))
+  if (layout === undefined) return undefined
+  const count = layout.outer * layout.inner
+  const templates = [reduceTemplate(layout, 'sum'), unaryTemplate(count, ['log'], LOG)]
+  const kernel = passesKernel(
+    call.op,
+    'data',
+    templates.map(template => ({ template, tables: [], count }))
+  )
+  return { kernel }
+})
+
 /** LpNormalization of float32. */
 export const selectLpNorm = selectorFor<{ readonly axis: number; readonly order: 1 | 2 }>(call => {
   const { x } = call.operands
@@ -138,4 +156,40 @@ function normSelection(
     }
     return yield* run(multiply, [x, factors], out)
   })
+}
+
+/** How rows are reduced, and above which result float32 has lost nothing. */
+const MEASURES: ReadonlyMap<Norm, readonly [kind: 'max' | 'l1' | 'sumSquare', least: number]> = new Map([
+  [MAX, ['max', LEAST_MAGNITUDES]],
+  [L1, ['l1', LEAST_MAGNITUDES]],
+  [L2, ['sumSquare', LEAST_SQUARES]]
+])
+
+/** Normalizer of float32: rows by their largest element, their 1-norm or their 2-norm. */
+export const selectNormalizer = selectorFor<{ readonly norm: Norm }>(call => {
+  const { x } = call.operands
+  const { norm } = call.parameters
+  const layout = x && groupsOf(call, 'x', [x.dims.length - 1])
+  const multiply = layout && withGroups('multiply', layout)
+  if (layout === undefined || multiply === undefined) return undefined
+  const { outer, size } = layout
+  const [kind, least] = MEASURES.get(norm)!
+  const measure = reduceTemplate(layout, kind)
+  return stepsSelection(call.op, 'x', function* (elements, out, run, own) {
+    const factors = own.allocate(outer)
+    if (!(yield* run(measure, [elements], factors))) return false
+    for (let row = 0; row < outer; row++) {
+      const found = factors[row]
+      // A row of zeros stays as it is; what float32 cannot hold is left to the reference.
+      if (found === 0 && isZero(elements as Float32Array, row * size, (row + 1) * size)) factors[row] = 1
+      else if (Math.abs(found) > least && Number.isFinite(found)) factors[row] = 1 / norm.divisor(found)
+      else return false
+    }
+    return yield* run(multiply, [elements, factors], out)
+  })
+})
+
+function isZero(elements: Float32Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (elements[i] !== 0) return false
+  return true
 }

@@ -45,6 +45,17 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     }
   })
 
+  test('ReduceLogSum over axes that lie side by side', () => {
+    for (const [dims, axes] of [
+      [[40, 131], [1]],
+      [[131, 40], [0]],
+      [[3, 40, 31], [1]]
+    ]) {
+      const x = new Tensor('float32', noise(dims, 1).data.map(Math.abs), dims)
+      expectEqual(['onnx', 'ReduceLogSum', 18], [x, list(axes)], { region })
+    }
+  })
+
   test('attributes as axes, dims left out, and OpenVINO', () => {
     const x = noise([7, 31, 29], 1)
     expectEqual(['onnx', 'ReduceMean', 11], [x], { region, attributes: { axes: [1, 2], keepdims: 0 } }, 4e-7)

@@ -52,7 +52,7 @@ export function transpose(args: TransposeArguments, from: u32, to: u32): void {
 
 function moveBlock(shift: u32, x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
   if (shift == 0) part<u8>(x, y, 0, rows, 0, columns, xRow, yColumn)
-  else if (shift == 1) part<u16>(x, y, 0, rows, 0, columns, xRow, yColumn)
+  else if (shift == 1) narrowBlock(x, y, rows, columns, xRow, yColumn)
   else if (shift == 3) part<u64>(x, y, 0, rows, 0, columns, xRow, yColumn)
   else if (columns == 2 && xRow == 8) takeApart(x, y, rows, yColumn)
   else if (rows == 2 && yColumn == 8) putTogether(x, y, columns, xRow)
@@ -142,6 +142,58 @@ function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn
   }
   part<u32>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
   part<u32>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
+}
+
+/** Elements of two bytes, 64 at a time: pairs of rows are put together, then pairs of pairs, then of these. */
+function narrowBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
+  const wholeRows = rows & ~7
+  const wholeColumns = columns & ~7
+  for (let c: u32 = 0; c < wholeColumns; c += 8) {
+    const to = y + c * yColumn
+    for (let r: u32 = 0; r < wholeRows; r += 8) {
+      const at = x + r * xRow + (c << 1)
+      const half = at + 4 * xRow
+      const out = to + (r << 1)
+      const a = v128.load(at)
+      const b = v128.load(at + xRow)
+      const d = v128.load(at + 2 * xRow)
+      const e = v128.load(at + 3 * xRow)
+      const f = v128.load(half)
+      const g = v128.load(half + xRow)
+      const h = v128.load(half + 2 * xRow)
+      const i = v128.load(half + 3 * xRow)
+      fourColumns(lower(a, b), lower(d, e), lower(f, g), lower(h, i), out, yColumn)
+      fourColumns(upper(a, b), upper(d, e), upper(f, g), upper(h, i), out + 4 * yColumn, yColumn)
+    }
+  }
+  part<u16>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
+  part<u16>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
+}
+
+// @ts-ignore: decorator
+@inline
+function lower(a: v128, b: v128): v128 {
+  return i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+}
+
+// @ts-ignore: decorator
+@inline
+function upper(a: v128, b: v128): v128 {
+  return i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+}
+
+/** Writes four columns of eight elements, given as pairs of four rows. */
+// @ts-ignore: decorator
+@inline
+function fourColumns(a: v128, b: v128, d: v128, e: v128, out: usize, yColumn: usize): void {
+  const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
+  const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
+  const de0 = i32x4.shuffle(d, e, 0, 4, 1, 5)
+  const de1 = i32x4.shuffle(d, e, 2, 6, 3, 7)
+  v128.store(out, i64x2.shuffle(ab0, de0, 0, 2))
+  v128.store(out + yColumn, i64x2.shuffle(ab0, de0, 1, 3))
+  v128.store(out + 2 * yColumn, i64x2.shuffle(ab1, de1, 0, 2))
+  v128.store(out + 3 * yColumn, i64x2.shuffle(ab1, de1, 1, 3))
 }
 
 /** Copies lines from x to y, wherever they lie. */

@@ -1,0 +1,86 @@
+import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { classifyLinear, type LinearClasses } from '../../kernels/ml/classify.ts'
+import type { LinearModel } from '../../kernels/ml/linear.ts'
+import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import type { PostTransform } from '../../kernels/ml/scores.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { temporaries } from '../temporary.ts'
+import { productTemplate } from './matrix.ts'
+
+/** Multiplications below which setting a job up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 12
+
+/** The product of rows of float32 and vectors, to which a number for each vector is added, as a job. */
+interface LinearJob {
+  readonly rows: number
+  readonly vectors: number
+  readonly template: JobTemplate
+  inputsOf(x: Tensor): readonly NumericArray[]
+}
+
+function linearJob(x: Tensor | undefined, { coefficients, intercepts }: LinearModel): LinearJob | undefined {
+  if (x?.type !== 'float32') return undefined
+  const [rows, features] = rowsAndFeatures(x.dims)
+  const vectors = coefficients.length / features
+  if (!(rows * coefficients.length >= MIN_MULTIPLICATIONS)) return undefined
+  const factors = Float32Array.from(coefficients)
+  const added = Float32Array.from({ length: vectors }, (_, k) => intercepts[k] ?? 0)
+  const template = productTemplate(
+    {
+      ...{ m: rows, n: vectors, k: features, batches: 1, loops: [] },
+      ...{ aRow: features * 4, aElement: 4, bRow: 4, bColumn: features * 4 }
+    },
+    { bias: { operand: 'intercepts', kind: 'column' }, activation: undefined },
+    false
+  )
+  return { rows, vectors, template, inputsOf: given => [arrayOf(given), factors, added, arrayOf(given)] }
+}
+
+/** LinearRegressor of float32 without a post transform, or one that changes nothing. */
+export const selectLinearRegressor = selectorFor<{
+  readonly model: LinearModel
+  readonly targets: number
+  readonly post: PostTransform
+}>(({ op, operands, parameters: { model, targets, post } }) => {
+  if (post !== 'NONE' && (targets > 1 || post === 'PROBIT')) return undefined
+  const job = linearJob(operands.x, model)
+  return job && { kernel: jobKernel(op, ({ x }) => ({ template: job.template, inputs: job.inputsOf(x!) })) }
+})
+
+/** LinearClassifier of float32: products by a job, then what is chosen from them. */
+export const selectLinearClassifier = selectorFor<{
+  readonly model: LinearModel & LinearClasses
+  readonly post: PostTransform
+}>(({ op, operands, parameters: { model, post } }) => {
+  const job = linearJob(operands.x, model)
+  if (job === undefined) return undefined
+  const { rows, vectors, template } = job
+  return {
+    *kernel(given, parameters, context) {
+      const { allocate, free } = temporaries()
+      try {
+        const all = allocate(rows * vectors)
+        const inputs = job.inputsOf((given as { readonly x: Tensor }).x)
+        if ((yield* runJob(template, inputs, all, context.threads)) === 'done') {
+          const to = { labels: context.rawOutput(0).data, scores: context.rawOutput(1).data as Float32Array }
+          const products = new Float64Array(vectors)
+          const classify = (from: number, end: number): void => {
+            for (let row = from; row < end; row++) {
+              for (let k = 0; k < vectors; k++) products[k] = all[row * vectors + k]
+              classifyLinear(products, row, model, post, to)
+            }
+          }
+          yield* inChunks(rows, classify, COST.allocation + vectors * COST.transcendental)
+          return
+        }
+      } finally {
+        free()
+      }
+      const rest = op.run(given, parameters, context)
+      if (rest) yield* rest
+    }
+  }
+})

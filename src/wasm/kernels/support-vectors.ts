@@ -1,0 +1,215 @@
+import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
+import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import type { PostTransform } from '../../kernels/ml/scores.ts'
+import type { PairDecisions, SupportVectors } from '../../kernels/ml/svm.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, floatBits, selectorFor, staged, workOfFlops } from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
+import { temporaries } from '../temporary.ts'
+import { binaryTemplate, unaryTemplate } from './elementwise.ts'
+import { type Product, productTemplate } from './matrix.ts'
+
+/** Products of rows and vectors below which setting jobs up costs more than it gains. */
+const MIN_MULTIPLICATIONS = 1 << 13
+/** Kernel values that are computed before they are weighted, so that they stay in the cache. */
+const MAX_VALUES = 1 << 17
+/** Work of a radial function, in floating-point operations. */
+const RADIAL_FLOPS = 20
+/** Costs of tanh and of a power, in that of Relu and of a sum. */
+const TANH = 8
+const POWER = 16
+
+/** A job, and its inputs after the rows or what the step before has left. */
+interface Step {
+  readonly template: JobTemplate
+  readonly tables: readonly NumericArray[]
+  /** Inputs that repeat the first one. */
+  readonly repeats?: number
+}
+
+/** What is made of rows: kernel values, and then sums of these by weights. */
+interface Weighted {
+  readonly support: SupportVectors
+  readonly features: number
+  /** A column of weights for each sum, and what is added to it. */
+  readonly weights: Float32Array
+  readonly added: Float32Array
+}
+
+const productOfRows = (m: number, k: number, n: number, isTransposed: boolean): Product => ({
+  ...{ m, n, k, batches: 1, loops: [], aRow: k * 4, aElement: 4 },
+  ...(isTransposed ? { bRow: 4, bColumn: k * 4 } : { bRow: n * 4, bColumn: 4 })
+})
+
+const WITH_COLUMN = { bias: { operand: 'added', kind: 'column' }, activation: undefined } as const
+
+/** The jobs that turn `rows` rows into kernel values. */
+function kernelSteps(rows: number, features: number, { count, vectors, kernel }: SupportVectors): Step[] {
+  const { type, gamma, coef0, degree } = kernel
+  const values = rows * count
+  if (type === 'RBF') return [radialStep(rows, features, count, vectors, gamma)]
+  const alpha = type === 'LINEAR' ? 1 : gamma
+  const added = new Float32Array(count).fill(type === 'LINEAR' ? 0 : coef0)
+  const products: Step = {
+    template: productTemplate(productOfRows(rows, features, count, true), { ...WITH_COLUMN, alpha }, false),
+    tables: [Float32Array.from(vectors), added],
+    repeats: 1
+  }
+  if (type === 'SIGMOID') return [products, { template: unaryTemplate(values, ['tanh'], TANH), tables: [] }]
+  if (type === 'LINEAR' || degree === 1) return [products]
+  if (degree === 2 || degree === 3)
+    return [products, { template: unaryTemplate(values, [degree === 2 ? 'square' : 'cube'], 2), tables: [] }]
+  const powers = binaryTemplate('power', [values], [], [values], POWER)!
+  return [products, { template: powers, tables: [Float32Array.of(degree)] }]
+}
+
+/** The arguments are those of RadialArguments in ../assembly/f32/radial.ts. */
+function radialStep(rows: number, features: number, count: number, vectors: Float64Array, gamma: number): Step {
+  const width = Math.ceil(count / 4) * 4
+  const columns = new Float32Array(features * width)
+  for (let k = 0; k < count; k++) for (let f = 0; f < features; f++) columns[f * width + k] = vectors[k * features + f]
+  const template: JobTemplate = {
+    kernel: 'radial',
+    blocks: rows,
+    blockBytes: count * 4,
+    work: workOfFlops(rows * count * (3 * features + RADIAL_FLOPS)),
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [features, count, floatBits(gamma)]
+  }
+  return { template, tables: [columns] }
+}
+
+/**
+ * Computes sums for all rows, some rows at a time.
+ * @returns false where the heap is full
+ */
+function* weightedSums(
+  x: Float32Array,
+  out: Float32Array,
+  weighted: Weighted,
+  threads: number
+): Generator<void, boolean> {
+  const { support, features, weights, added } = weighted
+  const rows = x.length / features
+  const sums = added.length
+  const most = Math.max(1, Math.min(rows, Math.floor(MAX_VALUES / support.count)))
+  const { allocate, free } = temporaries()
+  let steps: Step[] = []
+  try {
+    const values = allocate(most * support.count)
+    for (let from = 0, count = 0; from < rows; from += count) {
+      const own = Math.min(most, rows - from)
+      if (own !== count) steps = [...kernelSteps(own, features, support), sumStep(own, support.count, weights, added)]
+      count = own
+      let input: NumericArray = x.subarray(from * features, (from + own) * features)
+      for (const [i, { template, tables, repeats = 0 }] of steps.entries()) {
+        const isLast = i === steps.length - 1
+        const target = isLast ? out.subarray(from * sums, (from + own) * sums) : values.subarray(0, own * support.count)
+        const inputs = [input, ...tables, ...(repeats > 0 ? [input] : [])]
+        if ((yield* runJob(template, inputs, target, threads)) !== 'done') return false
+        input = target
+      }
+    }
+    return true
+  } finally {
+    free()
+  }
+}
+
+const sumStep = (rows: number, count: number, weights: Float32Array, added: Float32Array): Step => ({
+  template: productTemplate(productOfRows(rows, count, added.length, false), WITH_COLUMN, false),
+  tables: [weights, added],
+  repeats: 1
+})
+
+/** Features of rows of float32 that are worth jobs. */
+function featuresOf(x: Tensor | undefined, { count, kernel }: SupportVectors): number | undefined {
+  if (x?.type !== 'float32' || (kernel.type === 'POLY' && kernel.degree < 1)) return undefined
+  const [rows, features] = rowsAndFeatures(x.dims)
+  return rows * features * count >= MIN_MULTIPLICATIONS ? features : undefined
+}
+
+interface RegressorParams {
+  readonly model: { readonly support: SupportVectors; readonly weights: Float64Array; readonly rho: number }
+  readonly oneClass: boolean
+}
+
+/** SVMRegressor of float32. */
+export const selectSvmRegressor = selectorFor<RegressorParams>(({ op, operands, parameters: { model, oneClass } }) => {
+  const { support, weights, rho } = model
+  const features = featuresOf(operands.x, support)
+  if (features === undefined) return undefined
+  const weighted = { support, features, weights: Float32Array.from(weights), added: Float32Array.of(rho) }
+  return {
+    *kernel(given, parameters, context) {
+      const out = context.rawOutput()
+      const sums = arrayOf(out) as Float32Array
+      const x = arrayOf((given as { readonly x: Tensor }).x) as Float32Array
+      if (yield* weightedSums(x, sums, weighted, context.threads)) {
+        if (oneClass) for (let row = 0; row < sums.length; row++) sums[row] = sums[row] > 0 ? 1 : -1
+        return
+      }
+      const rest = op.run(given, parameters, withOutput(context, out))
+      if (rest) yield* rest
+    }
+  }
+})
+
+interface ClassifierParams {
+  readonly model: { readonly kind: string } & Partial<PairClasses & { readonly support: SupportVectors }>
+  readonly post: PostTransform
+}
+
+/** SVMClassifier of float32 by support vectors. */
+export const selectSvmClassifier = selectorFor<ClassifierParams>(({ op, operands, parameters: { model, post } }) => {
+  const { support, pairs } = model
+  const features = support && featuresOf(operands.x, support)
+  if (support === undefined || pairs === undefined || features === undefined) return undefined
+  const weighted = { support, features, weights: weightsOf(pairs, support.count), added: Float32Array.from(pairs.rho) }
+  const columns = pairs.rho.length
+  return {
+    *kernel(given, parameters, context) {
+      const x = arrayOf((given as { readonly x: Tensor }).x) as Float32Array
+      const rows = x.length / features
+      const { allocate, free } = temporaries()
+      try {
+        const all = allocate(rows * columns)
+        if (yield* weightedSums(x, all, weighted, context.threads)) {
+          const to = { labels: context.rawOutput(0).data, scores: context.rawOutput(1).data as Float32Array }
+          const decisions = new Float64Array(columns)
+          const ofClasses = new Float64Array(pairs.classes)
+          const classify = (from: number, end: number): void => {
+            for (let row = from; row < end; row++) {
+              for (let k = 0; k < columns; k++) decisions[k] = all[row * columns + k]
+              classifyPairs(decisions, ofClasses, row, model as PairClasses, post, to)
+            }
+          }
+          yield* inChunks(rows, classify, COST.allocation + columns * COST.transcendental)
+          return
+        }
+      } finally {
+        free()
+      }
+      const rest = op.run(given, parameters, context)
+      if (rest) yield* rest
+    }
+  }
+})
+
+/** Coefficients of decisions as columns: those of vectors of other classes than the two are 0. */
+function weightsOf({ classes, starts, coefficients, rho }: PairDecisions, count: number): Float32Array {
+  const pairs = rho.length
+  const weights = new Float32Array(count * pairs)
+  let pair = 0
+  for (let i = 0; i < classes; i++) {
+    for (let j = i + 1; j < classes; j++, pair++) {
+      for (let t = starts[i]; t < starts[i + 1]; t++) weights[t * pairs + pair] = coefficients[(j - 1) * count + t]
+      for (let t = starts[j]; t < starts[j + 1]; t++) weights[t * pairs + pair] = coefficients[i * count + t]
+    }
+  }
+  return weights
+}
