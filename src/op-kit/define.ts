@@ -244,8 +244,8 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
     context: PackContext
   ): Packed | undefined | Paced<Packed | undefined>
   /**
-   * How the operand `x` is resampled to result 0, for kernels other than the operator's own; undefined where more is
-   * done than that.
+   * How the operand `x`, or `data`, is resampled to result 0, for kernels other than the operator's own; undefined
+   * where more is done than that.
    */
   resampling?(from: readonly number[], to: readonly number[], params: RunParams<P>): Paced<Resampling | undefined>
   /**

@@ -181,6 +181,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Xor', selectLogical('xor')],
   ['Not', selectNot],
   ['Where', selectWhere],
+  ['Pad', selectTaken],
   ['Resize', selectTaken],
   ['Interpolate', selectTaken]
 ])

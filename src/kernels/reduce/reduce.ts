@@ -134,8 +134,7 @@ export function* reduce(
     return yield* convertPaced(new Tensor('float64', doubles(out.data.length).fill(meanOfNone), out.dims), out)
   if (isInteger(type)) {
     const wide =
-      is64BitInteger(type) ||
-      !(kind === 'max' || kind === 'min' || ((kind === 'sum' || kind === 'l1') && count <= SAFE_COUNT))
+      is64BitInteger(type) || !(kind === 'max' || kind === 'min' || (IN_DOUBLES.has(kind) && count <= SAFE_COUNT))
     if (wide && BIGS[kind])
       return yield* reduceBigInts(
         kind,
@@ -161,6 +160,8 @@ export function* reduce(
   yield* convertPaced(new Tensor('float64', results, out.dims), out)
 }
 
+/** Reductions of 32-bit integers that doubles hold: sums, whose quotients by fewer than 2^21 are not rounded up. */
+const IN_DOUBLES: ReadonlySet<Reduction> = new Set(['sum', 'mean', 'l1'])
 /** Most 32-bit integers whose sum is exact in a double. */
 const SAFE_COUNT = 2 ** 21
 

@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { inChunks } from '../../kernels/core/pace.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
+import { type Positions, positionsArray } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { int, optional } from '../../op-kit/sources.ts'
@@ -60,16 +61,20 @@ function checkLast(last: number, size: Dim): void {
 }
 
 /** Where the condition holds. */
-function* positionsOf(condition: Tensor, size: Dim): Generator<void, Float64Array> {
+function* positionsOf(condition: Tensor, size: Dim): Generator<void, Positions> {
   const flags = condition.data as Uint8Array
   let count = 0
   yield* inChunks(flags.length, (from, to) => {
-    for (let i = from; i < to; i++) if (flags[i] !== 0) count++
+    for (let i = from; i < to; i++) count += Number(flags[i] !== 0)
   })
-  const positions = new Float64Array(count)
-  count = 0
+  const positions = positionsArray(count, flags.length)
+  let found = 0
   yield* inChunks(flags.length, (from, to) => {
-    for (let i = from; i < to; i++) if (flags[i] !== 0) positions[count++] = i
+    // Every position is written, and the next one over it where the condition fails: nothing is there to be predicted.
+    for (let i = from; i < to && found < count; i++) {
+      positions[found] = i
+      found += Number(flags[i] !== 0)
+    }
   })
   checkLast(positions.at(-1) ?? -1, size)
   return positions

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { type AxisTable, copyByTables, tableOf } from '../../kernels/core/copy-tables.ts'
+import type { AxisIndices } from '../../kernels/image/resample.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { choice, float, inputInts, inputRow, ints, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
@@ -115,6 +116,19 @@ export const pad = defineOp({
     const value = fill ?? (p.value === 0 ? undefined : convert(new Tensor('float32', [p.value], []), data.type))
     if (value) yield* copyStrided(value, out, [{ count: elementCount(out.dims), from: 0, to: 1 }])
     yield* copyInside(data, out, begin)
+  },
+
+  *resampling(from, to, p) {
+    const { mode } = p
+    if (mode === 'constant') return undefined
+    const { begin } = padsOf(from.length, p) as Pads<number>
+    const axes: AxisIndices[] = []
+    for (const [axis, count] of to.entries()) {
+      if (count === from[axis] && begin[axis] === 0) continue
+      const indices = yield* tableOf(count, i => SOURCE[mode](i - begin[axis], from[axis]))
+      axes.push({ axis, indices: Int32Array.from(indices) })
+    }
+    return { kind: 'indices', axes }
   }
 })
 

@@ -4,9 +4,10 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
-import { runAtOnce, runJob } from '../jobs.ts'
+import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
 import { arrayOf, selectorFor } from '../selector.ts'
 import { bytesOf } from '../staging.ts'
+import { isElementWidth, stridedTemplate } from './strided.ts'
 import { linesTemplate } from './transpose.ts'
 
 /** Bytes below which setting jobs up costs more than it gains. */
@@ -133,8 +134,7 @@ function* moveLines(
   { outer, line, fromStart, fromStep, toStart, toStep }: Place,
   threads: number
 ): Generator<void> {
-  const lines = { size: outer, xStep: fromStep * width, yStep: toStep * width }
-  const template = linesTemplate([lines, { size: line * width, xStep: 1, yStep: 1 }], outer * line * width)
+  const template = linesJob(outer, line * width, fromStep * width, toStep * width)
   const target = to.subarray(toStart * width)
   const inputs = [from.subarray(fromStart * width)]
   if (runAtOnce(template, inputs, target, threads)) return
@@ -145,4 +145,11 @@ function* moveLines(
   ]
   const flat = (data: Uint8Array): Tensor => new Tensor('uint8', data, [data.length])
   yield* copyStrided(flat(from), flat(to), loops, fromStart * width, toStart * width)
+}
+
+/** Lines of the bytes of one element that are to lie side by side are elements that lie apart. */
+function linesJob(outer: number, bytes: number, fromStep: number, toStep: number): JobTemplate {
+  const lines = { size: outer, xStep: fromStep, yStep: toStep }
+  if (bytes === toStep && isElementWidth(bytes)) return stridedTemplate([lines], outer * bytes, bytes)
+  return linesTemplate([lines, { size: bytes, xStep: 1, yStep: 1 }], outer * bytes)
 }

@@ -2,7 +2,7 @@ import { entriesOf, firstEntry } from '../../kernels/core/point-sums.ts'
 import type { AxisIndices, AxisTaps, Resampling } from '../../kernels/image/resample.ts'
 import type { Parameters, Selection } from '../../op-kit/define.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import { product } from '../../tensor/tensor.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
   arrayOf,
@@ -35,7 +35,7 @@ const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, uint8: 1, 
 
 /** What an operator says of a call; undefined where it does more, or where that takes long. */
 function resamplingOf({ op, operands, parameters, dims }: Candidate): Resampling | undefined {
-  const { x } = operands
+  const x = operands.x ?? operands.data
   if (x === undefined || product(x.dims) === 0 || product(dims) < MIN_ELEMENTS) return undefined
   const work = op.resampling?.(x.dims, dims, parameters)
   if (work === undefined) return undefined
@@ -46,16 +46,15 @@ function resamplingOf({ op, operands, parameters, dims }: Candidate): Resampling
   return undefined
 }
 
-/** Resize and Interpolate to nearest elements, of any type but strings. */
+/** Resize and Interpolate to nearest elements, and Pad that repeats some, of any type but strings. */
 export const selectTaken: Selector = selectorFor<Parameters>(call => {
-  const { x } = call.operands
+  const x = call.operands.x ?? call.operands.data
   if (x === undefined || x.type === 'string') return undefined
   const how = resamplingOf(call)
-  return how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, how.axes) : undefined
+  return how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, x, how.axes) : undefined
 })
 
-function takeSelection({ op, operands, dims }: Candidate, axes: readonly AxisIndices[]): Selection | undefined {
-  const x = operands.x!
+function takeSelection({ op, dims }: Candidate, x: Tensor, axes: readonly AxisIndices[]): Selection | undefined {
   const { byteLength } = arrayOf(x)
   const width = byteLength / product(x.dims)
   if (!Number.isInteger(width) || byteLength > 2 ** 31 || axes.some(({ indices }) => indices.includes(-1)))
@@ -87,7 +86,7 @@ function takeSelection({ op, operands, dims }: Candidate, axes: readonly AxisInd
       Number(indices.every((index, i) => index === i >> 1))
     ]
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), rows, columns] })) }
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf((given.x ?? given.data)!), rows, columns] })) }
 }
 
 /** The row of the data that each row of a plane is taken from; rows count over the axes `first … last-1`. */

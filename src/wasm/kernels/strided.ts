@@ -70,7 +70,7 @@ function stridedSelection(op: Op, data: Tensor, inElements: readonly Loop[], sta
   if (data.type === 'string' || data.data.length === 0) return undefined
   const width = arrayOf(data).byteLength / product(data.dims)
   const bytes = inElements.reduce((count, { size }) => count * size, width)
-  if (bytes < MIN_BYTES || ![1, 2, 4, 8].includes(width)) return undefined
+  if (bytes < MIN_BYTES || !isElementWidth(width)) return undefined
   const loops = merged(
     inElements.map(({ size, xStep, yStep }) => ({ size, xStep: xStep * width, yStep: yStep * width }))
   )
@@ -85,8 +85,11 @@ function stridedSelection(op: Op, data: Tensor, inElements: readonly Loop[], sta
   return { kernel }
 }
 
+/** Whether the kernel knows elements of so many bytes. */
+export const isElementWidth = (width: number): boolean => width === 1 || width === 2 || width === 4 || width === 8
+
 /** The arguments are those of StridedArguments in ../assembly/wide/strided.ts. */
-function stridedTemplate(loops: readonly Loop[], bytes: number, width: number, start: number): JobTemplate {
+export function stridedTemplate(loops: readonly Loop[], bytes: number, width: number, start = 0): JobTemplate {
   const inner = loops[loops.length - 1]
   const outer = loops.slice(0, -1).reverse()
   const lineBytes = inner.size * width

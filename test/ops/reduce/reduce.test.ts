@@ -58,7 +58,15 @@ describe('ONNX reductions', () => {
     expect(list(runTensor(['onnx', 'ReduceSum', 13], [ints(2n ** 62n, 2n ** 62n)]))).toEqual([-(2n ** 63n)])
     expect(list(runTensor(['onnx', 'ReduceProd', 13], [new Tensor('int32', [0x10001, 0x10001])]))).toEqual([0x20001])
     expect(list(runTensor(['onnx', 'ReduceSumSquare', 18], [new Tensor('uint32', [0xffffffff])]))).toEqual([1])
+    expect(list(runTensor(['onnx', 'ReduceSum', 18], [new Tensor('int32', [2 ** 31 - 1, 5])]))).toEqual([4 - 2 ** 31])
+    expect(list(runTensor(['onnx', 'ReduceSum', 18], [new Tensor('uint32', [2 ** 32 - 1, 5])]))).toEqual([4])
     expect(list(runTensor(['onnx', 'ReduceMean', 18], [ints(-1, -2)]))).toEqual([-1n])
+    for (const [data, mean] of [
+      [[-1, -2], -1],
+      [[2 ** 31 - 1, 2 ** 31 - 1, 2 ** 31 - 2], 2 ** 31 - 2],
+      [[-(2 ** 31), -(2 ** 31), 1 - 2 ** 31], 1 - 2 ** 31]
+    ] as const)
+      expect(list(runTensor(['onnx', 'ReduceMean', 18], [new Tensor('int32', [...data])]))).toEqual([mean])
     expect(list(runTensor(['onnx', 'ReduceMax', 18], [new Tensor('uint64', [2n ** 64n - 1n, 1n])]))).toEqual([
       2n ** 64n - 1n
     ])

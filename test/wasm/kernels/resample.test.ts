@@ -218,3 +218,41 @@ test('sums of bytes are rounded as by the reference but near ties', () => {
   const [expected] = runOp(RESIZE, inputs, { attributes: { mode: 'linear' } }) as Tensor[]
   expect(differenceOf(found, expected)).toBe(0)
 })
+
+describe.each(['heap', 'array'] as const)('Pad that repeats elements in WebAssembly, operands in an %s', region => {
+  const pads = (...list: number[]): Tensor => sizes(list)
+
+  test.each([
+    [
+      [2, 3, 17, 19],
+      [0, 0, 3, 3, 0, 0, 3, 3]
+    ],
+    [
+      [9, 40],
+      [0, 7, 0, -11]
+    ],
+    [
+      [30, 20],
+      [70, -3, 1, 45]
+    ],
+    [
+      [1, 300],
+      [2, 0, 3, 0]
+    ]
+  ])('%j by %j', (dims, list) => {
+    for (const mode of ['reflect', 'edge', 'wrap'])
+      for (const type of ['uint8', 'float16', 'float32', 'int64'] as const)
+        expectEqual(['onnx', 'Pad', 19], [bits(type, dims), pads(...list)], { region, attributes: { mode } }, 0)
+  })
+
+  test('symmetric pads of an IR', () => {
+    const inputs = [bits('float32', [20, 30]), pads(3, 20), pads(0, 30)]
+    expectEqual(['openvino', 'Pad', 1], inputs, { region, attributes: { pad_mode: 'symmetric' } }, 0)
+  })
+})
+
+test('Pad by a constant is left to the reference', () => {
+  expect(() => runAccelerated(['onnx', 'Pad', 19], [bits('float32', [20, 30]), sizes([1, 1, 1, 1])])).toThrow(
+    'no accelerated kernel is selected'
+  )
+})
