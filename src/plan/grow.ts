@@ -7,15 +7,15 @@ import { isNamed, numbersOf } from './patterns.ts'
 
 /**
  * Has caches of keys and values grow where they lie: a Concat of what the run before has left, an input or a variable,
- * that gives what the next run is given, while nothing reads it but attention, whose kernel knows such memory.
+ * that gives what the next run is given, while nothing reads it but attention, whose kernel knows such memory. In the
+ * body of a loop what a body before has left is an input, and its output what the next one is given.
  */
 export const grow: Pass = {
   name: 'grow',
   requires: ['fuse'],
   run(graph) {
-    // Values of bodies are handed round by their operators.
-    if (graph.isObserved || graph.bound.graph.path !== '') return false
-    const found = graph.calls.filter(({ call }) => isCache(graph, call))
+    if (graph.isObserved) return false
+    const found = graph.calls.filter(({ call }) => isCache(graph, call) && (!isBody(graph) || isGiven(graph, call)))
     for (const item of found) {
       const { call } = item
       const order = graph.makerOf(call.inputs[0]!)
@@ -28,6 +28,12 @@ export const grow: Pass = {
     return found.length > 0
   }
 }
+
+const isBody = ({ bound }: PlanGraph): boolean => bound.graph.path !== ''
+
+/** Whether a call extends an input of its graph: a captured value is the same for each body that runs. */
+const isGiven = ({ bound }: PlanGraph, { inputs }: Call): boolean =>
+  bound.graph.inputs.some(({ value }) => value === inputs[0])
 
 function isCache(graph: PlanGraph, call: Call): boolean {
   const [id] = call.outputs

@@ -12,7 +12,7 @@ import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
-import { grow } from './growth.ts'
+import { grow, hasParts, mayLieInRoom } from './growth.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
 import { settleStep } from './missing.ts'
@@ -150,9 +150,10 @@ class Frame {
   extend(from: Tensor, axis: number, rows: number, slot: number, isApart: boolean): Grown | undefined {
     const { delivery, run } = this
     const at = slot < 0 ? -1 : this.plan.outputAt[slot]
-    if (delivery === undefined || run.onStep || (at >= 0 && (!delivery.asViews || delivery.writable[at])))
-      return undefined
-    return grow(from, axis, rows, run.budget, data => !isApart && delivery.mayExtend(data))
+    if (run.onStep || !(delivery ? mayLieInRoom(delivery, at) : hasParts(from, axis))) return undefined
+    const mayExtend = (data: unknown): boolean =>
+      !isApart && (delivery ? delivery.mayExtend(data) : run.budget.mayGive(data, true))
+    return grow(from, axis, rows, run.budget, mayExtend)
   }
 
   private readConstant(slot: number, constant: Constant): Value {

@@ -1,6 +1,7 @@
 import { type Grown, roomOf, tensorIn } from '../tensor/room.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 import type { Budget } from './memory.ts'
+import type { Delivery } from './outputs.ts'
 
 /**
  * Memory for the elements of `from` and more behind them: where they lie, unless other rows have been put behind them,
@@ -23,3 +24,13 @@ export function grow(
   room.used = rows
   return { tensor: tensorIn(room, from.type, dims), room, isBegun }
 }
+
+/** Whether an output of the main graph may lie in a room: only as a view, and where the caller gives no tensor. */
+export const mayLieInRoom = ({ asViews, writable }: Delivery, at: number): boolean =>
+  at < 0 || (asViews && !writable[at])
+
+/**
+ * Whether rows along an axis lie in several parts. Then elements that are asked for are a copy, apart from the room:
+ * who reads a value of a body may keep them for longer than the body's operator holds the room.
+ */
+export const hasParts = ({ dims }: Tensor, axis: number): boolean => product(dims, 0, axis) > 1

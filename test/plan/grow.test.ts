@@ -51,3 +51,24 @@ test('who watches a run, and exact precision, see the node of the file', async (
   for (const options of [{ isObserved: true }, { isExact: true }])
     expect(opsOf(await planOf(model(), options))).toContain('Concat')
 })
+
+test('a body extends what it is given, not what it captures', async () => {
+  const cache = (name: string): object => port(name, 'float', DIMS)
+  const body = {
+    inputs: [port('i', 'int64', []), port('c', 'bool', []), cache('before')],
+    outputs: [port('on', 'bool'), port('present', 'float'), port('y', 'float')],
+    nodes: [node('Identity', ['c'], ['on']), ...NODES]
+  }
+  const joining = async (past: string): Promise<string[]> => {
+    const nodes = body.nodes.map((item, i) =>
+      i === 1 ? node('Concat', [past, 'new'], ['present'], { axis: 2 }) : item
+    )
+    const loop = node('Loop', ['n', '', 'past'], ['last', 'all'], { body: { graph: { ...body, nodes } } })
+    const inputs = [...model().inputs!, port('n', 'int64', [])]
+    const outputs = ['last', 'all'].map(name => port(name, 'float'))
+    const { steps } = await planOf(model({ inputs, outputs, nodes: [loop] }))
+    return [...steps[0].bodies.values()].flatMap(({ plan }) => opsOf(plan()))
+  }
+  expect(await joining('before')).toContain('Append')
+  expect(await joining('past')).not.toContain('Append')
+})
