@@ -36,8 +36,18 @@ const PLACES = {
 const installed = (name: TestBrowser['name']): string | undefined =>
   PLACES[name].find(path => path !== undefined && existsSync(path))
 
-/** A page in a container may not have a sandbox of its own. */
-const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage']
+/** A page in a container may not have a sandbox of its own; one process serves all pages. */
+const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--renderer-process-limit=1']
+
+/** Firefox, too, starts processes before it needs them. */
+const FIREFOX_PREFERENCES = {
+  'dom.ipc.processCount': 1,
+  'dom.ipc.processPrelaunch.enabled': false,
+  'extensions.webextensions.remote': false,
+  'fission.autostart': false,
+  'media.rdd-process.enabled': false,
+  'network.process.enabled': false
+}
 
 /** The browsers that tests can have: those that are installed, or the Chromium that comes by npm. */
 export function testBrowsers(): readonly TestBrowser[] {
@@ -48,7 +58,10 @@ export function testBrowsers(): readonly TestBrowser[] {
   else if (process.platform === 'linux' && process.arch === 'x64') found.push({ name: 'Chromium', start: startCarried })
   const firefox = installed('Firefox')
   if (firefox !== undefined)
-    found.push({ name: 'Firefox', start: () => launch({ browser: 'firefox', executablePath: firefox }) })
+    found.push({
+      name: 'Firefox',
+      start: () => launch({ browser: 'firefox', executablePath: firefox, extraPrefsFirefox: FIREFOX_PREFERENCES })
+    })
   return found
 }
 
@@ -75,7 +88,7 @@ async function startCarried(): Promise<Browser> {
   return launch({
     executablePath: program,
     headless: 'shell',
-    args: [...CHROMIUM_ARGS, '--no-zygote', '--disable-gpu'],
+    args: [...CHROMIUM_ARGS, '--no-zygote'],
     env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'lib'), FONTCONFIG_PATH: folder }
   })
 }
@@ -136,6 +149,13 @@ export class Visit {
     page.on('console', message => {
       if (message.type() === 'error') this.errors.push(message.text())
     })
+  }
+
+  /** Ends what the page is at, and forgets what it asked for. */
+  async leave(): Promise<void> {
+    await this.page.goto('about:blank')
+    this.requests.length = 0
+    this.errors.length = 0
   }
 
   /** Gives files to the page, and waits until it knows all about them or says why not. */

@@ -64,13 +64,16 @@ describe.each(browsers)('the page in $name', ({ start }) => {
   /** Addresses of blobs and data are of the browser's own memory. */
   const isForeign = (address: string): boolean => !address.startsWith(url) && !/^(blob|data):/.test(address)
 
+  let tab: Visit | undefined
+
+  /** Loads the page anew, in one tab for all tests: another tab takes a browser as long as the page. */
   const visit = async (width = 1280, at = url): Promise<Visit> => {
-    const page = await browser.newPage()
-    await page.setViewport({ width, height: 800 })
-    const visited = new Visit(page)
-    await page.goto(at)
-    await page.waitForSelector('.start')
-    return visited
+    tab ??= new Visit(await browser.newPage())
+    await tab.leave()
+    await tab.page.setViewport({ width, height: 800 })
+    await tab.page.goto(at)
+    await tab.page.waitForSelector('.start')
+    return tab
   }
 
   const upload = async ({ page }: Visit, label: string, file: string): Promise<void> => {
@@ -122,7 +125,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(await seen.text('.panel .bad')).toContain('declared 6×15×4×12')
     expect(seen.requests.filter(isForeign)).toEqual([])
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('lists the findings of a report beside the model, and marks their nodes', async () => {
@@ -138,7 +140,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.press('Gather')
     await seen.waitForText('.panel .name', 'gather')
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('runs a model, and shows what a gather took', async () => {
@@ -161,7 +162,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(await seen.text('.gather .taken td:nth-child(2)')).toBe('1× | 2×')
     expect(await barriers(seen)).toEqual([])
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('waits at the node that first gives NaN, and goes on', async () => {
@@ -204,7 +204,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(await seen.text('.ports .note')).toContain('-7 …')
     expect(await seen.text('.panel .body')).toContain("nodewise run nan.onnx -i 'x=[1,-1]'")
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('takes pictures and recordings, and shows what the model gets', async () => {
@@ -239,7 +238,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
       '--image x=red.png,layout=nchw,order=rgb,resize=1x2,scale=1/255 --audio s=beep.wav,rate=16000'
     )
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('compares two models on the same inputs, and names the first node that differs', async () => {
@@ -272,7 +270,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.page.click('.beside button')
     await seen.page.waitForFunction(() => document.querySelector('.beside') === null)
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('opens a model at the address of another host, and asks nobody else', async () => {
@@ -287,7 +284,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(asked).toContain('/some/path/palette.onnx')
     expect(seen.requests.filter(address => isForeign(address) && !address.startsWith(elsewhere))).toEqual([])
     expect(seen.errors).toEqual([])
-    await seen.page.close()
     server.close()
   })
 
@@ -305,7 +301,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.waitForText('.panel h2', 'Done')
     expect((await seen.saved('Report .html'))[0].bytes.toString()).toContain('palette.onnx')
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('stops a run that would not end, and runs again', async () => {
@@ -328,7 +323,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
       await seen.waitForText('.panel h2', 'It stopped')
     }
     expect(seen.errors).toEqual([])
-    await seen.page.close()
   })
 
   test('is walked through by keyboard', async () => {
@@ -340,7 +334,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.waitForText('.graph [role=status]', 'Gather')
     await seen.page.keyboard.press('Escape')
     await seen.page.waitForFunction(() => document.querySelector('.graph [role=status]')?.textContent === '')
-    await seen.page.close()
   })
 
   test.each([390, 2560])('has no barriers and nothing beside it at %s pixels', async width => {
@@ -350,7 +343,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.settled()
     expect(await barriers(seen)).toEqual([])
     expect(await seen.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-    await seen.page.close()
   })
 
   describe('from one model to the next', () => {
@@ -359,8 +351,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     beforeAll(async () => {
       seen = await visit()
     })
-
-    afterAll(() => seen?.page.close())
 
     scenarios({ seen: () => seen, folder })
 
