@@ -1,4 +1,4 @@
-import { headsInBlocks, headsInRows } from '../kernels/attention/heads.ts'
+import { headsInBlocks, headsInRows, swapHeads } from '../kernels/attention/heads.ts'
 import { rotateHeads } from '../kernels/attention/rotary.ts'
 import { broadcastStrides } from '../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../kernels/core/numbers.ts'
@@ -22,9 +22,7 @@ export const rotation: Op = defineOp({
   name: 'Rotation',
   operands: { x: 'tensor', cos: 'tensor', sin: 'tensor' },
   params: params<RotationParams>(),
-  shape: ({ x }, { rowsFirst }) => [
-    tensorFact(x.type, x.shape && rowsFirst ? [0, 2, 1, 3].map(axis => x.shape![axis]) : x.shape)
-  ],
+  shape: ({ x }, { rowsFirst }) => [tensorFact(x.type, x.shape && swapHeads(x.shape, rowsFirst))],
 
   *run({ x, cos, sin }, { interleaved, rowsFirst }, call) {
     const out = call.output()
@@ -54,8 +52,7 @@ export interface RotationLayout {
 }
 
 export function rotationLayout(x: readonly number[], angles: readonly number[], rowsFirst: boolean): RotationLayout {
-  const four = [1, 1, 1, ...x].slice(-4)
-  const [batches, heads, length, size] = rowsFirst ? [0, 2, 1, 3].map(axis => four[axis]) : four
+  const [batches, heads, length, size] = swapHeads([1, 1, 1, ...x].slice(-4), rowsFirst)
   const columns = angles[angles.length - 1]
   return {
     ...{ batches, heads, length, size, half: size / 2 },

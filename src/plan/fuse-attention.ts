@@ -61,8 +61,11 @@ export const attentionPattern: Pattern = {
           { condition: 'hiding', whenTrue: 'hiddenScore', whenFalse: scores }
         ])
     },
-    // A mask of the dims of the scores has become an epilogue of the product.
-    withMask: { is: isProductWithMask, reads: () => READS.map(reading => ({ ...reading, residual: 'mask' })) },
+    // A mask of the dims of the scores, or a constant one of a row, has become an epilogue of the product.
+    withMask: {
+      is: isProductWithMask,
+      reads: () => ['residual', 'bias'].flatMap(name => READS.map(reading => ({ ...reading, [name]: 'mask' })))
+    },
     weights: softmaxOf('masked', 'chosen', 'withMask', ...SCALED),
     values: {
       is: call =>
@@ -84,7 +87,7 @@ export const attentionPattern: Pattern = {
       score: scalarOf(graph, values.get('hiddenScore')) ?? -Infinity
     }
     const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
-    const parameters = { causal: false, scale: scaleOf(match, graph), keysInColumns, hidden, group: 1 }
+    const parameters = { causal: false, scale: scaleOf(match, graph), keysInColumns, hidden, group: 1, rowsFirst: {} }
     return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
   }
 }
@@ -98,10 +101,9 @@ function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
 }
 
 /** A product to which a mask is added, and nothing else. */
-function isProductWithMask({ op, known, inputs, operands }: Call): boolean {
+function isProductWithMask({ op, known }: Call): boolean {
   const { steps = [], activation } = known as unknown as Partial<FusedParams>
-  const hasMask = inputs[positionOf({ operands }, 'residual')] !== undefined
-  return op.name === 'FusedMatMul' && hasMask && steps.length === 1 && !activation && isPlain(known)
+  return op.name === 'FusedMatMul' && steps.length === 1 && !activation && isPlain(known)
 }
 
 const maskOf = ({ values }: Match): ValueId | undefined =>

@@ -4,6 +4,7 @@ import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
 import { dequantizedPattern } from './fuse-dequantized.ts'
 import { activationPattern, biasPatterns, channelPattern, residualPatterns } from './fuse-epilogue.ts'
+import { layoutPatterns } from './fuse-layout.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
@@ -35,6 +36,7 @@ export const ROUNDED: readonly Pattern[] = [
   ...rotationPatterns,
   attentionPattern,
   sharedHeadsPattern,
+  ...layoutPatterns,
   ...biasPatterns,
   channelPattern,
   ...residualPatterns,

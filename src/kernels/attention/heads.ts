@@ -151,3 +151,10 @@ export const sharedBatch = (batch: readonly number[], group: number): readonly n
 
 /** Rows that keys, values and the columns of a mask have in common, where one may stand for all. */
 export const commonRows = (...counts: readonly number[]): number => counts.find(count => count !== 1) ?? 1
+
+/** Operands of attention whose rows come before heads, `[batch, rows, heads, size]`, and whether the result's do. */
+export type RowsFirst = Readonly<Partial<Record<'query' | 'key' | 'value' | 'result', true>>>
+
+/** Dims or strides with rows and heads in the other order, where they are to be changed. */
+export const swapHeads = <T>(of: readonly T[], isMeant: boolean | undefined = true): readonly T[] =>
+  isMeant === true ? [of[0], of[2], of[1], of[3]] : of

@@ -1,8 +1,8 @@
 import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
-import { commonRows, sharedBatch } from '../../kernels/attention/heads.ts'
+import { commonRows, type RowsFirst, sharedBatch, swapHeads } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN, maskReader } from '../../kernels/attention/masks.ts'
-import { broadcastStrides, offsetsOf } from '../../kernels/core/elementwise.ts'
+import { offsetsOf } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
@@ -14,7 +14,7 @@ import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
 import { broadcastDim, broadcastShapes, type Dim, mayMatch, printDim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { stridesOf, type Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   causal: boolean
@@ -29,6 +29,8 @@ interface Params {
    * one row of keys or of values may stand for all, as an Expand repeats it.
    */
   group: number
+  /** Operands, and the result, of rank 4 whose rows come before heads: only in calls of a plan. */
+  rowsFirst: RowsFirst
 }
 
 /** Rules of {@link scaledDotProductAttention}. */
@@ -45,16 +47,22 @@ export const scaledDotProductRules = defineRules({
         scale: optionalInput(inputFloat(4)),
         keysInColumns: is(false),
         hidden: is(HIDDEN),
-        group: is(1)
+        group: is(1),
+        rowsFirst: is({})
       }
     }
   ],
 
-  shape({ query, key, value, mask }, { causal, keysInColumns, group }) {
+  shape(given, { causal, keysInColumns, group, rowsFirst }) {
+    const { mask } = given
+    const [query, key, value] = (['query', 'key', 'value'] as const).map(name =>
+      rowsFirst[name] ? headsFirst(given[name]) : given[name]
+    )
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
     const [keys, values] = [rows, value].map(shared => repeatedHeads(shared, group))
-    return [tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask, group > 1))]
+    const result = tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask, group > 1))
+    return [rowsFirst.result ? headsFirst(result) : result]
   }
 })
 
@@ -65,25 +73,23 @@ export const scaledDotProductRules = defineRules({
  * NaN, as the formula of the specification does.
  */
 export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotProductRules, {
-  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group }, call) {
+  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group, rowsFirst }, call) {
     const out = call.output()
     if (out.data.length === 0) return
-    const [queries, depth] = query.dims.slice(-2)
-    const [values, width] = value.dims.slice(-2)
-    const ownKeys = key.dims[key.dims.length - (keysInColumns ? 1 : 2)]
+    const [q4, k4, v4, out4] = [
+      placed(query, rowsFirst.query),
+      placed(key, rowsFirst.key),
+      placed(value, rowsFirst.value),
+      placed(out, rowsFirst.result)
+    ]
+    const [queries, depth] = q4.dims.slice(-2)
+    const [values, width] = v4.dims.slice(-2)
+    const ownKeys = k4.dims[k4.dims.length - (keysInColumns ? 1 : 2)]
     const keys = commonRows(ownKeys, values, causal ? 1 : (mask?.dims.at(-1) ?? 1))
-    const batch = out.dims.slice(0, -2)
+    const batch = out4.dims.slice(0, -2)
     const factor = scale ?? 1 / Math.sqrt(depth)
     const shared = sharedBatch(batch, group)
-    const starts = ({ dims }: Tensor, of: readonly number[]): Float64Array => {
-      const size = dims[dims.length - 1] * dims[dims.length - 2]
-      return offsetsOf(
-        of,
-        broadcastStrides(dims.slice(0, -2), of).map(stride => stride * size)
-      )
-    }
-    const q = starts(query, batch)
-    const [k, v] = [key, value].map(tensor => starts(tensor, shared))
+    const [q, k, v, o] = [startsOf(q4, batch), startsOf(k4, shared), startsOf(v4, shared), startsOf(out4, batch)]
     const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
     const bias = mask && !causal ? maskReader(mask, batch, queries, keys, hidden) : undefined
     const target = targetOf(out)
@@ -96,12 +102,12 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
           keys,
           depth,
           width,
-          q: matrix(numbers.q, q[i], depth),
+          q: matrix(numbers.q, q[i], rowStride(q4)),
           k: keysInColumns
             ? transposed(matrix(numbers.k, k[head], keys))
-            : matrix(numbers.k, k[head], ownKeys === keys ? depth : 0),
-          v: matrix(numbers.v, v[head], values === keys ? width : 0),
-          out: matrix(target.numbers, i * queries * width, width),
+            : matrix(numbers.k, k[head], ownKeys === keys ? rowStride(k4) : 0),
+          v: matrix(numbers.v, v[head], values === keys ? rowStride(v4) : 0),
+          out: matrix(target.numbers, o[i], rowStride(out4)),
           weigh(row, scores) {
             for (let j = 0; j < keys; j++) scores[j] *= factor
             if (causal) scores.fill(-Infinity, row + 1)
@@ -116,6 +122,28 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
     yield* target.finish()
   }
 })
+
+/** Where matrices lie: dims and strides, heads first. */
+interface Placed {
+  readonly dims: readonly number[]
+  readonly strides: readonly number[]
+}
+
+const placed = ({ dims }: Tensor, rowsFirst: boolean | undefined): Placed => ({
+  dims: swapHeads(dims, rowsFirst === true),
+  strides: swapHeads(stridesOf(dims), rowsFirst === true)
+})
+
+const rowStride = ({ strides }: Placed): number => strides[strides.length - 2]
+
+/** Where the matrix of each entry of a batch begins, to which those there are are broadcast. */
+function startsOf({ dims, strides }: Placed, batch: readonly number[]): Float64Array {
+  const missing = batch.length - (dims.length - 2)
+  const steps = batch.map((_, i) => (i < missing || dims[i - missing] === 1 ? 0 : strides[i - missing]))
+  return offsetsOf(batch, steps)
+}
+
+const headsFirst = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, shape && swapHeads(shape))
 
 /** Keys or values as if each head had been repeated for the queries that share it. */
 function repeatedHeads(fact: TensorFact, group: number): TensorFact {

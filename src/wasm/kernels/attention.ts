@@ -1,4 +1,4 @@
-import { commonRows, headsOf, sharedBatch } from '../../kernels/attention/heads.ts'
+import { commonRows, headsOf, type RowsFirst, sharedBatch, swapHeads } from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
@@ -57,6 +57,7 @@ interface DotProductParams {
   readonly keysInColumns: boolean
   readonly hidden: Hidden
   readonly group: number
+  readonly rowsFirst: RowsFirst
 }
 
 /** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
@@ -81,20 +82,21 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
 /** @returns undefined where the kernel does not serve the call, which dims and types decide */
 function dotProductTemplate(
   { query, key, value, mask: given }: TensorOperands,
-  { causal, scale, keysInColumns, hidden, group }: DotProductParams,
-  dims: readonly number[]
+  { causal, scale, keysInColumns, hidden, group, rowsFirst }: DotProductParams,
+  made: readonly number[]
 ): JobTemplate | undefined {
   const mask = causal ? undefined : given
-  if (!query || !key || !value || dims.length > 4 || !areServed([query, key, value], mask)) return undefined
-  const [queries, depth] = query.dims.slice(-2)
-  const values = value.dims[value.dims.length - 2]
-  const keys = commonRows(key.dims[key.dims.length - (keysInColumns ? 1 : 2)], values, mask?.dims.at(-1) ?? 1)
-  const width = value.dims[value.dims.length - 1]
+  if (!query || !key || !value || made.length > 4 || !areServed([query, key, value], mask)) return undefined
+  const dims = swapHeads(made, rowsFirst.result === true)
+  const [queries, depth] = swapHeads(query.dims, rowsFirst.query === true).slice(-2)
+  const [values, width] = swapHeads(value.dims, rowsFirst.value === true).slice(-2)
+  const ownKeys = swapHeads(key.dims, rowsFirst.key === true).at(keysInColumns ? -1 : -2)!
+  const keys = commonRows(ownKeys, values, mask?.dims.at(-1) ?? 1)
   const batch = dims.slice(0, -2)
-  const strides = (tensor: Tensor, of: readonly number[], matrix: readonly number[]): Strides =>
-    matrixStrides(placedStrides(tensor, [...of, ...matrix]))
+  const strides = (name: keyof RowsFirst, tensor: Tensor, of: readonly number[], matrix: readonly number[]): Strides =>
+    matrixStrides(placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true))
   const shared = sharedBatch(batch, group)
-  const kStrides = strides(key, shared, keysInColumns ? [depth, keys] : [keys, depth])
+  const kStrides = strides('key', key, shared, keysInColumns ? [depth, keys] : [keys, depth])
   const layout: Layout = {
     batches: batch.length > 1 ? batch[0] : 1,
     heads: batch.at(-1) ?? 1,
@@ -103,10 +105,10 @@ function dotProductTemplate(
     keys,
     depth,
     width,
-    q: strides(query, batch, [queries, depth]),
+    q: strides('query', query, batch, [queries, depth]),
     k: keysInColumns ? [kStrides[0], kStrides[1], kStrides[3], kStrides[2]] : kStrides,
-    v: strides(value, shared, [keys, width]),
-    y: matrixStrides(broadcastStrides(dims, dims))
+    v: strides('value', value, shared, [keys, width]),
+    y: matrixStrides(swapHeads(broadcastStrides(made, made), rowsFirst.result === true))
   }
   const scoring: Scoring = {
     scale: scale ?? 1 / Math.sqrt(depth),
@@ -118,11 +120,11 @@ function dotProductTemplate(
   return attentionTemplate(layout, scoring)
 }
 
-/** {@link broadcastStrides} of a tensor that may lie in a room. */
-function placedStrides(tensor: Tensor, dims: readonly number[]): number[] {
-  const strides = broadcastStrides(tensor.dims, dims)
+/** {@link broadcastStrides} of a tensor that may lie in a room, and whose rows may come before heads. */
+function placedStrides(tensor: Tensor, dims: readonly number[], rowsFirst: boolean): readonly number[] {
+  const strides = swapHeads(broadcastStrides(tensor.dims, swapHeads(dims, rowsFirst)), rowsFirst)
   const room = roomOf(tensor)
-  const placed = room && stridesIn(room, tensor.dims)
+  const placed = room && swapHeads(stridesIn(room, tensor.dims), rowsFirst)
   return placed ? strides.map((stride, i) => (stride === 0 ? 0 : placed[i - dims.length + placed.length])) : strides
 }
 

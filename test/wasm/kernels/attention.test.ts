@@ -186,7 +186,7 @@ describe('a plan that makes one call of products', () => {
       { key: columns(key), keysInColumns: true, isAccelerated: true }
     ].map(({ key: given, keysInColumns, isAccelerated }) => {
       const operands = { query, key: given, value }
-      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN, group: 1 }
+      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN, group: 1, rowsFirst: {} }
       return [...runPlanned(scaledDotProductAttention, operands, parameters, [2, 3, queries, 24], isAccelerated).data]
     }) as number[][]
     expect(results[1]).toEqual(results[0])
@@ -209,7 +209,7 @@ describe('a plan that makes one call of products', () => {
       })
       return new Tensor('float32', data, [2, 3, 50, columns])
     }
-    const parameters = { causal: false, scale: 0.25, keysInColumns: false, hidden: HIDDEN, group: 2 }
+    const parameters = { causal: false, scale: 0.25, keysInColumns: false, hidden: HIDDEN, group: 2, rowsFirst: {} }
     const run = (k: Tensor, v: Tensor, isAccelerated: boolean): Tensor => {
       const operands = { query, key: k, value: v, mask }
       return runPlanned(scaledDotProductAttention, operands, parameters, [2, 6, 40, 24], isAccelerated)
@@ -218,4 +218,56 @@ describe('a plan that makes one call of products', () => {
     for (const isAccelerated of [false, true])
       expect(differenceOf(run(key, value, isAccelerated), expected)).toBeLessThan(TOLERANCE)
   })
+
+  test('reads and writes heads before and behind rows', () => {
+    const names = ['query', 'key', 'value', 'result'] as const
+    const size = (max: number) => fc.integer({ min: 1, max })
+    const sizes = fc.record({
+      batch: size(2),
+      heads: size(3),
+      queries: fc.oneof(size(5), size(70)),
+      keys: size(90),
+      depth: size(20),
+      width: size(20),
+      rowsFirst: fc.subarray([...names])
+    })
+    fc.assert(
+      fc.property(sizes, ({ batch, heads, queries, keys, depth, width, rowsFirst }) => {
+        fc.pre(batch * heads * queries * keys * (depth + width) >= 1 << 13)
+        const given = {
+          query: noise([batch, heads, queries, depth], 1),
+          key: noise([batch, heads, keys, depth], 2),
+          value: noise([batch, heads, keys, width], 3)
+        }
+        const parameters = { causal: false, scale: 0.5, keysInColumns: false, hidden: HIDDEN, group: 1 }
+        const run = (operands: typeof given, meant: readonly string[], isAccelerated: boolean): Tensor => {
+          const own = { ...parameters, rowsFirst: Object.fromEntries(meant.map(name => [name, true])) }
+          const dims = meant.includes('result') ? [batch, queries, heads, width] : [batch, heads, queries, width]
+          return runPlanned(scaledDotProductAttention, operands, own, dims, isAccelerated)
+        }
+        const swapped = Object.fromEntries(
+          Object.entries(given).map(([name, tensor]) => [
+            name,
+            rowsFirst.includes(name as 'key') ? turned(tensor) : tensor
+          ])
+        ) as typeof given
+        const result = run(given, [], false)
+        const expected = rowsFirst.includes('result') ? turned(result) : result
+        for (const isAccelerated of [false, true])
+          expect(differenceOf(run(swapped, rowsFirst, isAccelerated), expected)).toBeLessThan(TOLERANCE)
+      }),
+      { numRuns: 40, seed: 13 }
+    )
+  })
 })
+
+/** The second and the third axis in the other order. */
+function turned(tensor: Tensor): Tensor<'float32'> {
+  const [a, b, c, d] = tensor.dims
+  const data = new Float32Array(tensor.data.length)
+  for (let i = 0; i < data.length; i++) {
+    const [first, second, third] = [Math.floor(i / (b * c * d)), Math.floor(i / (c * d)) % b, Math.floor(i / d) % c]
+    data[((first * c + third) * b + second) * d + (i % d)] = Number(tensor.data[i])
+  }
+  return new Tensor('float32', data, [a, c, b, d])
+}

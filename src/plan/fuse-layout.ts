@@ -1,0 +1,141 @@
+import type { Call } from '../bind/call.ts'
+import type { RowsFirst } from '../kernels/attention/heads.ts'
+import { rotation } from '../op-kit/rotation.ts'
+import { type Dim, sameDim } from '../shapes/dim.ts'
+import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { isNamed, numbersOf } from './patterns.ts'
+
+// Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,
+// size]`, instead of a transposed copy.
+
+const isAttention = isNamed('ScaledDotProductAttention')
+const OPERANDS = ['query', 'key', 'value'] as const
+
+/** A Transpose of these axes. */
+const turnOf = (data: string, ...axes: readonly number[]): PatternCall => ({
+  is: (call, graph) => {
+    const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
+    return order?.length === axes.length && order.every((axis, i) => axis === axes[i])
+  },
+  reads: () => ({ data })
+})
+
+/** One whose result others may read, too. */
+const turning = (...axes: readonly number[]): PatternCall => ({ ...turnOf('x', ...axes), repeats: true })
+
+const rowsFirstOf = (call: Call): RowsFirst => call.known.rowsFirst as RowsFirst
+
+/** Attention of rank 4 one of whose operands has heads before rows. */
+const attentionOf = (name: (typeof OPERANDS)[number], keysInColumns?: boolean): PatternCall => ({
+  is: (call, graph) =>
+    isAttention(call) &&
+    rowsFirstOf(call)[name] !== true &&
+    (keysInColumns === undefined || call.known.keysInColumns === keysInColumns) &&
+    shapeOf(graph, call.outputs[0])?.length === 4,
+  reads: () => ({ [name]: 'turned' })
+})
+
+/** Attention that reads an operand as it was before its rows and heads were swapped. */
+const operandPattern = (
+  name: (typeof OPERANDS)[number],
+  turned: PatternCall,
+  keysInColumns: boolean | undefined,
+  known: Readonly<Record<string, unknown>> = {}
+): Pattern => ({
+  name: 'attention',
+  calls: { turned, attention: attentionOf(name, keysInColumns) },
+  root: 'attention',
+  fuse({ calls, values }) {
+    const { call } = calls.get('attention')!
+    const inputs = call.inputs.with(positionOf(call, name), values.get('x'))
+    const rowsFirst = { ...rowsFirstOf(call), [name]: true }
+    return { call: { ...call, inputs, known: { ...call.known, ...known, rowsFirst } } }
+  }
+})
+
+/** Attention whose result has its rows and heads swapped. */
+const resultPattern: Pattern = {
+  name: 'attention',
+  calls: {
+    attention: { is: call => isAttention(call) && rowsFirstOf(call).result !== true },
+    turned: turnOf('attention', 0, 2, 1, 3)
+  },
+  root: 'turned',
+  fuse({ calls }) {
+    const { call } = calls.get('attention')!
+    const { outputs, node } = calls.get('turned')!.call
+    const rowsFirst = { ...rowsFirstOf(call), result: true }
+    return { call: { ...call, node, outputs, known: { ...call.known, rowsFirst } } }
+  }
+}
+
+const mergedOf = (name: (typeof OPERANDS)[number]): PatternCall => ({
+  is: isNamed('Reshape'),
+  reads: () => ({ data: name }),
+  repeats: true
+})
+
+/** Attention without a mask whose batches and heads are one axis, made of two and parted again. */
+const mergedPattern: Pattern = {
+  name: 'attention',
+  calls: {
+    queryMerged: mergedOf('query'),
+    keyMerged: mergedOf('key'),
+    valueMerged: mergedOf('value'),
+    attention: {
+      is: call => isAttention(call) && call.inputs[positionOf(call, 'mask')] === undefined,
+      reads: () => ({ query: 'queryMerged', key: 'keyMerged', value: 'valueMerged' })
+    },
+    parted: { is: isNamed('Reshape'), reads: () => ({ data: 'attention' }) }
+  },
+  root: 'parted',
+  guard: isMerged,
+  fuse({ calls, values }) {
+    const { op, known } = calls.get('attention')!.call
+    const inputs = Object.fromEntries(OPERANDS.map(name => [name, values.get(name)]))
+    return { call: fusedCall(calls.get('parted')!.call, op, inputs, known) }
+  }
+}
+
+function isMerged({ calls, values }: Match, graph: PlanGraph): boolean {
+  const made = (label: string): readonly Dim[] | undefined => shapeOf(graph, calls.get(label)!.call.outputs[0])
+  const result = made('parted')
+  if (result?.length !== 4 || made('attention')?.length !== 3) return false
+  const [batch, heads, ...matrix] = result
+  return (
+    areDims(made('attention')!.slice(1), matrix) &&
+    OPERANDS.every(name => {
+      const own = shapeOf(graph, values.get(name)) ?? []
+      const merged = made(`${name}Merged`) ?? []
+      return merged.length === 3 && areDims(own.slice(0, 2), [batch, heads]) && areDims(own.slice(2), merged.slice(1))
+    })
+  )
+}
+
+const areDims = (shape: readonly Dim[], wanted: readonly Dim[]): boolean =>
+  shape.length === wanted.length && wanted.every((dim, i) => sameDim(dim, shape[i]))
+
+const rotationPattern: Pattern = {
+  name: 'rotary positions',
+  calls: {
+    turned: turning(0, 2, 1, 3),
+    rotation: { is: call => call.op === rotation && call.known.rowsFirst === false, reads: () => ({ x: 'turned' }) }
+  },
+  root: 'rotation',
+  fuse({ calls, values }) {
+    const { call } = calls.get('rotation')!
+    const inputs = call.inputs.with(positionOf(call, 'x'), values.get('x'))
+    return { call: { ...call, inputs, known: { ...call.known, rowsFirst: true } } }
+  }
+}
+
+/** Transposes, and Reshapes of batches and heads, around attention and rotary positions. */
+export const layoutPatterns: readonly Pattern[] = [
+  mergedPattern,
+  ...OPERANDS.map(name => operandPattern(name, turning(0, 2, 1, 3), name === 'key' ? false : undefined)),
+  // Keys that one Transpose brings into columns.
+  operandPattern('key', turning(0, 2, 3, 1), true, { keysInColumns: false }),
+  resultPattern,
+  rotationPattern
+]

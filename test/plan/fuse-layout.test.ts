@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { differenceBetween, opsOf, planOf } from './plan.ts'
+
+const [BATCH, HEADS, ROWS, KEYS, SIZE] = [2, 3, 20, 30, 16]
+const FEEDS = { q: [BATCH, ROWS, HEADS, SIZE], k: [BATCH, KEYS, HEADS, SIZE], v: [BATCH, KEYS, HEADS, SIZE] }
+const turned = (name: string, to: string, perm: readonly number[] = [0, 2, 1, 3]): object =>
+  node('Transpose', [name], [to], { perm: [...perm] })
+const softmax = (from: string, to: string): object => node('Softmax', [from], [to], { axis: -1 })
+
+const model = (nodes: readonly object[], changes: Partial<ModelParts> = {}): ModelParts => ({
+  inputs: Object.entries(FEEDS).map(([name, dims]) => port(name, 'float', dims)),
+  outputs: [port('y', 'float')],
+  initializers: [
+    floats('mask', [1, 1, 1, KEYS], [...new Array<number>(KEYS).keys()]),
+    int64s('mergedRows', [3], [BATCH * HEADS, ROWS, SIZE]),
+    int64s('mergedKeys', [3], [BATCH * HEADS, KEYS, SIZE]),
+    int64s('parted', [4], [BATCH, HEADS, ROWS, SIZE]),
+    int64s('swapped', [4], [HEADS, BATCH, ROWS, SIZE])
+  ],
+  nodes,
+  ...changes
+})
+
+/** All four with heads before rows, keys in rows. */
+const ALL = [
+  ...[turned('q', 'qt'), turned('k', 'kt'), turned('v', 'vt'), turned('kt', 'kc', [0, 1, 3, 2])],
+  ...[node('MatMul', ['qt', 'kc'], ['s']), softmax('s', 'w'), node('MatMul', ['w', 'vt'], ['o']), turned('o', 'y')]
+]
+/** Keys that one Transpose brings into columns, and a mask, as in BERT. */
+const COLUMNS = [
+  ...[turned('q', 'qt'), turned('k', 'kc', [0, 2, 3, 1]), turned('v', 'vt')],
+  ...[node('MatMul', ['qt', 'kc'], ['s']), node('Add', ['s', 'mask'], ['m']), softmax('m', 'w')],
+  ...[node('MatMul', ['w', 'vt'], ['o']), turned('o', 'y')]
+]
+/** Batches and heads as one axis, as in Whisper. */
+const merged = (parted: string): readonly object[] => [
+  ...[turned('q', 'qt'), turned('k', 'kt'), turned('v', 'vt')],
+  ...[node('Reshape', ['qt', 'mergedRows'], ['q3']), node('Reshape', ['kt', 'mergedKeys'], ['k3'])],
+  ...[node('Reshape', ['vt', 'mergedKeys'], ['v3']), turned('k3', 'kc', [0, 2, 1])],
+  ...[node('MatMul', ['q3', 'kc'], ['s']), softmax('s', 'w'), node('MatMul', ['w', 'v3'], ['o'])],
+  ...[node('Reshape', ['o', parted], ['p']), turned('p', 'y')]
+]
+
+describe('heads behind rows', () => {
+  test.each([
+    ['keys in rows', ALL],
+    ['keys in columns, and a mask', COLUMNS],
+    ['batches and heads as one axis', merged('parted')]
+  ])('are read and written where they lie by attention: %s', async (_, nodes) => {
+    const { steps } = await planOf(model(nodes))
+    expect(steps.map(({ call }) => call.op.name)).toEqual(['ScaledDotProductAttention'])
+    expect(steps[0].call.known).toMatchObject({
+      keysInColumns: false,
+      rowsFirst: { query: true, key: true, value: true, result: true }
+    })
+    expect(steps[0].nodes).toHaveLength(nodes.length)
+    expect(await differenceBetween(model(nodes), FEEDS, 2)).toBeLessThan(3e-6)
+  })
+
+  test('are read by rotary positions', async () => {
+    const nodes = [
+      ...[turned('q', 'x'), node('Split', ['x', 'halves'], ['low', 'high'], { axis: -1 })],
+      ...[node('Neg', ['high'], ['n']), node('Concat', ['n', 'low'], ['t'], { axis: -1 })],
+      ...[node('Mul', ['x', 'cos'], ['a']), node('Mul', ['t', 'sin'], ['b']), node('Add', ['a', 'b'], ['y'])]
+    ]
+    const feeds = { q: FEEDS.q, cos: [ROWS, SIZE], sin: [ROWS, SIZE] }
+    const parts = model(nodes, {
+      inputs: Object.entries(feeds).map(([name, dims]) => port(name, 'float', dims)),
+      initializers: [int64s('halves', [2], [SIZE / 2, SIZE / 2])]
+    })
+    const { steps } = await planOf(parts)
+    expect(steps.map(({ call }) => [call.op.name, call.known.rowsFirst])).toEqual([['Rotation', true]])
+    expect(await differenceBetween(parts, feeds, 2)).toBeLessThan(1e-6)
+  })
+
+  test.each([
+    ['a result that others read before it is turned', ALL, ['y', 'o'], ['ScaledDotProductAttention', 'Transpose']],
+    ['keys that others read after they are turned', ALL, ['y', 'kt'], ['Transpose', 'ScaledDotProductAttention']],
+    [
+      'axes that are parted in another order',
+      merged('swapped'),
+      ['y'],
+      [
+        'Transpose',
+        'Reshape',
+        'Transpose',
+        'Reshape',
+        'Transpose',
+        'Reshape',
+        'ScaledDotProductAttention',
+        'Reshape',
+        'Transpose'
+      ]
+    ]
+  ])('stay turned where that is seen: %s', async (_, nodes, outputs, ops) => {
+    const parts = model(nodes, { outputs: outputs.map(name => port(name, 'float')) })
+    expect(opsOf(await planOf(parts)).toSorted()).toEqual([...ops].toSorted())
+    expect(await differenceBetween(parts, FEEDS, 2)).toBeLessThan(3e-6)
+  })
+
+  test('stay turned where another order of axes is meant', async () => {
+    const inputs = [port('q', 'float', [ROWS, HEADS, BATCH, SIZE]), ...model([]).inputs!.slice(1)]
+    const nodes = [turned('q', 'qt', [2, 1, 0, 3]), ...ALL.slice(1)]
+    const parts = model(nodes, { inputs })
+    expect(opsOf(await planOf(parts))).toEqual(['Transpose', 'ScaledDotProductAttention'])
+    expect(await differenceBetween(parts, { ...FEEDS, q: [ROWS, HEADS, BATCH, SIZE] }, 2)).toBeLessThan(3e-6)
+  })
+})
