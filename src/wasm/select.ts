@@ -71,7 +71,7 @@ import {
   selectNormalizeL2,
   selectNormalizer
 } from './kernels/reduce-steps.ts'
-import { selectGlobalPool, selectReduce } from './kernels/reduce.ts'
+import { selectGlobalNorm, selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectResponse } from './kernels/response.ts'
 import { selectRotation } from './kernels/rotary.ts'
@@ -232,6 +232,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['LpNormalization', selectLpNorm],
   ['NormalizeL2', selectNormalizeL2],
   ['GlobalAveragePool', selectGlobalPool('mean')],
+  ['GlobalLpPool', selectGlobalNorm],
   ['AveragePool', selectAveragePool],
   ['Sigmoid', selectUnary(['sigmoid'], 6)],
   ['Tanh', selectUnary(['tanh'], 8)],

@@ -12,7 +12,7 @@ import { temporaries, type Temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { passesKernel } from './passes.ts'
-import { reducedAxes, type ReduceParams, reduceTemplate } from './reduce.ts'
+import { FLOATS, reducedAxes, type ReduceParams, reducePasses, reduceTemplate } from './reduce.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 11
@@ -91,19 +91,17 @@ export const selectLogSumExp = selectorFor<ReduceParams>(call => {
   })
 })
 
-/** ReduceLogSum of float32 over axes that lie side by side. */
+/** ReduceLogSum of float32: sums, then their logarithms. */
 export const selectLogSum = selectorFor<ReduceParams>(call => {
   const { data } = call.operands
-  const layout = data && groupsOf(call, 'data', reducedAxes(call.parameters, data.dims.length))
-  if (layout === undefined) return undefined
-  const count = layout.outer * layout.inner
-  const templates = [reduceTemplate(layout, 'sum'), unaryTemplate(count, ['log'], LOG)]
-  const kernel = passesKernel(
-    call.op,
-    'data',
-    templates.map(template => ({ template, tables: [], count }))
-  )
-  return { kernel }
+  const { op, dims, parameters } = call
+  if (data?.type !== 'float32' || product(data.dims) < MIN_ELEMENTS) return undefined
+  const passes = reducePasses(data.dims, 'sum', reducedAxes(parameters, data.dims.length), FLOATS)
+  if (passes.length === 0) return undefined
+  const count = product(dims)
+  return {
+    kernel: passesKernel(op, 'data', [...passes, { template: unaryTemplate(count, ['log'], LOG), tables: [], count }])
+  }
 })
 
 /** LpNormalization of float32. */

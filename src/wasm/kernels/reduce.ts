@@ -1,5 +1,5 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
-import type { Op, Selection } from '../../op-kit/define.ts'
+import type { Selection } from '../../op-kit/define.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
@@ -7,7 +7,7 @@ import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
 import { aroundAxes } from './axes.ts'
 import { INTEGERS } from './integers.ts'
-import { passesKernel } from './passes.ts'
+import { type Pass, passesKernel } from './passes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -58,6 +58,14 @@ export const selectGlobalPool =
     return x && reduceSelection(call, 'x', kind, axesFrom(2, x.dims.length))
   }
 
+/** GlobalLpPool of float32 whose norm is that of magnitudes or of squares. */
+export const selectGlobalNorm: Selector = selectorFor<{ readonly p: number }>(call => {
+  const { x } = call.operands
+  const { p } = call.parameters
+  if (x?.type !== 'float32' || (p !== 1 && p !== 2)) return undefined
+  return reduceSelection(call, 'x', p === 1 ? 'l1' : 'l2', axesFrom(2, x.dims.length))
+})
+
 const axesFrom = (first: number, rank: number): number[] => Array.from({ length: rank - first }, (_, i) => first + i)
 
 /** @param name operand that is reduced */
@@ -74,7 +82,7 @@ function reduceSelection(
   const layout = aroundAxes(data.dims, axes)
   // What products of float32 have in between may be none.
   if (layout === undefined && kind === 'prod' && data.type === 'float32') return undefined
-  if (layout === undefined) return passesSelection(op, data.dims, name, kind, axes, templateOf)
+  if (layout === undefined) return { kernel: passesKernel(op, name, reducePasses(data.dims, kind, axes, templateOf)) }
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })) }
@@ -82,10 +90,13 @@ function reduceSelection(
 
 type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate
 
+/** The jobs of float32, but for products. */
+export const FLOATS = reduceTemplate as TemplateOf
+
 /** How a reduction of elements of a type becomes jobs; undefined where no kernel has it. */
 function templatesOf(type: DType, kind: Kind): TemplateOf | undefined {
   const isExtreme = kind === 'max' || kind === 'min'
-  if (type === 'float32' && kind !== 'prod') return reduceTemplate as TemplateOf
+  if (type === 'float32' && kind !== 'prod') return FLOATS
   const integer = isExtreme ? INTEGERS[type] : undefined
   if (integer) return (layout, own) => extremesTemplate(layout, own === 'max', ...integer)
   const wide = WIDE_TYPES[type]
@@ -94,24 +105,21 @@ function templatesOf(type: DType, kind: Kind): TemplateOf | undefined {
 }
 
 /** Axes that do not lie side by side are reduced one after the other, the last first. */
-function passesSelection(
-  op: Op,
+export function reducePasses(
   given: readonly number[],
-  name: string,
   kind: Kind,
   axes: readonly number[],
   templateOf: TemplateOf
-): Selection {
+): Pass[] {
   const dims = [...given]
   const left = axes.filter(axis => dims[axis] !== 1).sort((a, b) => b - a)
-  const passes = left.map((axis, i) => {
+  return left.map((axis, i) => {
     const layout = { outer: product(dims, 0, axis), size: dims[axis], inner: product(dims, axis + 1) }
     dims[axis] = 1
     const isLast = i === left.length - 1
     const template = templateOf(layout, i === 0 ? FIRST[kind] : THEN[kind], isLast && kind === 'l2')
     return { template, tables: [], count: Math.ceil((template.blocks * template.blockBytes) / 4) }
   })
-  return { kernel: passesKernel(op, name, passes) }
 }
 
 /** What a first pass makes of elements, and further ones of its results. */

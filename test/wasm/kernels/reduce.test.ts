@@ -45,11 +45,15 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     }
   })
 
-  test('ReduceLogSum over axes that lie side by side', () => {
+  test('ReduceLogSum over axes side by side and apart', () => {
     for (const [dims, axes] of [
       [[40, 131], [1]],
       [[131, 40], [0]],
-      [[3, 40, 31], [1]]
+      [[3, 40, 31], [1]],
+      [
+        [20, 30, 10],
+        [0, 2]
+      ]
     ]) {
       const x = new Tensor('float32', noise(dims, 1).data.map(Math.abs), dims)
       expectEqual(['onnx', 'ReduceLogSum', 18], [x, list(axes)], { region })
@@ -63,7 +67,7 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     expectEqual(['openvino', 'ReduceL2', 4], [x, list([0, 1])], { region, attributes: { keep_dims: 'false' } }, 4e-7)
   })
 
-  test('GlobalAveragePool and GlobalMaxPool', () => {
+  test('GlobalAveragePool, GlobalMaxPool and GlobalLpPool', () => {
     for (const dims of [
       [2, 40, 9, 9],
       [3, 50, 61],
@@ -71,6 +75,8 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     ]) {
       expectEqual(['onnx', 'GlobalAveragePool', 1], [noise(dims, 1)], { region }, 4e-7)
       expectEqual(['onnx', 'GlobalMaxPool', 1], [noise(dims, 1)], { region }, 0)
+      for (const p of [1, 2])
+        expectEqual(['onnx', 'GlobalLpPool', 2], [noise(dims, 1)], { region, attributes: { p } }, 4e-7)
     }
   })
 
