@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { heapStats } from '../../../src/wasm/heap.ts'
+import { heapAllocate, heapFree, heapStats } from '../../../src/wasm/heap.ts'
+import { wasm } from '../../../src/wasm/wasm.ts'
 import { expectEqual, noise } from '../compare.ts'
 
 const KIND = ['onnx', 'Conv', 11] as const
@@ -126,4 +127,34 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     const inputs = [noise([1, 12, 9, 9], 1), noise([3, 5, 4, 3, 3], 2)]
     expectEqual(['openvino', 'GroupConvolution', 1], inputs, { region, attributes, constants: { w: 1 } })
   })
+})
+
+test.each([4, 5, 6, 7])('Winograd transforms the weights of %i output channels as its matrix says', m => {
+  const G = [
+    [1 / 4, 0, 0],
+    [-1 / 6, -1 / 6, -1 / 6],
+    [-1 / 6, 1 / 6, -1 / 6],
+    [1 / 24, 1 / 12, 1 / 6],
+    [1 / 24, -1 / 12, 1 / 6],
+    [0, 0, 1]
+  ]
+  const channels = 3
+  const given = noise([m, channels, 3, 3], 1).data
+  const strips = Math.ceil(m / 4)
+  const blocks = [heapAllocate(given.byteLength)!, heapAllocate(36 * strips * channels * 16, { zero: false })!]
+  const [from, to] = blocks.map(
+    ({ buffer, byteOffset, byteLength }) => new Float32Array(buffer, byteOffset, byteLength / 4)
+  )
+  from.set(given)
+  to.fill(NaN)
+  wasm()!.compute().exports.winogradWeights(from.byteOffset, m, channels, to.byteOffset)
+  to.forEach((value, at) => {
+    const [point, strip] = [Math.floor(at / (strips * channels * 4)), Math.floor(at / (channels * 4)) % strips]
+    const [channel, o] = [Math.floor(at / 4) % channels, 4 * strip + (at % 4)]
+    let sum = 0
+    for (let i = 0; i < 9 && o < m; i++)
+      sum += G[Math.floor(point / 6)][Math.floor(i / 3)] * given[(o * channels + channel) * 9 + i] * G[point % 6][i % 3]
+    expect(Math.abs(value - sum)).toBeLessThan(2e-7)
+  })
+  blocks.forEach(heapFree)
 })

@@ -1,39 +1,49 @@
-/** Of a tile of F(4x4, 3x3), see ./winograd.ts. */
-const POINTS: usize = 36
+import { splat } from './simd'
 
 /**
  * Transforms weights [m][channels][3][3] into 36 matrices in strips, [36][ceil(m / 4)][channels][4]. Strips beyond m
- * are 0. Sums are in double precision, for two output channels at a time.
+ * are 0.
  */
 export function winogradWeights(w: usize, m: u32, channels: u32, to: usize): void {
   const strips = (m + 3) >> 2
   const matrix = (<usize>strips * channels) << 4
   const row = <usize>channels * 36
-  if ((m & 3) != 0) memory.fill(to, 0, POINTS * matrix)
   for (let o: u32 = 0; o < m; o += 4, w += row << 2) {
-    const left = m - o
     let from = w
-    for (let c: u32 = 0; c < channels; c++, from += 36, to += 16) {
-      transformPair(from, left > 1 ? row : 0, to, matrix)
-      if (left > 2) transformPair(from + 2 * row, left > 3 ? row : 0, to + 8, matrix)
-    }
+    for (let c: u32 = 0; c < channels; c++, from += 36, to += 16) transformStrip(from, row, m - o, to, matrix)
   }
 }
 
 /**
- * G g G' of the 3 x 3 weights g of two output channels.
- * @param row bytes from the first to the second; 0: there is only the first
+ * G g G' of the 3 x 3 weights g of a strip of output channels.
+ * @param row bytes from one output channel to the next
+ * @param left output channels; those beyond four are of other strips
  */
-function transformPair(g: usize, row: usize, to: usize, matrix: usize): void {
-  const a0 = pairOf(g, row)
-  const a1 = pairOf(g + 4, row)
-  const a2 = pairOf(g + 8, row)
-  const b0 = pairOf(g + 12, row)
-  const b1 = pairOf(g + 16, row)
-  const b2 = pairOf(g + 20, row)
-  const c0 = pairOf(g + 24, row)
-  const c1 = pairOf(g + 28, row)
-  const c2 = pairOf(g + 32, row)
+function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usize): void {
+  const g1 = g + row
+  const g2 = g1 + row
+  const g3 = g2 + row
+  const zero = splat(0)
+  let a = v128.load(g)
+  let b = left > 1 ? v128.load(g1) : zero
+  let c = left > 2 ? v128.load(g2) : zero
+  let d = left > 3 ? v128.load(g3) : zero
+  const a0 = i64x2.shuffle(lows(a, b), lows(c, d), 0, 2)
+  const a1 = i64x2.shuffle(lows(a, b), lows(c, d), 1, 3)
+  const a2 = i64x2.shuffle(highs(a, b), highs(c, d), 0, 2)
+  const b0 = i64x2.shuffle(highs(a, b), highs(c, d), 1, 3)
+  a = v128.load(g, 16)
+  b = left > 1 ? v128.load(g1, 16) : zero
+  c = left > 2 ? v128.load(g2, 16) : zero
+  d = left > 3 ? v128.load(g3, 16) : zero
+  const b1 = i64x2.shuffle(lows(a, b), lows(c, d), 0, 2)
+  const b2 = i64x2.shuffle(lows(a, b), lows(c, d), 1, 3)
+  const c0 = i64x2.shuffle(highs(a, b), highs(c, d), 0, 2)
+  const c1 = i64x2.shuffle(highs(a, b), highs(c, d), 1, 3)
+  let c2 = v128.load32_zero(g, 32)
+  if (left > 1) c2 = v128.load32_lane(g1, c2, 1, 32)
+  if (left > 2) c2 = v128.load32_lane(g2, c2, 2, 32)
+  if (left > 3) c2 = v128.load32_lane(g3, c2, 3, 32)
   const six = 6 * matrix
   putRow(to, matrix, times(a0, 1.0 / 4), times(a1, 1.0 / 4), times(a2, 1.0 / 4))
   putRow(to + six, matrix, second(a0, b0, c0), second(a1, b1, c1), second(a2, b2, c2))
@@ -43,62 +53,61 @@ function transformPair(g: usize, row: usize, to: usize, matrix: usize): void {
   putRow(to + 5 * six, matrix, c0, c1, c2)
 }
 
-// @ts-ignore: decorator
-@inline
-function pairOf(g: usize, row: usize): v128 {
-  const first = f64x2.splat(<f64>f32.load(g))
-  return f64x2.replace_lane(first, 1, row != 0 ? <f64>f32.load(g + row) : 0)
-}
-
 /** A row of the transformed weights: its elements are in six matrices. */
 function putRow(to: usize, matrix: usize, a: v128, b: v128, c: v128): void {
-  put(to, times(a, 1.0 / 4))
-  put(to + matrix, second(a, b, c))
-  put(to + 2 * matrix, third(a, b, c))
-  put(to + 3 * matrix, fourth(a, b, c))
-  put(to + 4 * matrix, fifth(a, b, c))
-  put(to + 5 * matrix, c)
+  v128.store(to, times(a, 1.0 / 4))
+  v128.store(to + matrix, second(a, b, c))
+  v128.store(to + 2 * matrix, third(a, b, c))
+  v128.store(to + 3 * matrix, fourth(a, b, c))
+  v128.store(to + 4 * matrix, fifth(a, b, c))
+  v128.store(to + 5 * matrix, c)
 }
 
 // @ts-ignore: decorator
 @inline
-function put(to: usize, v: v128): void {
-  v128.store64_lane(to, f32x4.demote_f64x2_zero(v), 0)
+function lows(a: v128, b: v128): v128 {
+  return i32x4.shuffle(a, b, 0, 4, 1, 5)
 }
 
 // @ts-ignore: decorator
 @inline
-function times(v: v128, factor: f64): v128 {
-  return f64x2.mul(v, f64x2.splat(factor))
+function highs(a: v128, b: v128): v128 {
+  return i32x4.shuffle(a, b, 2, 6, 3, 7)
+}
+
+// @ts-ignore: decorator
+@inline
+function times(v: v128, factor: f32): v128 {
+  return f32x4.mul(v, splat(factor))
 }
 
 /** Rows 1 to 4 of G times (a, b, c); row 0 is a / 4, row 5 is c. */
 // @ts-ignore: decorator
 @inline
 function second(a: v128, b: v128, c: v128): v128 {
-  return times(f64x2.add(f64x2.add(a, b), c), -1.0 / 6)
+  return times(f32x4.add(f32x4.add(a, c), b), -1.0 / 6)
 }
 
 // @ts-ignore: decorator
 @inline
 function third(a: v128, b: v128, c: v128): v128 {
-  return times(f64x2.sub(f64x2.sub(b, a), c), 1.0 / 6)
+  return times(f32x4.sub(b, f32x4.add(a, c)), 1.0 / 6)
 }
 
 // @ts-ignore: decorator
 @inline
 function fourth(a: v128, b: v128, c: v128): v128 {
-  return f64x2.add(outer(a, c), times(b, 1.0 / 12))
+  return times(f32x4.add(outer(a, c), f32x4.add(b, b)), 1.0 / 24)
 }
 
 // @ts-ignore: decorator
 @inline
 function fifth(a: v128, b: v128, c: v128): v128 {
-  return f64x2.sub(outer(a, c), times(b, 1.0 / 12))
+  return times(f32x4.sub(outer(a, c), f32x4.add(b, b)), 1.0 / 24)
 }
 
 // @ts-ignore: decorator
 @inline
 function outer(a: v128, c: v128): v128 {
-  return f64x2.add(times(a, 1.0 / 24), times(c, 1.0 / 6))
+  return f32x4.add(a, times(c, 4))
 }
