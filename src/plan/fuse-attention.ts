@@ -3,9 +3,9 @@ import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import type { FusedParams } from '../op-kit/fused.ts'
-import { type Dim, sameDim } from '../shapes/dim.ts'
+import type { Dim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
-import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import { binaryOf, commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */
@@ -130,7 +130,7 @@ function isServed(match: Match, graph: PlanGraph): boolean {
   const softmax = calls.get('weights')!.call
   const [axis] = numbersOf(graph, softmax, 'axis') ?? []
   const weights = shapeOf(graph, softmax.outputs[0])
-  const keepsDims = weights?.length === rank && weights.every((dim, i) => sameDim(dim, scores[i]))
+  const keepsDims = areDims(weights, scores)
   const mask = values.get('mask')
   return (axis === -1 || axis === rank - 1) && keepsDims && (mask === undefined || isFloat32(graph, mask))
 }
@@ -189,6 +189,3 @@ function groupOf({ calls, values }: Match, graph: PlanGraph): number | undefined
   })
   return group === other ? group : undefined
 }
-
-const areDims = (shape: readonly Dim[] | undefined, wanted: readonly Dim[]): boolean =>
-  shape?.length === wanted.length && wanted.every((dim, i) => sameDim(dim, shape[i]))

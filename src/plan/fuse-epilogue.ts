@@ -3,11 +3,10 @@ import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op, type Parameters } from '../op-kit/define.ts'
 import { type Activation, fusedOp, type FusedParams, type FusedStep } from '../op-kit/fused.ts'
-import { sameDim } from '../shapes/dim.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { addList, widenedConstant } from './derive.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
-import { isFloat32, knownTensor, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, knownTensor, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import { commutative, isNamed, numbersOf } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
@@ -81,8 +80,7 @@ export const residualPatterns: readonly Pattern[] = [
   guard({ calls, values }, graph) {
     const made = shapeOf(graph, calls.get('producer')!.call.outputs[0])
     const added = shapeOf(graph, values.get('residual'))
-    const areSame = made?.length === added?.length && made?.every((dim, i) => sameDim(dim, added![i])) === true
-    return areSame && isFloat32(graph, values.get('residual'))
+    return added !== undefined && areDims(made, added) && isFloat32(graph, values.get('residual'))
   },
   fuse: match => withStep(match, 'add', producer, residual, 'residual')
 }))

@@ -1,9 +1,9 @@
 import type { Call } from '../bind/call.ts'
 import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
-import { type Dim, sameDim } from '../shapes/dim.ts'
+import type { Dim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
-import { type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
 // Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,
@@ -112,9 +112,6 @@ function isMerged({ calls, values }: Match, graph: PlanGraph): boolean {
     })
   )
 }
-
-const areDims = (shape: readonly Dim[], wanted: readonly Dim[]): boolean =>
-  shape.length === wanted.length && wanted.every((dim, i) => sameDim(dim, shape[i]))
 
 const rotationPattern: Pattern = {
   name: 'rotary positions',

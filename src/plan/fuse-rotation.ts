@@ -1,8 +1,8 @@
 import type { Call } from '../bind/call.ts'
 import { rotation } from '../op-kit/rotation.ts'
-import { type Dim, sameDim } from '../shapes/dim.ts'
+import type { Dim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
-import { isFloat32, type PlanGraph, shapeOf } from './graph.ts'
+import { areDims, isFloat32, type PlanGraph, shapeOf } from './graph.ts'
 import { binaryOf, commutative, eitherOf, isNamed, numbersOf, unaryOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */
@@ -194,6 +194,3 @@ function isOnLastAxis(graph: PlanGraph, call: Call, size: number): boolean {
   const [axis] = numbersOf(graph, call, 'axis') ?? []
   return shape?.at(-1) === size && (axis === -1 || axis === shape.length - 1)
 }
-
-const areDims = (shape: readonly Dim[] | undefined, wanted: readonly Dim[]): boolean =>
-  shape?.length === wanted.length && wanted.every((dim, i) => sameDim(dim, shape[i]))

@@ -1,7 +1,7 @@
 import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
-import type { Dim } from '../shapes/dim.ts'
+import { type Dim, sameDim } from '../shapes/dim.ts'
 import { type Fact, knownValue } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { toDoubles } from '../tensor/elements.ts'
@@ -169,6 +169,10 @@ export function shapeOf(graph: PlanGraph, id: ValueId | undefined): readonly Dim
   const fact = id === undefined ? undefined : graph.facts.get(id)
   return fact?.kind === 'tensor' ? fact.shape : undefined
 }
+
+/** Whether a shape is known to be of these dims. */
+export const areDims = (shape: readonly Dim[] | undefined, wanted: readonly Dim[]): boolean =>
+  shape?.length === wanted.length && wanted.every((dim, i) => sameDim(dim, shape[i]))
 
 /** The element type of a value, where it is known. */
 export function typeOf(graph: PlanGraph, id: ValueId | undefined): DType | undefined {
