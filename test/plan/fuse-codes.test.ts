@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
+import { drain } from '../../src/kernels/core/pace.ts'
+import type { Packed } from '../../src/op-kit/define.ts'
+import { allocate } from '../../src/tensor/tensor.ts'
+import { selectByteTable } from '../../src/wasm/kernels/byte-table.ts'
 import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { opsOf, planOf } from './plan.ts'
 
@@ -76,6 +80,30 @@ describe.each(['uint8', 'int8'] as const)('two operands of %s, every pair of cod
     }
   })
 })
+
+test.each([
+  [[0.02, 0.03, 0.05], undefined],
+  [[1e-36, 1e-37, 1e-37], 'table']
+] as const)(
+  'a table of sums is kept only where scales are beyond what the kernel computes: %j',
+  async (scales, name) => {
+    const nodes = [node('Add', ['a.f', 'b.f'], ['p'])]
+    const { steps } = await planOf(model('uint8', scales, [3, 128, 120], nodes))
+    const { op, known } = steps[0].call
+    const constants = Object.fromEntries(
+      ['a', 'b', 'y'].flatMap((operand, i) => [
+        [`${operand}Scale`, new Tensor('float32', [scales[i]], [])],
+        [`${operand}Zero`, new Tensor('uint8', [3], [])]
+      ])
+    )
+    const a = new Tensor('uint8', new Uint8Array(49), [7, 7])
+    const call = { op, operands: { a, b: a, ...constants }, parameters: known, dims: [7, 7] }
+    const { pack } = selectByteTable(call)!
+    const made = pack!(constants, known, { allocate: (type, dims) => allocate(type, dims) })
+    const packed = made && Symbol.iterator in made ? drain(made as Generator<void, Packed | undefined>) : made
+    expect(Object.keys(packed ?? {})).toEqual(name ? [name] : [])
+  }
+)
 
 describe.each(['uint8', 'int8'] as const)('Concat of dequantized %s that is quantized', type => {
   const shift = type === 'int8' ? -128 : 0

@@ -1,8 +1,8 @@
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
 import { type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { TableParams, TablePart } from '../../op-kit/byte-table.ts'
-import type { Selection } from '../../op-kit/define.ts'
-import { product, Tensor } from '../../tensor/tensor.ts'
+import type { Pack, Selection } from '../../op-kit/define.ts'
+import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
@@ -10,7 +10,7 @@ import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 6
+const MIN_ELEMENTS = 1 << 3
 /** Elements of a tile. */
 const TILE = 1 << 16
 /** Bytes that could be copied while one element is computed. */
@@ -44,7 +44,8 @@ export function selectBinaryTable(call: Candidate<TableParams>): Selection | und
   const bounds = boundsOf(second)
   const areSingle = parts.slice(0, -1).every(({ type }) => type === 'float32')
   if (!a || !b || !kind || !bounds || !areSingle || parts[parts.length - 1].type !== a.type) return undefined
-  return binarySelection(call, given => {
+  const { op } = call
+  const numbers = (given: TensorOperands): Numbers | undefined => {
     const { yScale, bScale, ...rest } = given
     const step = (yScale!.data as Float32Array)[0]
     // The rounding of float32 of very small and very large numbers is not relative to them.
@@ -57,7 +58,8 @@ export function selectBinaryTable(call: Candidate<TableParams>): Selection | und
     })
     // The upper bound counts where it is below the lower one, as in Clip.
     return { ...found, isSingle: true, range: [Math.min(low, high), high] }
-  })
+  }
+  return binarySelection(call, numbers, op.pack)
 }
 
 const TABLE_KINDS: Readonly<Record<string, keyof typeof KINDS>> = { Add: 'add', Sub: 'add', Mul: 'multiply' }
@@ -77,9 +79,11 @@ function boundsOf(part: TablePart | undefined): readonly [number, number] | unde
   return bounds.some(Number.isNaN) ? undefined : bounds
 }
 
+/** @param packTable makes the table that the operator's own kernel reads, where scales are not served */
 function binarySelection(
   { op, operands, dims }: Candidate<unknown>,
-  numbers: (given: TensorOperands) => Numbers | undefined
+  numbers: (given: TensorOperands) => Numbers | undefined,
+  packTable?: Pack
 ): Selection | undefined {
   const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
   if (!a || !b || !isByte(a.type) || product(dims) < MIN_ELEMENTS) return undefined
@@ -91,15 +95,24 @@ function binarySelection(
   if (template === undefined) return undefined
   const names = Object.keys(operands).filter(name => name !== 'a' && name !== 'b')
   const boundFor = remembered<Bound | undefined>()
+  const { type } = a
+  const boundOf = (given: TensorOperands): Bound | undefined => {
+    const found = numbers(given)
+    return found && bind(found, template, type === 'int8')
+  }
+  const kernel = jobKernel(op, given => {
+    const quantization = names.map(name => Number(given[name]?.data[0]))
+    const bound = boundFor(quantization, () => boundOf(given))
+    return bound && { template: bound.template, inputs: [arrayOf(given.a!), arrayOf(given.b!), bound.scales] }
+  })
+  if (packTable === undefined) return { kernel }
+  const typed = { a: allocate(type, [1]) }
   return {
-    kernel: jobKernel(op, given => {
-      const quantization = names.map(name => Number(given[name]?.data[0]))
-      const bound = boundFor(quantization, () => {
-        const found = numbers(given)
-        return found && bind(found, template, a.type === 'int8')
-      })
-      return bound && { template: bound.template, inputs: [arrayOf(given.a!), arrayOf(given.b!), bound.scales] }
-    })
+    // A table that was packed is the reference's, which then computes the call.
+    kernel: (given, parameters, context) =>
+      context.packed ? op.run(given, parameters, context) : kernel(given, parameters, context),
+    pack: (constants, parameters, context) =>
+      boundOf({ ...constants, ...typed }) ? undefined : packTable(constants, parameters, context)
   }
 }
 
