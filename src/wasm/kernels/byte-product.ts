@@ -20,8 +20,8 @@ export const MAX_DEPTH = 33025
 const MOST = { rows: 128, bytes: 1 << 20 }
 /** Rows that are widened and computed together. */
 const STRIP = 4
-/** Fewest rows and depth of a block that is computed in halves; below, what seven products save goes into additions. */
-const MIN_HALVED = { rows: 64, depth: 256 }
+/** Fewest rows and depth of a block for Strassen's algorithm; below, what seven products save goes into additions. */
+const MIN_STRASSEN = { rows: 64, depth: 256 }
 /** Scratch memory before what depends on the depth, as in ../assembly/int8/product.ts. */
 const BEFORE = 14336 + 512 + 16384
 /** Fewest panels of a block, so that widening the rows, once for all panels of it, counts little; and most. */
@@ -134,12 +134,12 @@ export function bindByteProduct(
 /** @param options the arguments before the sizes */
 function templateOf(found: Product, isPacked: boolean, options: readonly number[]): JobTemplate {
   const { m, n, k, batches, loops } = found
-  const halved = isPacked ? halvedRowsOf(m, k) : undefined
-  const rows = halved ?? rowsOf(m, k)
+  const strassenRows = isPacked ? strassenRowsOf(m, k) : undefined
+  const rows = strassenRows ?? rowsOf(m, k)
   const allPanels = Math.ceil(n / PANEL)
   const most = Math.max(MIN_PANELS, tileOfFlops(2 * rows * k * PANEL, MAX_PANELS))
-  // Halves are computed for two panels at a time.
-  const unit = halved === undefined ? 1 : 2
+  // Strassen's algorithm takes two panels at a time.
+  const unit = strassenRows === undefined ? 1 : 2
   const panels = unit * Math.ceil(allPanels / Math.ceil(allPanels / most) / unit)
   return {
     kernel: 'byteProduct',
@@ -155,7 +155,7 @@ function templateOf(found: Product, isPacked: boolean, options: readonly number[
       m,
       n,
       k,
-      Number(halved !== undefined),
+      Number(strassenRows !== undefined),
       rows,
       panels,
       // Steps of a product are those of elements of four bytes.
@@ -178,14 +178,14 @@ function rowsOf(m: number, k: number): number {
   return Math.min(m, STRIP * Math.ceil(strips / blocks))
 }
 
-/** Rows of a block that is computed in halves (../assembly/int8/halves.ts); undefined where that does not pay. */
-function halvedRowsOf(m: number, k: number): number | undefined {
-  if (k % 4 !== 0 || k < MIN_HALVED.depth) return undefined
+/** Rows of a block for Strassen's algorithm (../assembly/int8/strassen.ts); undefined where it does not pay. */
+function strassenRowsOf(m: number, k: number): number | undefined {
+  if (k % 4 !== 0 || k < MIN_STRASSEN.depth) return undefined
   // Seven quarters of eight rows.
   const eights = Math.ceil(m / 8)
   const widest = Math.floor((SCRATCH_BYTES - BEFORE - PANEL * k) / (7 * STRIP * k))
   const rows = 8 * Math.ceil(eights / Math.ceil(eights / Math.min(MOST.rows / 8, Math.max(1, widest))))
-  return Math.min(m, rows) < MIN_HALVED.rows ? undefined : Math.min(m, rows)
+  return Math.min(m, rows) < MIN_STRASSEN.rows ? undefined : Math.min(m, rows)
 }
 
 const columnsOf = (n: number): number => Math.ceil(n / PANEL) * PANEL

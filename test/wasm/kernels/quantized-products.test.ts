@@ -40,7 +40,7 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
       [131, 72, 260],
       [70, 107, 4104],
       [200, 40, 1024]
-    ])('have the sums of the reference in halves, for %i x %i x %i', (m, n, k) => {
+    ])('by Strassen have the sums of the reference, for %i x %i x %i', (m, n, k) => {
       const factors = [codes(left, [m, k], 1), codes(right, [k, n], 2)]
       for (const zeros of [[], [codes(left, [], 5), codes(right, [n], 6)]])
         expectEqual(['onnx', 'MatMulInteger', 10], [...factors, ...zeros], { region, constants: { b: 1 } }, 0)

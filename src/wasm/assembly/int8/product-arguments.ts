@@ -23,8 +23,8 @@ export class ByteProductArguments {
   m: u32
   n: u32
   k: u32
-  /** Whether a block is halved, as ./halves.ts describes: B lies in panels, k is a multiple of four. */
-  isHalved: u32
+  /** Whether a block is computed by Strassen's algorithm (./strassen.ts): B lies in panels, k is a multiple of four. */
+  byStrassen: u32
   /** Rows and panels of a block. */
   rows: u32
   panels: u32

@@ -1,13 +1,13 @@
-import { onePanel, sumsOfHalves, twoPanels, widenQuarters } from './halves'
 import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
+import { onePanel, sumsOfPanel, twoPanels, widenQuarters } from './strassen'
 import { stripByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /**
- * Scratch memory: the sums of a block by a panel, eight a row, or, where it is halved, seven quarters of those by two
- * panels; sums of the rows of A; a part of a panel, widened; a panel; and the rows of A, widened: in strips of four, in
- * quarters, or, where there are fewer rows, one by one.
+ * Scratch memory: the sums of a block by a panel, eight a row, or, by Strassen's algorithm, seven quarters of those by
+ * two panels; sums of the rows of A; a part of a panel, widened; a panel; and the rows of A, widened: in strips of four,
+ * in quarters, or, where there are fewer rows, one by one.
  */
 const ROW_SUMS: usize = 14336
 const WIDE: usize = ROW_SUMS + 512
@@ -57,7 +57,7 @@ export function byteProduct(args: ByteProductArguments, scratch: usize, from: u3
     const first = (from % groups) * args.panels
     const last = min(allPanels, first + args.panels)
     const c = args.c + (<usize>matrix * args.m + row) * args.n * elementBytes(args)
-    if (args.isHalved) panelsOfHalves(args, c, first, last, rows, scratch)
+    if (args.byStrassen) panelsByStrassen(args, c, first, last, rows, scratch)
     else for (let p = first; p < last; p++) panelOf(args, b, c, p, rows, scratch)
   }
 }
@@ -74,7 +74,7 @@ function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usi
   const step = panelBytes(args.k)
   let to = widenedAt(args, scratch)
   let sums = scratch + ROW_SUMS
-  if (args.isHalved) {
+  if (args.byStrassen) {
     const wanted = args.hasZeros ? sums : 0
     return widenQuarters(a, args.aRow, args.aElement, rows, args.k, isSigned, args.zero, to, wanted)
   }
@@ -90,10 +90,10 @@ function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usi
 }
 
 /** All rows of a block, which are in quarters, by panels `from … to - 1` of B, which lies in panels. */
-function panelsOfHalves(args: ByteProductArguments, c: usize, from: u32, to: u32, rows: u32, scratch: usize): void {
+function panelsByStrassen(args: ByteProductArguments, c: usize, from: u32, to: u32, rows: u32, scratch: usize): void {
   const widened = widenedAt(args, scratch)
   const sums = scratch + ROW_SUMS
-  const size = sumsOfHalves(rows)
+  const size = sumsOfPanel(rows)
   for (let p = from; p < to; p += 2) {
     const panel = args.b + p * panelBytes(args.k)
     const count = min<u32>(2, to - p)

@@ -2,8 +2,8 @@ import { panelBytes, widenPanel } from './panels'
 import { stripByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /*
- * A product of matrices whose rows, columns and depth are halved: of the halves seven products are made instead of eight
- * (Strassen's algorithm as Winograd wrote it):
+ * Strassen's algorithm as Winograd wrote it: rows, columns and depth of a product are halved, and of the quarters of
+ * both matrices seven products are made instead of eight:
  *
  *   S1 = A21 + A22, S2 = S1 - A11, S3 = A11 - A21, S4 = A12 - S2
  *   T1 = B12 - B11, T2 = B22 - T1, T3 = B22 - B12, T4 = T2 - B21
@@ -103,7 +103,7 @@ function sumsOfQuarter(rows: u32): usize {
 /** Bytes of the sums that {@link twoPanels} writes for one panel. */
 // @ts-ignore: decorator
 @inline
-export function sumsOfHalves(rows: u32): usize {
+export function sumsOfPanel(rows: u32): usize {
   return sumsOfQuarter(rows) << 1
 }
 
