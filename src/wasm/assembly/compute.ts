@@ -39,7 +39,7 @@ import { byteDepthwisePlanes } from './int8/depthwise'
 import { extremes, ExtremesArguments } from './int8/extremes'
 import { byteMeans, ByteMeanArguments } from './int8/mean'
 import { byteMaxPlanes, byteMeanPlanes, ByteMeanPoolArguments, BytePoolArguments } from './int8/pool'
-import { byteProduct } from './int8/product'
+import { byteProduct, forgetRows } from './int8/product'
 import { ByteProductArguments } from './int8/product-arguments'
 import { byteSoftmax, ByteSoftmaxArguments } from './int8/softmax'
 import { lookUpLines, TableArguments } from './int8/table'
@@ -66,6 +66,12 @@ export { packByteWinograd } from './int8/winograd'
  * @returns whether the kernel stopped at a value that it cannot serve: most of these kernels never do
  */
 export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
+  forgetRows()
+  return compute(job, scratch, from, to)
+}
+
+/** {@link run} for further blocks of a job, between which nothing else has used the scratch memory. */
+function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
   const args = job.args
   switch (job.kernel) {
     case 0:
@@ -232,9 +238,10 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
 
 /** Computes tiles of a job until none is left, or until a kernel has stopped. */
 export function work(job: Job, scratch: usize): void {
+  forgetRows()
   for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
     const from = <u32>tile * job.tile
-    if (run(job, scratch, from, min(job.blocks, from + job.tile))) return stop(job)
+    if (compute(job, scratch, from, min(job.blocks, from + job.tile))) return stop(job)
   }
 }
 

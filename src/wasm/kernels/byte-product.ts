@@ -24,7 +24,7 @@ const STRIP = 4
 const MIN_STRASSEN = { rows: 64, depth: 256 }
 /** Scratch memory before what depends on the depth, as in ../assembly/int8/product.ts. */
 const BEFORE = 14336 + 512 + 16384
-/** Fewest panels of a block, so that widening the rows, once for all panels of it, counts little; and most. */
+/** Fewest and most panels of a tile where one thread computes all; threads that share a product take fewer. */
 const MIN_PANELS = 24
 const MAX_PANELS = 32
 /** Nanoseconds that packing one byte takes. */
@@ -139,13 +139,12 @@ function templateOf(found: Product, isPacked: boolean, options: readonly number[
   const allPanels = Math.ceil(n / PANEL)
   const most = Math.max(MIN_PANELS, tileOfFlops(2 * rows * k * PANEL, MAX_PANELS))
   // Strassen's algorithm takes two panels at a time.
-  const unit = strassenRows === undefined ? 1 : 2
-  const panels = unit * Math.ceil(allPanels / Math.ceil(allPanels / most) / unit)
+  const panels = strassenRows === undefined ? 1 : 2
   return {
     kernel: 'byteProduct',
     blocks: batches * Math.ceil(m / rows) * Math.ceil(allPanels / panels),
     blockBytes: rows * panels * PANEL * 4,
-    tile: 1,
+    tile: Math.ceil(allPanels / Math.ceil(allPanels / most) / panels),
     // Few rows take the time in which B is read.
     work: Math.max(workOfFlops(batches * m * n * k), batches * n * k),
     inputs: staged(4),

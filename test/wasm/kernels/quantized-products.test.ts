@@ -1,5 +1,6 @@
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { bindByteProduct, byteProductOf, productMemory } from '../../../src/wasm/kernels/byte-product.ts'
 import type { Kind } from '../../ops/harness.ts'
 import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
 import { expectEqual, noise } from '../compare.ts'
@@ -137,4 +138,29 @@ test('several threads compute what one does', () => {
   const inputs = [codes('uint8', [300, 512], 1), codes('int8', [512, 700], 2), one('uint8', 120), one('int8', 0)]
   expectEqual(['onnx', 'MatMulInteger', 10], inputs, { threads: 2 }, 0)
   expectEqual(['onnx', 'MatMulInteger', 10], inputs, { threads: 2, constants: { b: 1 } }, 0)
+})
+
+test.each([
+  [1, 96],
+  [12, 96],
+  [128, 48],
+  [256, 96]
+])('threads can share a product of %i rows by columns of one panel or two', (m, blocks) => {
+  const [a, b] = [codes('uint8', [m, 768], 1), codes('int8', [768, 768], 2)]
+  const factors = { a, b, packs: { b } }
+  const none = { aZero: undefined, bZero: undefined }
+  const { template } = bindByteProduct(byteProductOf(a, b)!, factors, 'int32', none, productMemory())
+  expect(template.blocks).toBe(blocks)
+})
+
+test('the rows of one product are not those of the next, nor of one whose rows are many', () => {
+  for (const [m, seed] of [
+    [300, 1],
+    [300, 3],
+    [100, 5],
+    [100, 7]
+  ]) {
+    const inputs = [codes('uint8', [m, 260], seed), codes('int8', [260, 700], 2), one('uint8', 120), one('int8', 0)]
+    expectEqual(['onnx', 'MatMulInteger', 10], inputs, { constants: { b: 1 } }, 0)
+  }
 })

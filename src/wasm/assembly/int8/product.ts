@@ -30,12 +30,19 @@ function tile1(a: usize, p: usize, end: usize, c: usize): void {
   v128.store(c, c1, 16)
 }
 
+/** The rows that lie widened in the scratch memory of the thread, as a block of rows; they serve all panels. */
+let widened: u32 = -1
+
+/** Says that a job begins, or goes on after others. */
+export function forgetRows(): void {
+  widened = -1
+}
+
 /** Computes blocks `from … to - 1`, counted over groups of panels, then over blocks of rows, then over matrices. */
 export function byteProduct(args: ByteProductArguments, scratch: usize, from: u32, to: u32): void {
   const allPanels = (args.n + 7) >> 3
   const groups = (allPanels + args.panels - 1) / args.panels
   const rowBlocks = (args.m + args.rows - 1) / args.rows
-  let widened: u32 = -1
   for (; from < to; from++) {
     const outer = from / groups
     const matrix = outer / rowBlocks
