@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import { type DType, DTYPES, is64BitInteger, isFloat } from './dtype.ts'
 import { elementAt, halvesOf, type Numbers, toDoubles, toNumbers } from './elements.ts'
-import { type Codes, type Doubles, isCodedFloat, narrow, type RoundingRules } from './floats.ts'
+import { type Codes, type Doubles, isCodedFloat, narrow, type RoundingRules, widen } from './floats.ts'
 import { allocate, type Tensor } from './tensor.ts'
 import { formatNumber, parseInteger, parseNumber } from './text.ts'
 
@@ -102,33 +102,72 @@ function fromStrings(source: Tensor, target: Tensor, options: ConvertOptions): v
 }
 
 function toBooleans(source: Tensor, flags: Uint8Array): void {
-  if (is64BitInteger(source.type)) {
-    const halves = halvesOf(source)
-    for (let i = 0; i < flags.length; i++) flags[i] = (halves[2 * i] | halves[2 * i + 1]) === 0 ? 0 : 1
-  } else {
-    const numbers = toNumbers(source)
-    for (let i = 0; i < flags.length; i++) flags[i] = numbers[i] === 0 ? 0 : 1
+  const { type, data } = source
+  const isIeee = type === 'float16' || type === 'bfloat16' || type === 'float32' || type === 'float64'
+  // These have no code of zero that could be told by its bits alone.
+  const plain = isCodedFloat(type) && !isIeee ? widen(type, data as Codes) : (data as Numbers)
+  const { buffer, byteOffset, length, BYTES_PER_ELEMENT: width } = plain
+  // A float is zero where all bits but the sign are.
+  const sign = isIeee || plain !== data ? 1 : 0
+  if (width === 1) markBytes(new Uint8Array(buffer, byteOffset, length), flags)
+  else if (width === 2) markWords(new Uint16Array(buffer, byteOffset, length), 0xffff >>> sign, flags)
+  else if (width === 4) markWords(new Int32Array(buffer, byteOffset, length), sign ? 0x7fffffff : -1, flags)
+  else {
+    const halves = new Int32Array(buffer, byteOffset, 2 * length)
+    const mask = sign ? 0x7fffffff : -1
+    for (let i = 0; i < flags.length; i++) flags[i] = (halves[2 * i] | (halves[2 * i + 1] & mask)) === 0 ? 0 : 1
   }
+}
+
+function markWords(words: Uint16Array | Int32Array, mask: number, flags: Uint8Array): void {
+  for (let i = 0; i < flags.length; i++) flags[i] = (words[i] & mask) === 0 ? 0 : 1
+}
+
+/** Four bytes at a time where both are aligned: 127 added to the low 7 bits of a byte carries unless they are 0. */
+function markBytes(bytes: Uint8Array, flags: Uint8Array): void {
+  const isAligned = (bytes.byteOffset | flags.byteOffset) % 4 === 0
+  const whole = isAligned ? flags.length >> 2 : 0
+  const from = new Int32Array(bytes.buffer, isAligned ? bytes.byteOffset : 0, whole)
+  const to = new Int32Array(flags.buffer, isAligned ? flags.byteOffset : 0, whole)
+  for (let i = 0; i < whole; i++) to[i] = ((((from[i] & 0x7f7f7f7f) + 0x7f7f7f7f) | from[i]) >>> 7) & 0x01010101
+  for (let i = 4 * whole; i < flags.length; i++) flags[i] = bytes[i] === 0 ? 0 : 1
 }
 
 function toFloats(source: Tensor, target: Tensor, options: ConvertOptions): void {
   if (!is64BitInteger(source.type)) return storeFloats(toNumbers(source), target, options)
   if (target.type === 'float64') return target.data.set(toDoubles(source))
   if (target.type === 'float32') return readWide(source, target.data)
-  const doubles = new Float64Array(source.data.length)
+  // Integers that float32 does not hold are beyond float16, too.
+  const doubles =
+    target.type === 'float16' ? new Float32Array(source.data.length) : new Float64Array(source.data.length)
   readWide(source, doubles)
   storeFloats(doubles, target, options)
 }
 
 function storeFloats(numbers: Numbers, target: Tensor, options: ConvertOptions): void {
   if (!isCodedFloat(target.type)) return (target.data as Doubles).set(numbers)
+  if (numbers.BYTES_PER_ELEMENT === 1 && numbers.length > 2 * BYTES) return storeBytes(numbers, target, options)
   const isDoubles = numbers instanceof Float32Array || numbers instanceof Float64Array
   const doubles = isDoubles
     ? numbers
-    : numbers.BYTES_PER_ELEMENT < 4
+    : numbers.BYTES_PER_ELEMENT < 4 || target.type === 'float16'
       ? new Float32Array(numbers)
       : new Float64Array(numbers)
   narrow(target.type, doubles, target.data as Codes, options)
+}
+
+/** Values of a byte. */
+const BYTES = 256
+
+/** Codes of bytes, by a table of all bytes. */
+function storeBytes(numbers: Numbers, target: Tensor, options: ConvertOptions): void {
+  const all = Uint8Array.from({ length: BYTES }, (_, byte) => byte)
+  const codes = allocate(target.type, [BYTES])
+  storeFloats(numbers instanceof Int8Array ? new Int8Array(all.buffer) : all, codes, options)
+  const table = Uint16Array.from(codes.data as Codes)
+  const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.length)
+  const data = target.data as Codes
+  for (let i = 0; i < data.length; i++) data[i] = table[bytes[i]]
 }
 
 /**
@@ -150,16 +189,42 @@ function readWide(source: Tensor, numbers: Doubles): void {
 
 function toIntegers(source: Tensor, target: Tensor): void {
   const data = target.data as Numbers
-  if (is64BitInteger(source.type)) {
-    const halves = halvesOf(source)
-    for (let i = 0; i < data.length; i++) data[i] = halves[2 * i]
-  } else {
-    const numbers = toNumbers(source)
-    if (!isFloat(source.type)) data.set(numbers)
-    else if (target.type === 'uint32') truncateToUint32(numbers as Doubles, data)
-    else truncateToInt32(numbers as Doubles, data)
+  const isWide = is64BitInteger(source.type)
+  if (!isWide && !isFloat(source.type)) data.set(toNumbers(source))
+  else {
+    // The loops write one type of array; of it, `set` keeps the low bits.
+    const words = data instanceof Int32Array ? data : new Int32Array(data.length)
+    if (isWide) lowHalves(halvesOf(source), words)
+    else if (source.type === 'float16' && target.type !== 'uint32') integersOf(source.data, words)
+    else if (target.type === 'uint32') truncateToUint32(toNumbers(source) as Doubles, words)
+    else truncateToInt32(toNumbers(source) as Doubles, words)
+    if (words !== data) data.set(words)
   }
   cutToWidth(target)
+}
+
+/** For each code of float16 what {@link truncateToInt32} makes of its number. */
+let halfIntegers: Int32Array | undefined
+
+function integersOf(codes: Uint16Array, words: Int32Array): void {
+  const table = (halfIntegers ??= truncatedCodes())
+  for (let i = 0; i < words.length; i++) words[i] = table[codes[i]]
+}
+
+function truncatedCodes(): Int32Array {
+  const table = new Int32Array(2 ** 16)
+  truncateToInt32(
+    widen(
+      'float16',
+      Uint16Array.from(table, (_, code) => code)
+    ),
+    table
+  )
+  return table
+}
+
+function lowHalves(halves: Int32Array, words: Int32Array): void {
+  for (let i = 0; i < words.length; i++) words[i] = halves[2 * i]
 }
 
 const MIN_INT32 = -0x80000000
@@ -170,11 +235,11 @@ const truncated = (value: number): number => {
   return integer === Math.trunc(value) ? integer : MIN_INT32
 }
 
-function truncateToInt32(numbers: Doubles, data: Numbers): void {
+function truncateToInt32(numbers: Doubles, data: Int32Array): void {
   for (let i = 0; i < data.length; i++) data[i] = truncated(numbers[i])
 }
 
-function truncateToUint32(numbers: Doubles, data: Numbers): void {
+function truncateToUint32(numbers: Doubles, data: Int32Array): void {
   for (let i = 0; i < data.length; i++) {
     const value = numbers[i]
     data[i] = value >= 0x80000000 ? truncated(value - 0x80000000) ^ MIN_INT32 : truncated(value)

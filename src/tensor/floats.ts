@@ -122,8 +122,8 @@ export function widen(type: CodedFloat, codes: Codes): Float32Array {
  */
 export function narrow(type: CodedFloat, numbers: Doubles, codes: Codes, rules: RoundingRules = {}): void {
   if (codes.length !== numbers.length) fail('internal', `${numbers.length} numbers for ${codes.length} codes`)
-  if (numbers instanceof Float32Array && type === 'float16') return narrowToFloat16(numbers, codes)
-  if (numbers instanceof Float32Array && type === 'bfloat16') return narrowToBfloat16(numbers, codes)
+  if (type === 'float16') return narrowToFloat16(roundedToOdd(numbers), codes)
+  if (type === 'bfloat16') return narrowToBfloat16(roundedToOdd(numbers), codes)
   const encode = encoder(type, rules)
   const wordsEach = numbers.BYTES_PER_ELEMENT / 4
   const words = new Int32Array(numbers.buffer, numbers.byteOffset, numbers.length * wordsEach)
@@ -234,6 +234,23 @@ function widenBfloat16(codes: Codes, numbers: Float32Array): void {
 
 const bitsOf = (numbers: Float32Array): Uint32Array =>
   new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length)
+
+/**
+ * Doubles as float32 whose last bit is 1 wherever they are not exact (rounding to odd). Rounded to a type of at least 2
+ * bits less they give what the doubles would: the bit tells numbers just beside a tie from the tie (Boldo and
+ * Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+ */
+function roundedToOdd(numbers: Doubles): Float32Array {
+  if (numbers instanceof Float32Array) return numbers
+  const floats = new Float32Array(numbers)
+  const bits = new Int32Array(floats.buffer)
+  for (let i = 0; i < numbers.length; i++) {
+    const value = numbers[i]
+    const near = floats[i]
+    if (near !== value && value === value && (bits[i] & 1) === 0) bits[i] += Math.abs(near) > Math.abs(value) ? -1 : 1
+  }
+  return floats
+}
 
 function narrowToBfloat16(numbers: Float32Array, codes: Codes): void {
   const bits = bitsOf(numbers)

@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { convert, convertInto, type ConvertOptions } from '../../src/tensor/convert.ts'
 import { ALL_DTYPES, type DType, DTYPES, type Storage } from '../../src/tensor/dtype.ts'
 import { type Element, elementsOf } from '../../src/tensor/elements.ts'
-import { Tensor } from '../../src/tensor/tensor.ts'
+import { decodeFloat, encodeFloat, isCodedFloat } from '../../src/tensor/floats.ts'
+import { allocate, Tensor } from '../../src/tensor/tensor.ts'
 
 type Data = Storage | readonly (number | bigint | boolean | string)[]
 
@@ -292,5 +294,82 @@ describe('convertInto', () => {
     expect(() => convertInto(new Tensor('int8', [1, 2]), new Tensor('int16', [1]))).toThrow(
       '2 elements do not fill [1]'
     )
+  })
+})
+
+describe('long arrays', () => {
+  const COUNT = 1500
+  const BITS = fc.uint8Array({ minLength: COUNT * 8, maxLength: COUNT * 8 })
+  const SOURCES = [
+    'float64',
+    'float32',
+    'float16',
+    'bfloat16',
+    'float8e5m2',
+    'int32',
+    'int16',
+    'int8',
+    'uint8'
+  ] as const
+  const TARGETS = ['float16', 'bfloat16', 'float8e4m3fn', 'int32', 'uint32', 'int16', 'uint8', 'int8', 'bool'] as const
+
+  /** What one number becomes, by the rules of `convert` as they are written. */
+  function plain(value: number, to: DType): number {
+    if (to === 'bool') return value === 0 ? 0 : 1
+    if (isCodedFloat(to)) return decodeFloat(to, encodeFloat(to, value))
+    const { kind, bits } = DTYPES[to]
+    const cut = (part: number): bigint => {
+      const whole = Math.trunc(part)
+      return BigInt(whole >= -(2 ** 31) && whole < 2 ** 31 ? whole : -(2 ** 31))
+    }
+    const integer = bits === 32 && kind === 'uint' && value >= 2 ** 31 ? cut(value - 2 ** 31) + 2n ** 31n : cut(value)
+    return Number(kind === 'int' ? BigInt.asIntN(bits, integer) : BigInt.asUintN(bits, integer))
+  }
+
+  function expectPlain(source: Tensor): void {
+    for (const to of TARGETS.filter(type => type !== source.type)) {
+      const wanted = elementsOf(source).map(element => plain(Number(element), to))
+      const found = elementsOf(convert(source, to)).map(Number)
+      const wrong = found.findIndex((value, i) => !Object.is(value, wanted[i]))
+      expect(wrong < 0 ? [] : [to, elementsOf(source)[wrong], found[wrong], wanted[wrong]]).toEqual([])
+    }
+  }
+
+  it.each(SOURCES)('of %s are converted as each element alone is', type => {
+    fc.assert(
+      fc.property(BITS, fc.nat(3), (bytes, skipped) => {
+        const whole = allocate(type, [COUNT]).data as Uint8Array
+        new Uint8Array(whole.buffer, whole.byteOffset, whole.byteLength).set(bytes.subarray(0, whole.byteLength))
+        expectPlain(new Tensor(type, whole.subarray(skipped) as never))
+      }),
+      { numRuns: 4, seed: 11 }
+    )
+  })
+
+  it('of 64-bit integers are converted as each element alone is', () => {
+    const integers = fc.array(fc.maxSafeInteger(), { minLength: COUNT, maxLength: COUNT })
+    fc.assert(
+      fc.property(integers, fc.nat(40), (values, shift) => {
+        const source = BigInt64Array.from(values, value => BigInt(Math.trunc(value / 2 ** shift)))
+        const tensor = new Tensor('int64', source)
+        for (const to of ['float16', 'bfloat16', 'bool'] as const) {
+          const wanted = Array.from(source, value => plain(Number(value), to))
+          expect(elementsOf(convert(tensor, to)).map(Number)).toEqual(wanted)
+        }
+        expect([...convert(tensor, 'int8').data]).toEqual(Array.from(source, value => Number(BigInt.asIntN(8, value))))
+      }),
+      { numRuns: 4, seed: 12 }
+    )
+  })
+
+  it.each(['float16', 'bfloat16'] as const)('of doubles round once to %s beside and at its ties', to => {
+    const values: number[] = []
+    for (let code = 0; code < 0x7f80; code += 7) {
+      const tie = (decodeFloat(to, code) + decodeFloat(to, code + 1)) / 2
+      if (Number.isFinite(tie)) values.push(tie, -tie, tie * (1 + 2 ** -50), -tie * (1 - 2 ** -50))
+    }
+    values.push(2 ** -1074, -(2 ** -1074), 2 ** 1023, -Infinity, -0)
+    const found = convert(new Tensor('float64', values), to).data
+    expect([...found]).toEqual(values.map(value => encodeFloat(to, value)))
   })
 })

@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import type { AxisLayout } from './axis-layout.ts'
-import { COST, inChunks, Pace, QUANTUM } from './pace.ts'
+import { chunkSize, COST, inChunks, Pace, QUANTUM } from './pace.ts'
 
 /** Reads or replaces the elements `from <= i < to` of a line; called on consecutive ranges from 0 on. */
 type Pass = (from: number, to: number) => void
@@ -13,6 +13,9 @@ export type ChangeLine = (line: Float64Array) => readonly Pass[]
 
 /** Nanoseconds of one element in one pass. */
 const PASS_COST = COST.element + COST.transcendental
+
+/** Elements of a line that {@link hardmax} reads between two chances to yield. */
+const CHUNK = chunkSize(COST.element)
 
 /** Changes a single line in place, without yielding. */
 export function changeLine(change: ChangeLine, line: Float64Array): void {
@@ -139,16 +142,31 @@ export const logSoftmaxLine: ChangeLine = line => {
   ]
 }
 
-/** 1 for the first of the highest elements, 0 for the others. */
-export const hardmaxLine: ChangeLine = line => {
-  let first = 0
-  return [
-    (from, to) => {
-      if (from === 0) first = 0
-      for (let i = from; i < to; i++) if (line[i] > line[first]) first = i
-    },
-    (from, to) => {
-      for (let i = from; i < to; i++) line[i] = i === first ? 1 : 0
+/** Writes 1 for the first of the highest elements of each line along an axis into `out`, which is zero. Yields. */
+export function* hardmax(x: Numbers, out: Numbers, { outer, size, inner }: AxisLayout): Generator<void> {
+  if (size === 0) return
+  const pace = new Pace()
+  for (let block = 0; block < outer; block++) {
+    for (let column = 0; column < inner; column++) {
+      const start = block * size * inner + column
+      let first = 0
+      for (let from = 1; from < size; from += CHUNK) {
+        first = firstHighest(x, start, inner, first, from, Math.min(size, from + CHUNK))
+        if (pace.isDue(Math.min(CHUNK, size) * COST.element)) yield
+      }
+      out[start + first * inner] = 1
     }
-  ]
+  }
+}
+
+/** The first position of the highest of element `first` of a line and the elements `from <= i < to`. */
+function firstHighest(x: Numbers, start: number, step: number, first: number, from: number, to: number): number {
+  let highest = x[start + first * step]
+  for (let i = from, at = start + from * step; i < to; i++, at += step) {
+    if (x[at] > highest) {
+      highest = x[at]
+      first = i
+    }
+  }
+  return first
 }

@@ -1,5 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import type { UnaryLoop, UnaryLoops } from '../core/elementwise.ts'
+import { COST } from '../core/pace.ts'
 import { roundHalfAwayFromZero, roundHalfToEven } from '../core/rounding.ts'
 import { erf } from './erf.ts'
 
@@ -105,11 +106,19 @@ export const IS_FINITE: UnaryLoops<Numbers> = {
   }
 }
 
-export const isInfinity = (positive: boolean, negative: boolean): UnaryLoops<Numbers> => ({
-  float: (x, out, i, to) => {
-    for (; i < to; i++) out[i] = (positive && x[i] === Infinity) || (negative && x[i] === -Infinity) ? 1 : 0
+export function isInfinity(positive: boolean, negative: boolean): UnaryLoops<Numbers> {
+  const wanted = positive ? Infinity : -Infinity
+  const ofOne: UnaryLoop = (x, out, i, to) => {
+    for (; i < to; i++) out[i] = x[i] === wanted ? 1 : 0
   }
-})
+  const ofBoth: UnaryLoop = (x, out, i, to) => {
+    for (; i < to; i++) out[i] = Math.abs(x[i]) === Infinity ? 1 : 0
+  }
+  const ofNone: UnaryLoop = (_, out, i, to) => {
+    out.fill(0, i, to)
+  }
+  return { float: positive && negative ? ofBoth : positive || negative ? ofOne : ofNone, cost: COST.element }
+}
 
 // Functions with fractional results, of floats.
 

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
-import { indexReader } from '../../tensor/elements.ts'
-import { elementCount, stridesOf, type Tensor } from '../../tensor/tensor.ts'
-import { COST, Pace } from '../core/pace.ts'
-import { copyUnits, unitsOf } from '../core/units.ts'
+import { toIndices } from '../../tensor/elements.ts'
+import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
+import { COST, inChunks } from '../core/pace.ts'
+import { copyUnits, type UnitArray, unitsOf } from '../core/units.ts'
+import type { Positions } from '../gather/indices.ts'
 
 /** Nanoseconds for one axis of one index. */
 const AXIS_COST = COST.element
@@ -15,31 +16,52 @@ const AXIS_COST = COST.element
 export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], out: Tensor): Generator<void> {
   const { array: from, per } = unitsOf(x)
   const to = unitsOf(out).array
-  const read = indexReader(indices)
   const size = elementCount(dims)
+  const data = indices.data as BigInt64Array
+  const isSame = dims.every((dim, axis) => dim === out.dims[axis])
+  const place = isSame ? undefined : placement(dims, out.dims)
+  yield* inChunks(
+    x.data.length,
+    (start, end) => {
+      const part = toIndices(new Tensor(indices.type, data.subarray(start, end)))
+      const wrong = start + firstBeyond(part, size)
+      if (wrong < end)
+        fail('index-out-of-range', `index ${data[wrong]} at element ${wrong} is out of range for ${size} elements`)
+      writeAt(from, start, to, place ? Float64Array.from(part, (index, i) => place(index, start + i)) : part, per)
+    },
+    (dims.length + 1) * AXIS_COST
+  )
+}
+
+/** Where the first index lies that is not below `size`; the length where there is none. */
+function firstBeyond(indices: Positions, size: number): number {
+  let i = 0
+  while (i < indices.length && indices[i] >= 0 && indices[i] < size) i++
+  return i
+}
+
+/** Writes the elements from `start` on at `positions`. */
+function writeAt(from: UnitArray, start: number, to: UnitArray, positions: Positions, per: number): void {
+  if (per === 1) for (let i = 0; i < positions.length; i++) to[positions[i]] = from[start + i]
+  else for (let i = 0; i < positions.length; i++) copyUnits(from, (start + i) * per, to, positions[i] * per, per)
+}
+
+/** Where an index into a tensor of `dims` lies in one of `outDims`; `i` is the element that has it. */
+function placement(dims: readonly number[], outDims: readonly number[]): (index: number, i: number) => number {
   const strides = stridesOf(dims)
-  const outStrides = stridesOf(out.dims)
-  const pace = new Pace()
-  for (let i = 0; i < x.data.length; i++) {
-    const index = read(i)
-    if (!(index >= 0 && index < size)) {
-      fail(
-        'index-out-of-range',
-        `index ${String(indices.data[i])} at element ${i} is out of range for ${size} elements`
-      )
-    }
+  const outStrides = stridesOf(outDims)
+  return (index, i) => {
     let target = 0
     for (let a = 0; a < dims.length; a++) {
       const at = Math.floor(index / strides[a]) % dims[a]
-      if (at >= out.dims[a]) {
+      if (at >= outDims[a]) {
         fail(
           'index-out-of-range',
-          `index ${index} at element ${i} is at ${at} of axis ${a}, where the result has ${out.dims[a]} elements`
+          `index ${index} at element ${i} is at ${at} of axis ${a}, where the result has ${outDims[a]} elements`
         )
       }
       target += at * outStrides[a]
     }
-    copyUnits(from, i * per, to, target * per, per)
-    if (pace.isDue((dims.length + 1) * AXIS_COST)) yield
+    return target
   }
 }

@@ -8,7 +8,7 @@ import { isPartial, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { add, ceilDiv, type Int, isSym, maximum, neg } from '../../shapes/sym.ts'
 import { convertInto } from '../../tensor/convert.ts'
 import { type DType, dtypesOf, is64BitInteger, isInteger, type Storage } from '../../tensor/dtype.ts'
-import { elementAt } from '../../tensor/elements.ts'
+import { elementAt, halvesOf } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -65,19 +65,13 @@ export const range = defineOp({
   },
 
   *run({ start, limit, delta }, p, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const value = (tensor: Tensor): number | bigint => rounded(elementAt(tensor, 0) as number | bigint, out.type)
     const first = value(start)
     const step = delta ? value(delta) : rounded(1, out.type)
     if (typeof first === 'bigint' && typeof step === 'bigint' && is64BitInteger(out.type))
       yield* fillWide(out, first, step)
-    else
-      yield* fill(
-        out,
-        Number(first),
-        Number(step),
-        p.stash === 'float32' && isHalf(limit.type) ? Math.fround : value => value
-      )
+    else yield* fill(out, Number(first), Number(step), p.stash === 'float32' && isHalf(limit.type))
   }
 })
 
@@ -144,34 +138,52 @@ const limited = (length: Dim): Dim =>
     ? length
     : fail('limit-exceeded', `the range has ${length} elements`)
 
-const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
-
 /** Elements computed at once, so that no temporary array is as large as the output. */
 const BLOCK = 2 ** 14
 
-function* fill(out: Tensor, start: number, delta: number, round: (value: number) => number): Generator<void> {
+/** @param rounds whether each intermediate result is rounded to float32 */
+function* fill(out: Tensor, start: number, delta: number, rounds: boolean): Generator<void> {
   const count = out.data.length
   const block = new Float64Array(Math.min(BLOCK, count))
   const pace = new Pace()
   for (let from = 0; from < count; from += BLOCK) {
     const length = Math.min(BLOCK, count - from)
-    for (let i = 0; i < length; i++) block[i] = round(start + round((from + i) * delta))
+    if (rounds) for (let i = 0; i < length; i++) block[i] = Math.fround(start + Math.fround((from + i) * delta))
+    else for (let i = 0; i < length; i++) block[i] = start + (from + i) * delta
     const part = (out.data as Exclude<Storage, string[]>).subarray(from, from + length)
     convertInto(new Tensor('float64', block.subarray(0, length)), new Tensor(out.type, part))
     if (pace.isDue(length * COST.element)) yield
   }
 }
 
-/** Fills 64-bit integers; in doubles as long as these are exact. */
-function* fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
-  const data = out.data as BigInt64Array
-  if (isSafe(start) && isSafe(start + delta * BigInt(data.length)))
-    return yield* fill(out, Number(start), Number(delta), value => value)
-  yield* inChunks(
-    data.length,
-    (from, to) => {
-      for (let i = from, value = start + BigInt(from) * delta; i < to; i++, value += delta) data[i] = value
-    },
-    8 * COST.element
-  )
+/** The low and the high half of a 64-bit integer. */
+type Halves = readonly [low: number, high: number]
+
+const halvesOfOne = (value: bigint): Halves => {
+  const [low, high] = halvesOf(new Tensor('int64', [BigInt.asIntN(64, value)]))
+  return [low, high]
+}
+
+/** Fills 64-bit integers by their halves: BigInts are slow. */
+function fillWide(out: Tensor, start: bigint, delta: bigint): Generator<void> {
+  const halves = halvesOf(out)
+  const step = halvesOfOne(delta)
+  let next = halvesOfOne(start)
+  return inChunks(out.data.length, (from, to) => {
+    next = count(halves.subarray(2 * from, 2 * to), next, step)
+  })
+}
+
+/** Writes `start, start + step, …`. @returns what comes next */
+function count(halves: Int32Array, start: Halves, step: Halves): Halves {
+  let [low, high] = start
+  const [lowStep, highStep] = step
+  for (let i = 0; i < halves.length; i += 2) {
+    halves[i] = low
+    halves[i + 1] = high
+    low = (low + lowStep) | 0
+    const carry = low >>> 0 < lowStep >>> 0 ? 1 : 0
+    high = (high + highStep + carry) | 0
+  }
+  return [low, high]
 }

@@ -4,7 +4,7 @@ import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import {
   type ChangeLine,
   eachLine,
-  hardmaxLine,
+  hardmax,
   logSoftmaxLine,
   softmaxLine,
   softmaxLineRounded
@@ -46,12 +46,12 @@ const fromStart = mapped(
 
 /** Softmax, LogSoftmax and Hardmax along an axis; in ONNX before version 13 over all axes from that one on. */
 export const softmaxOps: readonly Op[] = [
-  define('Softmax', softmaxLine, [
+  define('Softmax', along(softmaxLine), [
     { ...openvino('SoftMax', 1), bind: { axis: fromStart, flattens: is(false) } },
     openvino('SoftMax', 8)
   ]),
-  define('LogSoftmax', logSoftmaxLine, [openvino('LogSoftmax', 5)]),
-  define('Hardmax', hardmaxLine, [])
+  define('LogSoftmax', along(logSoftmaxLine), [openvino('LogSoftmax', 5)]),
+  define('Hardmax', () => hardmax, [])
 ]
 
 /**
@@ -64,7 +64,17 @@ const lineOf = (change: ChangeLine, type: DType, dialect: Dialect): ChangeLine =
     ? softmaxLineRounded(x => decodeFloat(type, encodeFloat(type, x)), type === 'bfloat16')
     : change
 
-function define(name: string, change: ChangeLine, openvinoVersions: readonly SoftmaxVersion[]): Op {
+/** Computes along the lines of an axis. */
+type Along = typeof hardmax
+
+/** The computation for a type of elements. */
+type AlongFor = (type: DType, dialect: Dialect) => Along
+
+function along(change: ChangeLine): AlongFor {
+  return (type, dialect) => (x, out, layout) => eachLine(x, out, layout, lineOf(change, type, dialect))
+}
+
+function define(name: string, lines: AlongFor, openvinoVersions: readonly SoftmaxVersion[]): Op {
   return defineOp<{ x: 'tensor' }, Params>({
     name,
     operands: { x: 'tensor' },
@@ -83,12 +93,8 @@ function define(name: string, change: ChangeLine, openvinoVersions: readonly Sof
       const axis = normalizeAxis(p.axis, x.dims.length)
       const { outer, size, inner } = axisLayout(x.dims, axis)
       const target = targetOf(out)
-      yield* eachLine(
-        yield* readNumbers(x),
-        target.numbers,
-        p.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner },
-        lineOf(change, x.type, call.dialect)
-      )
+      const layout = p.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }
+      yield* lines(x.type, call.dialect)(yield* readNumbers(x), target.numbers, layout)
       yield* target.finish()
     }
   })

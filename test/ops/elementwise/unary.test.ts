@@ -52,6 +52,9 @@ describe('functions with whole results', () => {
     expect(list(runTensor(['openvino', 'IsInf', 10], [special], { attributes: { detect_positive: false } }))).toEqual([
       0, 0, 1, 0
     ])
+    expect(
+      list(runTensor(['onnx', 'IsInf', 20], [special], { attributes: { detect_positive: 0, detect_negative: 0 } }))
+    ).toEqual([0, 0, 0, 0])
     expect(list(runTensor(['openvino', 'IsFinite', 10], [special]))).toEqual([0, 0, 0, 1])
     expect(runTensor(['onnx', 'IsNaN', 20], [special]).type).toBe('bool')
   })

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
@@ -25,6 +26,19 @@ describe('ONNX Range', () => {
     ])
     expect(range(...floats(0, 0.6, 0.1))).toHaveLength(7)
     expect(range(...floats(0, 0.7, 0.1))).toHaveLength(7)
+  })
+
+  test('long ranges of 64-bit integers carry from their low into their high halves', () => {
+    const bounds = fc.record({ start: fc.bigInt(-(2n ** 62n), 2n ** 62n), step: fc.bigInt(-(2n ** 50n), 2n ** 50n) })
+    fc.assert(
+      fc.property(bounds, fc.integer({ min: 1, max: 300 }), ({ start, step }, count) => {
+        fc.pre(step !== 0n)
+        const wanted = Array.from({ length: count }, (_, i) => start + BigInt(i) * step)
+        expect(range(...longs(start, start + BigInt(count) * step, step))).toEqual(wanted)
+      }),
+      { numRuns: 60, seed: 3 }
+    )
+    expect(range(...longs(2n ** 32n - 2n, 2n ** 32n + 2n, 1n))).toEqual([-2n, -1n, 0n, 1n].map(n => 2n ** 32n + n))
   })
 
   test('integers of 64 bits stay exact', () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
@@ -77,5 +78,28 @@ describe('LabelEncoder', () => {
         })[0]
       )
     ).toEqual(['n', 2])
+  })
+
+  test('many integers give what each of them alone gives', () => {
+    const keys = fc.uniqueArray(fc.integer({ min: -9, max: 30 }), { minLength: 1, maxLength: 12 })
+    const elements = fc.array(fc.bigInt(-12n, 33n), { minLength: 48, maxLength: 90 })
+    fc.assert(
+      fc.property(keys, elements, fc.constantFrom(0, 2 ** 31 - 40, 2 ** 40), (own, values, shift) => {
+        const n = own.length
+        const far = values.map((value, i) => (i % 17 === 0 ? value << 55n : value + BigInt(shift)))
+        const lists: Attributes[] = [
+          { values_int64s: own.map(key => 1000 + key) },
+          { values_floats: own.map(key => key / 4) },
+          { values_strings: own.map(String) }
+        ]
+        for (const list of lists) {
+          const attributes = { keys_int64s: own.map(key => key + shift), ...list }
+          const alone = far.map(value => encode(2, new Tensor('int64', [value]), attributes).data[0])
+          expect([...encode(2, new Tensor('int64', far), attributes).data]).toEqual(alone)
+        }
+        expect(n * 4).toBeLessThanOrEqual(values.length)
+      }),
+      { numRuns: 40, seed: 6 }
+    )
   })
 })

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { expectNear } from '../near.ts'
@@ -37,6 +39,34 @@ describe('ONNX Softmax', () => {
     expect([...runTensor(['onnx', 'Hardmax', 11], [new Tensor('float32', [1, 3, 3, 2], [1, 2, 2])]).data]).toEqual([
       0, 1, 0, 0
     ])
+  })
+
+  test('Hardmax along any axis has one 1 in each line, where its first highest element is', () => {
+    const dims = fc.tuple(
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 1, max: 5 })
+    )
+    const elements = fc.infiniteStream(fc.constantFrom(-Infinity, -1, 0, 2, 3, NaN))
+    fc.assert(
+      fc.property(dims, elements, fc.constantFrom('float32' as const, 'float16' as const), (shape, stream, type) => {
+        const [outer, size, inner] = shape
+        const values = [...stream.take(outer * size * inner)]
+        const x = convert(new Tensor('float32', values, shape), type)
+        const wanted = new Array<number>(values.length).fill(0)
+        for (let o = 0; o < outer; o++) {
+          for (let i = 0; i < inner; i++) {
+            const at = (n: number): number => (o * size + n) * inner + i
+            let first = 0
+            for (let n = 1; n < size; n++) if (values[at(n)] > values[at(first)]) first = n
+            wanted[at(first)] = 1
+          }
+        }
+        const out = runTensor(['onnx', 'Hardmax', 13], [x], { attributes: { axis: 1 } })
+        expect([...convert(out, 'float32').data]).toEqual(wanted)
+      }),
+      { numRuns: 60, seed: 4 }
+    )
   })
 
   test('empty tensors and far axes', () => {

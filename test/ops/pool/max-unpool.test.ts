@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runOp, runTensor } from '../harness.ts'
 import { ints, iota } from '../values.ts'
@@ -30,6 +32,32 @@ describe('MaxUnpool', () => {
     const out = runTensor(KIND, [values, indices], { attributes: pool })
     const again = runTensor(['onnx', 'MaxPool', 22], [out], { attributes: pool })
     expect([...again.data]).toEqual([...values.data])
+  })
+
+  test.each(['float32', 'float64', 'float16'] as const)('%s go where an index into the smaller shape says', type => {
+    const dims = fc.tuple(
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 1, max: 6 })
+    )
+    fc.assert(
+      fc.property(dims, fc.nat(2), fc.nat(1000), ([channels, h, w], more, seed) => {
+        const [rows, columns] = [2 * h, 2 * w]
+        const count = channels * h * w
+        const indices = Array.from({ length: count }, (_, i) => 4 * i + ((i * 7 + seed) % 4))
+        const data = convert(iota([1, channels, h, w]), type)
+        const wide = columns + more
+        const shape = more === 0 ? [] : [ints(1, channels, rows, wide)]
+        const index = new Tensor('int64', indices.map(BigInt), data.dims)
+        const out = runTensor(KIND, [data, index, ...shape], { attributes })
+        const wanted = new Array<number>(channels * rows * wide).fill(0)
+        indices.forEach((at, i) => {
+          wanted[Math.floor(at / columns) * wide + (at % columns)] = i
+        })
+        expect([...convert(out, 'float64').data]).toEqual(wanted)
+      }),
+      { numRuns: 25, seed: 8 }
+    )
   })
 
   test('pads make the result smaller, unless its shape is given', () => {
