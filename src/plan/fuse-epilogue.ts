@@ -11,6 +11,8 @@ import { commutative, isNamed, numbersOf } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
 const PRODUCERS = new Set(['Conv', 'MatMul', 'Gemm'])
+/** The same for an activation alone. */
+const SCALED = 'MatMulIntegerToFloat'
 
 /** A list that is added to the columns of a product: the bias of a dense layer. */
 export const biasPatterns: readonly Pattern[] = [
@@ -89,7 +91,7 @@ export const residualPatterns: readonly Pattern[] = [
 export const activationPattern: Pattern = {
   name: 'activation',
   calls: {
-    producer: { is: isOpen },
+    producer: { is: call => isOpen(call) || (call.op.name === SCALED && isBuiltIn(call.op)) },
     activation: { is: ({ op }) => ACTIVATIONS.has(op.name) && isBuiltIn(op), reads: () => ({ x: 'producer' }) }
   },
   root: 'activation',

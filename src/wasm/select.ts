@@ -199,6 +199,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['QMoE', selectQMoe],
   ['FusedMatMul', selectMatMul],
   ['FusedGemm', selectGemm],
+  ['FusedMatMulIntegerToFloat', selectMatMulIntegerToFloat],
   ['FusedConv', selectConv],
   ['Silu', selectUnary(['silu'], 6)],
   ['Swish', selectSwish],

@@ -50,7 +50,10 @@ const constants: readonly object[] = [
   int64s('rows', [2], [-1, 40]),
   codes('point', 'uint8', [24], new Array<number>(24).fill(3)),
   floats('columns', [24], [...noise([24], 3).data].map(Math.abs)),
-  floats('one', [], [0.02])
+  floats('one', [], [0.02]),
+  floats('unit', [], [1]),
+  floats('half', [], [0.5]),
+  floats('root', [], [Math.SQRT2])
 ]
 
 /** `x` and `x2` as codes `c` and `d` of q and r, and what they stand for: `u` and `v`. */
@@ -204,11 +207,23 @@ describe('a product of codes that is scaled to floats', () => {
   })
 
   test.each([
-    ['one scale', dynamic('one', [node('Mul', ['f', 't'], ['y'])])],
-    ['scales of columns', dynamic('columns', [node('Mul', ['t', 'f'], ['y'])])],
-    ['a bias', dynamic('one', [node('Mul', ['f', 't'], ['n']), node('Add', ['list', 'n'], ['y'])])]
-  ])('becomes MatMulIntegerToFloat: with %s', async (_, parts) => {
-    expect(opsOf(await planOf(parts))).toEqual(['DynamicQuantizeLinear', 'MatMulIntegerToFloat'])
+    ['one scale', dynamic('one', [node('Mul', ['f', 't'], ['y'])]), false],
+    ['scales of columns', dynamic('columns', [node('Mul', ['t', 'f'], ['y'])]), false],
+    ['a bias', dynamic('one', [node('Mul', ['f', 't'], ['n']), node('Add', ['list', 'n'], ['y'])]), false],
+    ['Gelu', dynamic('one', [node('Mul', ['f', 't'], ['n']), node('Gelu', ['n'], ['y'])]), true],
+    [
+      'a bias and Gelu in several nodes',
+      dynamic('columns', [
+        node('Mul', ['f', 't'], ['n']),
+        node('Add', ['n', 'list'], ['u']),
+        ...[node('Div', ['u', 'root'], ['d']), node('Erf', ['d'], ['e']), node('Add', ['e', 'unit'], ['g'])],
+        ...[node('Mul', ['u', 'g'], ['h']), node('Mul', ['h', 'half'], ['y'])]
+      ]),
+      true
+    ]
+  ] as const)('becomes MatMulIntegerToFloat: with %s', async (_, parts, isFused) => {
+    const op = isFused ? 'FusedMatMulIntegerToFloat' : 'MatMulIntegerToFloat'
+    expect(opsOf(await planOf(parts))).toEqual(['DynamicQuantizeLinear', op])
     expect(opsOf(await planOf(parts, { isExact: true }))).toContain('MatMulInteger')
     const results: Float32Array[] = []
     for (const precision of ['fast', 'exact'] as const) {

@@ -1,6 +1,7 @@
 import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import type { Pack, PackContext, Packed } from '../../op-kit/define.ts'
+import type { Activation } from '../../op-kit/fused.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
@@ -10,6 +11,7 @@ import { remembered } from '../remembered.ts'
 import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
+import { activationArguments } from './elementwise.ts'
 import { type Product, productOf } from './matrix.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
@@ -53,6 +55,8 @@ export interface Finish {
   /** Quantization of the result. */
   readonly scale?: Tensor | undefined
   readonly zero?: Tensor | undefined
+  /** Applied to float32 last. */
+  readonly activation?: Activation | undefined
 }
 
 /** Whether elements are 8-bit integers. */
@@ -125,14 +129,24 @@ export function bindByteProduct(
     numbers = all ? numbersFor([scale], () => all.slice().fill(scale, 0, 1)) : numbersOf(finish, n, scale)
   }
   return {
-    template: templateFor([...options, Number(isPacked)], () => templateOf(found, isPacked, options)),
+    template: templateFor([...options, Number(isPacked)], () =>
+      templateOf(found, isPacked, options, activationArguments(finish.activation))
+    ),
     // What the kernel does not read must be some array.
     inputs: [first, arrayOf(packs?.b ?? b), hasZeros || finish.added ? integers : first, numbers]
   }
 }
 
-/** @param options the arguments before the sizes */
-function templateOf(found: Product, isPacked: boolean, options: readonly number[]): JobTemplate {
+/**
+ * @param options the arguments before the sizes
+ * @param activation those of a function
+ */
+function templateOf(
+  found: Product,
+  isPacked: boolean,
+  options: readonly number[],
+  activation: readonly number[]
+): JobTemplate {
   const { m, n, k, batches, loops } = found
   const strassenRows = isPacked ? strassenRowsOf(m, k) : undefined
   const rows = strassenRows ?? rowsOf(m, k)
@@ -162,6 +176,7 @@ function templateOf(found: Product, isPacked: boolean, options: readonly number[
       found.aElement / 4,
       isPacked ? 0 : found.bRow / 4,
       isPacked ? 0 : found.bColumn / 4,
+      ...activation,
       loops.length,
       ...loops.flatMap(([size, aStep, bStep]) => [size, aStep / 4, bStep / 4])
     ]

@@ -1,4 +1,5 @@
 import type { Selection } from '../../op-kit/define.ts'
+import type { FusedParams } from '../../op-kit/fused.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type Candidate, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
@@ -39,9 +40,11 @@ export const selectQLinearMatMul = selectorFor<unknown>(call => {
   }))
 })
 
-/** MatMulIntegerToFloat of bytes to float32. */
-export const selectMatMulIntegerToFloat = selectorFor<unknown>(call => {
-  const { a, b, aScale, aZero, bScale, bZero, bias } = call.operands
+/** MatMulIntegerToFloat of bytes to float32, also with an activation. */
+export const selectMatMulIntegerToFloat = selectorFor<Partial<FusedParams>>(call => {
+  const { a, b, aScale, aZero, bScale, bZero, bias, residual } = call.operands
+  const { activation } = call.parameters
+  if (activation === 'other' || residual) return undefined
   const found = a && b && byteProductOf(a, b)
   if (!found || aScale?.type !== 'float32' || !isSingle(aScale) || !isSingle(aZero)) return undefined
   if (![bScale, bZero, bias].every(list => isOfColumns(list, found.found.n))) return undefined
@@ -49,7 +52,8 @@ export const selectMatMulIntegerToFloat = selectorFor<unknown>(call => {
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale! },
-    bias: given.bias
+    bias: given.bias,
+    activation
   }))
 })
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { fusedOp } from '../../../src/op-kit/fused.ts'
+import { activationOps } from '../../../src/ops/elementwise/activations.ts'
+import { matmulIntegerToFloat } from '../../../src/ops/quantized/scaled-products.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { bindByteProduct, byteProductOf, productMemory } from '../../../src/wasm/kernels/byte-product.ts'
 import type { Kind } from '../../ops/harness.ts'
 import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
-import { expectEqual, noise } from '../compare.ts'
+import { expectEqual, noise, runPlanned } from '../compare.ts'
 
 const scales = (n: number, seed: number): Tensor =>
   new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), [n])
@@ -163,4 +166,28 @@ test('the rows of one product are not those of the next, nor of one whose rows a
     const inputs = [codes('uint8', [m, 260], seed), codes('int8', [260, 700], 2), one('uint8', 120), one('int8', 0)]
     expectEqual(['onnx', 'MatMulInteger', 10], inputs, { constants: { b: 1 } }, 0)
   }
+})
+
+test.each([
+  ['gelu', 'Gelu', [37, 65], [65, 44]],
+  ['geluTanh', 'Gelu', [3, 65], [65, 48]],
+  ['sigmoid', 'Sigmoid', [128, 300], [300, 9]]
+] as const)('%s is computed with a scaled product as after it', (name, op, left, right) => {
+  const [m, n] = [left[0], right[1]]
+  const operands = {
+    a: codes('uint8', left, 1),
+    b: codes('int8', right, 2),
+    aScale: one('float32', 0.013),
+    bScale: scales(n, 5),
+    aZero: one('uint8', 120),
+    bZero: codes('int8', [n], 4),
+    bias: noise([n], 9)
+  }
+  const plain = runPlanned(matmulIntegerToFloat, operands, {}, [m, n], true)
+  const activation = activationOps.find(({ name }) => name === op)!
+  const parameters = { function: { approximation: name === 'geluTanh' ? 'tanh' : 'none' } }
+  const apart = runPlanned(activation, { x: plain }, parameters, [m, n], true)
+  const fused = fusedOp(matmulIntegerToFloat)
+  const together = runPlanned(fused, operands, { steps: [], activation: { name } }, [m, n], true)
+  expect(together.data).toEqual(apart.data)
 })

@@ -1,6 +1,7 @@
 /**
  * C = f((A - zero of A) (B - zeros of its columns)) for a list of matrices of bytes: exact sums in int32, which wrap;
- * as they are, or scaled in double precision and rounded once. Steps are in bytes. C is whole.
+ * as they are, or scaled in double precision and rounded once. Steps are in bytes. C is whole. A function is applied to
+ * float32 last.
  */
 @unmanaged
 export class ByteProductArguments {
@@ -34,6 +35,9 @@ export class ByteProductArguments {
   /** From row to row of B and from column to column; both 0 where B lies in panels. */
   bRow: usize
   bColumn: usize
+  activation: i32
+  p: f32
+  q: f32
   /** Loops over matrices, the innermost first; they follow: size, bytes that A and B move by, three words each. */
   rank: u32
 }

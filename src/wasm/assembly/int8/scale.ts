@@ -1,3 +1,4 @@
+import { NONE, unarySpan } from '../f32/unary'
 import { ByteProductArguments } from './product-arguments'
 
 /** Bytes of an element of C. */
@@ -33,8 +34,9 @@ export function finishPanel(
   const result = args.result
   const width = elementBytes(args)
   const step = <usize>args.n * width
-  const bytes = <usize>cols * width
-  for (const end = at + ((<usize>rows) << 5); at < end; at += 32, rowSums += 4, to += step) {
+  const size = (<usize>rows) << 5
+  const isDone = cols == 8 && args.activation == NONE
+  for (const end = at + size; at < end; at += 32, rowSums += 4) {
     let low = v128.load(at)
     let high = v128.load(at, 16)
     if (hasZeros) {
@@ -51,17 +53,31 @@ export function finishPanel(
       high = scaledFour(args, high, scales + 32, biases + 32)
     }
     if (width == 1) low = firstBytes(low, high)
-    if (cols == 8) {
+    if (isDone) {
       if (width == 1) v128.store64_lane(to, low, 0)
       else {
         v128.store(to, low)
         v128.store(to, high, 16)
       }
+      to += step
     } else {
       v128.store(at, low)
       v128.store(at, high, 16)
-      memory.copy(to, at, bytes)
     }
+  }
+  if (isDone) return
+  at -= size
+  if (args.activation != NONE) unarySpan(args.activation, at, at, size, args.p, args.q)
+  copyRows(at, rows, <usize>cols * width, to, step)
+}
+
+/** Copies rows of up to eight results, 32 bytes apart, to rows of C. */
+function copyRows(at: usize, rows: u32, bytes: usize, to: usize, step: usize): void {
+  for (; rows > 0; rows--, at += 32, to += step) {
+    if (bytes == 32) {
+      v128.store(to, v128.load(at))
+      v128.store(to, v128.load(at, 16), 16)
+    } else memory.copy(to, at, bytes)
   }
 }
 
