@@ -194,9 +194,10 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
 
 /** Panels that are read side by side, as in ../assembly/f32/few-rows.ts and few-halves.ts. */
-const panelsTogether = (rows: number, panels: DType | false): number =>
-  panels === 'float32' ? (TOGETHER[rows] ?? 1) : panels !== false && rows <= 4 ? 4 : 1
-const TOGETHER: readonly number[] = [1, 6, 3, 2]
+function panelsTogether(rows: number, k: number, panels: DType | false): number {
+  if (panels === 'float32') return rows === 1 && k < 512 ? 6 : Math.max(1, 5 - rows)
+  return panels !== false && rows <= 4 ? 4 : 1
+}
 
 /**
  * The arguments are those of MatrixArguments in ../assembly/f32/matrix.ts.
@@ -211,7 +212,7 @@ export function productTemplate(
   const rows = Math.min(m, MAX_BLOCK_ROWS)
   const isNarrow = panels !== false && panels !== 'float32'
   const flopsPerBlock = 2 * rows * k * PANEL
-  const together = panelsTogether(rows, panels)
+  const together = panelsTogether(rows, k, panels)
   const blocks = batches * Math.ceil(m / rows) * Math.ceil(n / PANEL)
   return {
     kernel: 'matrix',

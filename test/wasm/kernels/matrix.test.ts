@@ -4,6 +4,7 @@ import { expectEqual, noise } from '../compare.ts'
 const sizes = [
   [1, 64, 200],
   [1, 70, 413],
+  [1, 76, 600],
   [2, 50, 203],
   [3, 33, 130],
   [4, 8, 300],
