@@ -3,7 +3,7 @@ import type { Op, Selection } from '../../op-kit/define.ts'
 import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
 const MIN_BYTES = 1 << 10
@@ -63,8 +63,16 @@ export const selectBlocks = (toDepth: boolean): Selector =>
     )
   })
 
-/** @param inElements loops over the whole output, the outermost first; their steps are in elements */
-function moveSelection(op: Op, data: Tensor, inElements: readonly Loop[]): Selection | undefined {
+/**
+ * @param inElements loops over the whole output, the outermost first; their steps are in elements
+ * @param dataOf the operand whose elements are moved
+ */
+export function moveSelection(
+  op: Op,
+  data: Tensor,
+  inElements: readonly Loop[],
+  dataOf: (given: TensorOperands) => Tensor = given => given.data!
+): Selection | undefined {
   const { byteLength, length } = arrayOf(data)
   if (byteLength < MIN_BYTES || length === 0) return undefined
   const width = byteLength / product(data.dims)
@@ -75,20 +83,26 @@ function moveSelection(op: Op, data: Tensor, inElements: readonly Loop[]): Selec
   const inner = loops.at(-1)
   if (inner === undefined || loops.length > MAX_LOOPS) return undefined
   const unit = Math.min(width, MAX_WIDTH)
-  if (inner.xStep === inner.yStep) return linesSelection(op, loops, byteLength)
+  if (inner.xStep === inner.yStep) return linesSelection(op, loops, byteLength, 0, dataOf)
   const template = inner.yStep === unit ? matrixTemplate(loops, byteLength, unit) : undefined
-  return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
+  return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(dataOf(given))] })) }
 }
 
 /**
  * Copies lines, long ones only where the input lies on the heap: else a copy there would take as long.
  * @param start the element at which the first line begins
  */
-export function linesSelection(op: Op, loops: readonly Loop[], bytes: number, start = 0): Selection | undefined {
+export function linesSelection(
+  op: Op,
+  loops: readonly Loop[],
+  bytes: number,
+  start = 0,
+  dataOf: (given: TensorOperands) => Tensor = given => given.data!
+): Selection | undefined {
   const template = linesTemplate(loops, bytes)
   if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
   const kernel = jobKernel(op, given => {
-    const x = arrayOf(given.data!).subarray(start)
+    const x = arrayOf(dataOf(given)).subarray(start)
     return isOnHeap(x) || template.blockBytes <= MAX_STAGED_LINE_BYTES ? { template, inputs: [x] } : undefined
   })
   return { kernel }
