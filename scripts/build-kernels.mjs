@@ -40,6 +40,26 @@ async function compile({ name, entry, features }) {
     features
   ])
   if (error) throw new Error(`${name}: ${error.message}\n\n${errorsOf(`${stderr}`)}`)
+  if (hasData(readFileSync(`${folder}${name}.wasm`)))
+    throw new Error(`${name}: has static data, which an instance would write over the heap that it shares`)
+}
+
+/** Whether a module has a section of data (id 11 in WebAssembly's binary format), such as a table of NativeMathf. */
+function hasData(module) {
+  const DATA = 11
+  // Behind the magic number and the version: a byte of id, the size in LEB128, the content.
+  for (let at = 8; at < module.length;) {
+    const id = module[at++]
+    let size = 0
+    let byte = 128
+    for (let shift = 0; byte & 128; shift += 7) {
+      byte = module[at++]
+      size += (byte & 127) * 2 ** shift
+    }
+    if (id === DATA) return true
+    at += size
+  }
+  return false
 }
 
 /** Of what the compiler said, the blocks that are errors; all of it where none is marked. Blocks end at empty lines. */
