@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 /**
  * Comparisons of numbers, and logical functions of booleans. Two inputs are broadcast against the output, which is
  * booleans: lines of `inner` elements, in which an input moves by one element or stays.
@@ -123,17 +124,9 @@ export function compareLines(args: CompareArguments, from: u32, to: u32): void {
   const inner = args.inner
   const loops = changetype<usize>(args) + offsetof<CompareArguments>()
   for (let i = from; i < to; i++) {
-    let a = args.a
-    let b = args.b
-    let rest = i
-    for (let r: u32 = 0; r < args.rank; r++) {
-      const loop = loops + r * 12
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      a += at * load<u32>(loop, 4)
-      b += at * load<u32>(loop, 8)
-    }
+    unravel(loops, args.rank, i)
+    const a = args.a + firstOffset
+    const b = args.b + secondOffset
     line(args, a, b, args.y + i * inner, inner)
   }
 }

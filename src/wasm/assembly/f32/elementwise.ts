@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 import { powerLine } from './power'
 import { NONE, unarySpan } from './unary'
 import { splat } from './simd'
@@ -86,17 +87,9 @@ export function binary(args: BinaryArguments, from: u32, to: u32): void {
   const bytes = (<usize>args.inner) << 2
   const loops = changetype<usize>(args) + offsetof<BinaryArguments>()
   for (let i = from; i < to; i++) {
-    let a = args.a
-    let b = args.b
-    let rest = i
-    for (let r: u32 = 0; r < args.rank; r++) {
-      const loop = loops + r * 12
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      a += at * load<u32>(loop, 4)
-      b += at * load<u32>(loop, 8)
-    }
+    unravel(loops, args.rank, i)
+    const a = args.a + firstOffset
+    const b = args.b + secondOffset
     line(args, a, b, args.y + i * bytes, bytes)
   }
 }

@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
@@ -59,17 +60,9 @@ export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, t
     const last = min(panels, first + to - from)
     const matrix = outer / rowBlocks
     const row = (outer % rowBlocks) * args.rows
-    let a = args.a
-    let b = args.b
-    let rest = matrix
-    let loop = changetype<usize>(args) + offsetof<MatrixArguments>()
-    for (let i: u32 = 0; i < args.rank; i++, loop += 12) {
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      a += at * load<u32>(loop, 4)
-      b += at * load<u32>(loop, 8)
-    }
+    unravel(changetype<usize>(args) + offsetof<MatrixArguments>(), args.rank, matrix)
+    const a = args.a + firstOffset
+    const b = args.b + secondOffset
     const c = ((<usize>matrix * args.m + row) * args.n) << 2
     panelsOf(args, a + <usize>row * args.aRow, b, c, row, min(args.rows, args.m - row), first, last, scratch)
     from += last - first

@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 /**
  * Codes of sums or products of what two operands' codes stand for. They are broadcast against the output: lines of
  * `inner` elements, in which an operand moves by one code or stays.
@@ -54,17 +55,9 @@ export function byteBinary(args: ByteBinaryArguments, from: u32, to: u32): void 
   }
   const loops = changetype<usize>(args) + offsetof<ByteBinaryArguments>()
   for (let i = from; i < to; i++) {
-    let a = args.a
-    let b = args.b
-    let rest = i
-    for (let r: u32 = 0; r < args.rank; r++) {
-      const loop = loops + r * 12
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      a += at * load<u32>(loop, 4)
-      b += at * load<u32>(loop, 8)
-    }
+    unravel(loops, args.rank, i)
+    const a = args.a + firstOffset
+    const b = args.b + secondOffset
     line(args, a, b, args.y + i * args.inner, args.inner)
   }
 }

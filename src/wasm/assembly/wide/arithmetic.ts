@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 /**
  * Functions of one or two numbers of int32, int64 or float64. Two inputs are broadcast against the output: lines of `inner`
  * elements, in which an input moves by one element or stays.
@@ -60,17 +61,9 @@ function linesOf<T>(args: ArithmeticArguments, from: u32, to: u32): bool {
   const bytes = <usize>args.inner * sizeof<T>()
   const loops = changetype<usize>(args) + offsetof<ArithmeticArguments>()
   for (let i = from; i < to; i++) {
-    let a = args.a
-    let b = args.b
-    let rest = i
-    for (let r: u32 = 0; r < args.rank; r++) {
-      const loop = loops + r * 12
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      a += at * load<u32>(loop, 4)
-      b += at * load<u32>(loop, 8)
-    }
+    unravel(loops, args.rank, i)
+    const a = args.a + firstOffset
+    const b = args.b + secondOffset
     if (line<T>(args, a, b, args.y + i * bytes, bytes)) return true
   }
   return false

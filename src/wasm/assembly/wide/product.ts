@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 /** Products of matrices of int32 and int64, which wrap, and of float64. The columns of B lie side by side. */
 @unmanaged
 export class WideProductArguments {
@@ -36,17 +37,9 @@ function blocksOf<T>(args: WideProductArguments, from: u32, to: u32): void {
   for (let block = from; block < to; block++) {
     const matrix = block / perMatrix
     const first = (block % perMatrix) * ROWS
-    let a = args.a + first * args.aRow
-    let b = args.b
-    let rest = matrix
-    for (let r: u32 = 0; r < args.rank; r++) {
-      const loop = loops + r * 12
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      a += at * load<u32>(loop, 4)
-      b += at * load<u32>(loop, 8)
-    }
+    unravel(loops, args.rank, matrix)
+    let a = args.a + first * args.aRow + firstOffset
+    let b = args.b + secondOffset
     let y = args.y + (<usize>matrix * args.m + first) * yRow
     if (args.m - first >= ROWS) fourRows<T>(args, a, b, y, yRow)
     else

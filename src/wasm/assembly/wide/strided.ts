@@ -1,3 +1,4 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
 /** Lines of elements that lie some bytes apart, forwards or backwards, or that are one element, side by side. */
 @unmanaged
 export class StridedArguments {
@@ -34,17 +35,9 @@ function copyOf<T>(args: StridedArguments, from: u32, to: u32): void {
   const loops = changetype<usize>(args) + offsetof<StridedArguments>()
   const bytes = <usize>args.count * sizeof<T>()
   for (let i = from; i < to; i++) {
-    let x = args.x + args.start
-    let y = args.y
-    let rest = i
-    for (let r: u32 = 0; r < args.rank; r++) {
-      const loop = loops + r * 12
-      const size = load<u32>(loop)
-      const at = rest % size
-      rest /= size
-      x += at * load<u32>(loop, 4)
-      y += at * load<u32>(loop, 8)
-    }
+    unravel(loops, args.rank, i)
+    const x = args.x + args.start + firstOffset
+    const y = args.y + secondOffset
     if (args.step == 0) fill<T>(x, y, y + bytes)
     else if (args.step == -(<i32>sizeof<T>())) turn<T>(x, y, y + bytes)
     else pick<T>(x, args.step, y, y + bytes)
