@@ -7,7 +7,7 @@ import {
   type SelectKernel,
   type ValueOperands
 } from '../op-kit/define.ts'
-import { type Dim, isConcrete } from '../shapes/dim.ts'
+import { isConcrete } from '../shapes/dim.ts'
 import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { byJobs } from './by-jobs.ts'
 import { isHalf, selectWidened } from './halves.ts'
@@ -20,11 +20,12 @@ import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
 import { selectQLinearSoftmax } from './kernels/byte-softmax.ts'
 import { selectByteTable, selectRecoding } from './kernels/byte-table.ts'
-import { selectComparison, selectIsNaN, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
+import { selectComparison, selectIsInf, selectIsNaN, selectLogical, selectNot, selectWhere } from './kernels/choose.ts'
 import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './kernels/coded-products.ts'
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import { selectCast, selectCastLike } from './kernels/convert.ts'
+import { selectCumSum } from './kernels/cumulate.ts'
 import { selectEinsum } from './kernels/einsum.ts'
 import {
   selectBinary,
@@ -121,6 +122,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Sign', either(selectUnary(['sign']), selectSingle('sign'))],
   ['ThresholdedRelu', selectWithAlpha('thresholdedRelu', 1)],
   ['IsNaN', selectIsNaN],
+  ['IsInf', selectIsInf],
   ['Add', either(selectBinary('add'), selectArithmetic('add'))],
   ['Sub', either(selectBinary('subtract'), selectArithmetic('subtract'))],
   ['Mul', either(selectBinary('multiply'), selectArithmetic('multiply'))],
@@ -134,6 +136,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['BitwiseXor', selectArithmetic('xor')],
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
+  ['CumSum', selectCumSum],
   ['Cast', selectCast],
   ['CastLike', selectCastLike],
   ['Max', selectFolded('maximum')],
@@ -296,21 +299,32 @@ function widenedSelector(name: string, { outputs }: Preparation): Selector | und
 /** {@link select} among kernels that give the same numbers as the reference. */
 const selectIdentical: SelectKernel = (op, operands, prepared) => {
   const selection = selectAmong(IDENTICAL.get(op.name), op, operands, prepared)
-  const [first] = prepared.outputs
-  const isSmall = first?.kind === 'tensor' && isSmallShape(first.shape)
-  return selection?.kernel && isSmall ? { ...selection, kernel: laterOn(op, selection.kernel) } : selection
+  return selection?.kernel && isSmall(op, operands, prepared)
+    ? { ...selection, kernel: laterOn(op, selection.kernel) }
+    : selection
 }
 
 export const selectorOf = (precision: Precision): SelectKernel => (precision === 'exact' ? selectIdentical : select)
 
-/** Elements of an output that the reference writes as fast as the module that computes is made. */
+/** Elements of a call that the reference computes as fast as the module that computes is made. */
 const SMALL = 1 << 12
-/** Calls with so small an output after which the module is made, which takes some milliseconds. */
+/** Calls of so few elements after which the module is made, which takes some milliseconds. */
 const MAX_EARLY_CALLS = 256
 let earlyCalls = 0
 
-const isSmallShape = (shape: readonly Dim[] | undefined): boolean =>
-  shape !== undefined && isConcrete(shape) && product(shape) < SMALL
+/**
+ * Whether a call looks at few elements: neither the output nor an operand that is computed with has many. A maximum of
+ * many numbers is one number; of what is only moved the reference reads what it writes.
+ */
+function isSmall({ moves }: Op, operands: ValueOperands, { outputs: [first] }: Preparation): boolean {
+  if (first?.kind !== 'tensor' || first.shape === undefined || !isConcrete(first.shape)) return false
+  if (product(first.shape) >= SMALL) return false
+  for (const name in operands) {
+    const value = operands[name] as Tensor | undefined
+    if (value?.dims !== undefined && moves?.includes(name) !== true && product(value.dims) >= SMALL) return false
+  }
+  return true
+}
 
 /** A kernel that the reference stands for while the module that computes has not been made, and may never be. */
 const laterOn =

@@ -57,7 +57,9 @@ const COMPUTING = {
   wideReduce: 84,
   wideProduct: 85,
   response: 86,
-  radial: 87
+  radial: 87,
+  cumulate: 88,
+  wideBest: 89
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

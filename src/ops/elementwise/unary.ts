@@ -19,6 +19,8 @@ export type UnaryFunction =
       readonly loops: AnyUnaryLoops
       readonly result: 'same' | 'bool'
       readonly elem?: ElemFunction
+      /** Of IsInf: the infinities for which it holds. */
+      readonly infinities?: readonly number[]
     }
   | {
       readonly kind: 'fractional'
@@ -116,9 +118,12 @@ const both = (
   type = name
 ): Op => unaryOp(name, [onnx(name, onnxSince, is(fn))], [openvino(type, openvinoSince, types, is(fn))])
 
-const IS_INF: Source<UnaryFunction> = derive(node =>
-  test(kernels.isInfinity(node.get(flag('detect_positive')) ?? true, node.get(flag('detect_negative')) ?? true))
-)
+const IS_INF: Source<UnaryFunction> = derive(node => {
+  const positive = node.get(flag('detect_positive')) ?? true
+  const negative = node.get(flag('detect_negative')) ?? true
+  const infinities = [...(positive ? [Infinity] : []), ...(negative ? [-Infinity] : [])]
+  return { ...test(kernels.isInfinity(positive, negative)), infinities }
+})
 const rounding = (loops: AnyUnaryLoops, floats: (a: number) => number): UnaryFunction =>
   exact(loops, roundedElem(floats))
 const ROUND = rounding(kernels.ROUND, roundHalfToEven)

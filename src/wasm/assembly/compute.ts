@@ -47,6 +47,8 @@ import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { enter, leave, stop, takeTile } from './scheduler'
 import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
+import { wideBest, WideBestArguments } from './wide/best'
+import { cumulate, CumulateArguments } from './wide/cumulate'
 import { wideProduct, WideProductArguments } from './wide/product'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
@@ -229,6 +231,12 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 87:
       radialRows(changetype<RadialArguments>(args), from, to)
+      break
+    case 88:
+      cumulate(changetype<CumulateArguments>(args), scratch, from, to)
+      break
+    case 89:
+      wideBest(changetype<WideBestArguments>(args), scratch, from, to)
       break
     default:
       unreachable()

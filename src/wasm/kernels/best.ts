@@ -1,5 +1,6 @@
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
@@ -20,24 +21,52 @@ interface Params {
   readonly last: boolean
 }
 
-/** ArgMax and ArgMin of float32. */
+/** ArgMax and ArgMin of float32 and float64, and of integers of 32 and 64 bits. */
 export const selectBest = (largest: boolean): Selector =>
   selectorFor<Params>(({ op, operands, parameters }) => {
     const { data } = operands
-    if (data?.type !== 'float32' || product(data.dims) < MIN_ELEMENTS) return undefined
-    const { outer, size, inner } = axisLayout(data.dims, normalizeAxis(parameters.axis, data.dims.length))
-    if (size > MAX_SIZE) return undefined
-    const together = Math.min(inner, TOGETHER)
-    // The arguments are those of BestArguments in ../assembly/f32/best.ts.
-    const template: JobTemplate = {
-      kernel: 'best',
-      blocks: outer * Math.ceil(inner / together),
-      blockBytes: together * 8,
-      tile: Math.max(1, Math.floor(TILE / (size * together))),
-      work: outer * size * inner * ELEMENT_WORK,
-      inputs: staged(1),
-      outputStaging: 'whole',
-      args: [size, inner, largest ? 0 : -0x80000000, Number(parameters.last)]
-    }
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
+    if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
+    const layout = axisLayout(data.dims, normalizeAxis(parameters.axis, data.dims.length))
+    const template = layout.size > MAX_SIZE ? undefined : templateOf(data.type, layout, largest, parameters.last)
+    return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
   })
+
+/** Of types but float32: the number in ../assembly/wide/best.ts, and whether it is unsigned. */
+const WIDE: Readonly<Partial<Record<DType, readonly [type: number, isUnsigned: boolean]>>> = {
+  int32: [0, false],
+  uint32: [0, true],
+  int64: [1, false],
+  uint64: [1, true],
+  float64: [2, false]
+}
+const FLOAT64 = 2
+
+/** The arguments are those of BestArguments in ../assembly/f32/best.ts or of WideBestArguments in wide/best.ts. */
+function templateOf(type: DType, layout: AxisLayout, largest: boolean, last: boolean): JobTemplate | undefined {
+  const { outer, size, inner } = layout
+  const wide = WIDE[type]
+  if (type !== 'float32' && !wide) return undefined
+  const together = Math.min(inner, TOGETHER)
+  return {
+    kernel: wide ? 'wideBest' : 'best',
+    blocks: outer * Math.ceil(inner / together),
+    blockBytes: together * 8,
+    tile: Math.max(1, Math.floor(TILE / (size * together))),
+    work: outer * size * inner * ELEMENT_WORK,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: wide
+      ? [size, inner, together, wide[0], ...flipsOf(wide, largest), Number(last)]
+      : [size, inner, largest ? 0 : SIGN, Number(last)]
+  }
+}
+
+const SIGN = -0x80000000
+
+/** The low and the high half of what is flipped in each element, after which the largest signed one is wanted. */
+function flipsOf([type, isUnsigned]: readonly [type: number, isUnsigned: boolean], largest: boolean): number[] {
+  if (type === FLOAT64) return [0, largest ? 0 : SIGN]
+  const all = largest ? 0 : -1
+  const high = isUnsigned ? all ^ SIGN : all
+  return type === 0 ? [high, 0] : [all, high]
+}

@@ -3,7 +3,16 @@ import type { Selection } from '../../op-kit/define.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import {
+  arrayOf,
+  type Candidate,
+  jobKernel,
+  type Selector,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
+import type { NumericArray } from '../staging.ts'
 import type { KernelName } from '../wasm.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { INTEGERS } from './integers.ts'
@@ -25,6 +34,11 @@ const FLOATS: Readonly<Partial<Record<DType, { equal: number; greater: number; g
 const EQUAL = 6
 const GREATER = 10
 const LOGICAL = { and: 14, or: 15, xor: 16, not: 17 } as const
+/** Tests of floats. */
+const TESTS: Readonly<Partial<Record<DType, { nan: number; infinite: number }>>> = {
+  float32: { nan: 18, infinite: 20 },
+  float64: { nan: 19, infinite: 21 }
+}
 
 type Comparison = 'equal' | 'notEqual' | 'greater' | 'greaterEqual' | 'less' | 'lessEqual'
 
@@ -79,21 +93,39 @@ const comparisonSelection = (
   return linesSelection(call, 'compare', isSwapped ? [b, a] : names, 1, [kind, Number(isUnsigned), Number(isNegated)])
 }
 
+/** A function of one operand. The kernel is of two: the second is one number, which some of them compare with. */
+const testSelection = (call: Candidate<Params>, kind: number, other: NumericArray): Selection | undefined =>
+  linesSelection(call, 'compare', ['x', other], 1, [kind, 0, 0])
+
 /** A logical function of two booleans, broadcast by NumPy's rules. */
 export const selectLogical = (name: 'and' | 'or' | 'xor'): Selector =>
   selectorFor<Params>(call => comparisonSelection(call, ['a', 'b'], { kind: LOGICAL[name] }))
 
-/** The kernel is of two operands: the second is the first. */
-export const selectNot: Selector = selectorFor<Params>(call =>
-  comparisonSelection(call, ['x', 'x'], { kind: LOGICAL.not })
-)
+export const selectNot: Selector = selectorFor<Params>(call => testSelection(call, LOGICAL.not, new Uint8Array(1)))
 
-/** An element is NaN where it is not equal to itself. */
 export const selectIsNaN: Selector = selectorFor<Params>(call => {
-  const { x } = call.operands
-  const how = x && FLOATS[x.type] && compared('notEqual', x.type)
-  return how && comparisonSelection(call, ['x', 'x'], how)
+  const type = call.operands.x?.type
+  const kinds = type && TESTS[type]
+  return kinds && testSelection(call, kinds.nan, infinityOf(type, Infinity))
 })
+
+/** IsInf: of both infinities by magnitude, of one by equality. */
+export const selectIsInf: Selector = selectorFor<IsInfParams>(call => {
+  const type = call.operands.x?.type
+  const infinities = call.parameters.function.infinities ?? []
+  const kinds = type && TESTS[type]
+  const equal = type && FLOATS[type]?.equal
+  if (!kinds || equal === undefined || infinities.length === 0) return undefined
+  const kind = infinities.length === 2 ? kinds.infinite : equal
+  return testSelection(call, kind, infinityOf(type, infinities[0]))
+})
+
+interface IsInfParams extends Params {
+  readonly function: { readonly infinities?: readonly number[] }
+}
+
+const infinityOf = (type: DType, infinity: number): NumericArray =>
+  type === 'float32' ? new Float32Array([infinity]) : new Float64Array([infinity])
 
 /** Where, of elements of any type up to eight bytes. */
 export const selectWhere: Selector = selectorFor<Params>(call => {
@@ -109,17 +141,22 @@ const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product
 
 /**
  * The arguments are those of CompareArguments and ChooseArguments in ../assembly/f32/choose.ts.
+ * @param sources operands by name, and single numbers
  * @param width bytes of an element of the output
  */
 function linesSelection(
   { op, operands, parameters, dims }: Candidate<Params>,
   kernel: KernelName,
-  names: readonly string[],
+  sources: readonly (string | NumericArray)[],
   width: number,
   first: readonly number[]
 ): Selection | undefined {
   if (parameters.broadcast?.mode === 'aligned' || product(dims) < MIN_ELEMENTS) return undefined
-  const strided = names.map(name => ({ dims: operands[name]!.dims, width: widthOf(operands[name]!) }))
+  const strided = sources.map(source =>
+    typeof source === 'string'
+      ? { dims: operands[source]!.dims, width: widthOf(operands[source]!) }
+      : { dims: [], width: source.BYTES_PER_ELEMENT }
+  )
   const loops = lineBlocks(broadcastLoops(strided, dims), width, TILE)
   if (loops === undefined || loops.inner.size < MIN_LINE) return undefined
   const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
@@ -129,9 +166,11 @@ function linesSelection(
     blockBytes,
     tile,
     work: elements * ELEMENT_WORK * Math.max(1, width / 4),
-    inputs: staged(names.length),
+    inputs: staged(sources.length),
     outputStaging: 'whole',
     args: [...first, inner.size, ...inner.steps, ...outerArguments]
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: names.map(name => arrayOf(given[name]!)) })) }
+  const inputOf = (source: string | NumericArray, given: TensorOperands): NumericArray =>
+    typeof source === 'string' ? arrayOf(given[source]!) : source
+  return { kernel: jobKernel(op, given => ({ template, inputs: sources.map(source => inputOf(source, given)) })) }
 }

@@ -145,7 +145,7 @@ const THEN = {
 } as const
 
 /** Columns of a block, so that threads find blocks enough. */
-const panelOf = ({ outer, inner }: AxisLayout): number =>
+export const panelOf = ({ outer, inner }: AxisLayout): number =>
   Math.min(inner, Math.ceil(inner / Math.ceil(MIN_BLOCKS / outer) / LINE) * LINE)
 
 /**

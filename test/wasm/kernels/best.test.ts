@@ -1,14 +1,30 @@
 import { describe, expect, test } from 'vitest'
-import { Tensor } from '../../../src/tensor/tensor.ts'
+import type { DType } from '../../../src/tensor/dtype.ts'
+import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Few different numbers, so that many are equal; some lines have NaN. */
-function data(dims: readonly number[], withNaN: boolean): Tensor {
+function data(dims: readonly number[], withNaN: boolean): Tensor<'float32'> {
   const numbers = noise(dims, 5, 9).data.map(value => Math.round(value))
   for (let i = 0; i < numbers.length; i += 17) numbers[i] = i % 2 ? 0 : -0
   for (let i = 3; i < numbers.length; i += 97) numbers[i] = i % 5 ? -Infinity : Infinity
   if (withNaN) for (let i = 11; i < numbers.length; i += 401) numbers[i] = NaN
   return new Tensor('float32', numbers, dims)
+}
+
+/** Few different numbers of another type, and the least and the largest. */
+function wide(type: DType, dims: readonly number[], withNaN: boolean): Tensor {
+  const tensor = allocate(type, dims) as Tensor
+  const numbers = data(dims, withNaN).data
+  if (type === 'float64') return new Tensor(type, Float64Array.from(numbers), dims)
+  const isBig = type.endsWith('64')
+  const extremes = type.startsWith('u') ? [2 ** 31, 2 ** 32 - 1, 0] : [2 ** 31 - 1, -(2 ** 31), -1]
+  numbers.forEach((number, i) => {
+    const finite = i % 37 === 5 ? extremes[i % 3] : Number.isFinite(number) ? Math.abs(number) : 0
+    // Integers of 64 bits differ in either half.
+    tensor.data[i] = isBig ? BigInt(finite) << (i % 2 ? 32n : 0n) : finite
+  })
+  return tensor
 }
 
 const cases: readonly (readonly [dims: readonly number[], axis: number])[] = [
@@ -32,6 +48,15 @@ describe.each(['heap', 'array'] as const)('positions in WebAssembly, data in an 
           expectEqual(['onnx', type, 13], [data(dims, withNaN)], { region, attributes }, 0)
         }
   })
+
+  test.each(['int32', 'uint32', 'int64', 'uint64', 'float64'] as const)('the same of %s', type => {
+    for (const [i, [dims, axis]] of cases.slice(0, 6).entries()) {
+      const last = i % 2
+      const x = wide(type, dims, last > 0)
+      const attributes = { axis, keepdims: last, select_last_index: last }
+      for (const kind of ['ArgMax', 'ArgMin']) expectEqual(['onnx', kind, 13], [x], { region, attributes }, 0)
+    }
+  })
 })
 
 test('many lines are shared by several threads', () => {
@@ -40,6 +65,6 @@ test('many lines are shared by several threads', () => {
 
 test('other types and few elements are left to the reference', () => {
   const ask = (x: Tensor) => (): unknown => runAccelerated(['onnx', 'ArgMax', 13], [x], { attributes: { axis: 0 } })
-  expect(ask(new Tensor('int32', new Int32Array(900), [900]))).toThrow('no accelerated kernel is selected')
+  expect(ask(new Tensor('int16', new Int16Array(900), [900]))).toThrow('no accelerated kernel is selected')
   expect(ask(data([9], false))).toThrow('no accelerated kernel is selected')
 })

@@ -84,10 +84,21 @@ describe.each(['heap', 'array'] as const)('choices in WebAssembly, operands in a
     }
   })
 
-  test('IsNaN of float32 and float64', () => {
+  test('IsNaN and IsInf of float32 and float64', () => {
     for (const type of ['float32', 'float64'] as const) {
       const given = type === 'float32' ? floats([900], 3) : numbers(type, [900], 3)
+      ;[NaN, Infinity, -Infinity, -NaN].forEach((value, i) => {
+        given.data[i * 201] = value
+      })
       expectEqual(['onnx', 'IsNaN', 13], [given], { region }, 0)
+      for (const [detect_positive, detect_negative] of [
+        [1, 1],
+        [0, 1],
+        [1, 0]
+      ]) {
+        const attributes = { detect_positive, detect_negative }
+        expectEqual(['onnx', 'IsInf', 10], [given], { region, attributes }, 0)
+      }
     }
   })
 

@@ -34,11 +34,15 @@ const AND: i32 = 14
 const OR: i32 = 15
 const XOR: i32 = 16
 const NOT: i32 = 17
+/** Tests of floats of four and of eight bytes; b counts as Infinity. */
+const NAN: i32 = 18
+const INFINITE: i32 = 20
 
 /** log2 of the bytes of an element that is compared. */
 // @ts-ignore: decorator
 @inline
 function shiftOf(kind: i32): i32 {
+  if (kind >= NAN) return 2 + (kind & 1)
   return kind >= GREATER ? kind - GREATER : kind >= EQUAL ? kind - EQUAL : kind >= EQUAL_F64 ? 3 : 2
 }
 
@@ -46,6 +50,11 @@ function shiftOf(kind: i32): i32 {
 // @ts-ignore: decorator
 @inline
 function compare(kind: i32, a: v128, b: v128, least: v128): v128 {
+  if (kind >= NAN) {
+    if (kind == NAN) return f32x4.ne(a, a)
+    if (kind == NAN + 1) return f64x2.ne(a, a)
+    return kind == INFINITE ? f32x4.eq(f32x4.abs(a), b) : f64x2.eq(f64x2.abs(a), b)
+  }
   if (kind >= GREATER) {
     const p = v128.xor(a, least)
     const q = v128.xor(b, least)
@@ -167,6 +176,14 @@ function line(args: CompareArguments, a: usize, b: usize, y: usize, count: u32):
       return combineLine(OR, a, b, y, count, args.aInner, args.bInner)
     case XOR:
       return combineLine(XOR, a, b, y, count, args.aInner, args.bInner)
+    case NAN:
+      return compareLine(NAN, args, a, b, y, count)
+    case NAN + 1:
+      return compareLine(NAN + 1, args, a, b, y, count)
+    case INFINITE:
+      return compareLine(INFINITE, args, a, b, y, count)
+    case INFINITE + 1:
+      return compareLine(INFINITE + 1, args, a, b, y, count)
     default:
       return combineLine(NOT, a, b, y, count, args.aInner, args.bInner)
   }

@@ -44,9 +44,10 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
       return f32x4.mul(x, sigmoid(x))
     case GELU:
       return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), erf(f32x4.mul(x, splat(0.70710678118)))))
+    // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u).
     case GELU_TANH: {
-      const inner = f32x4.mul(splat(0.7978845608), fma(x, f32x4.mul(f32x4.mul(x, x), x), splat(0.044715)))
-      return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), tanh(inner)))
+      const cubic = fma(x, f32x4.mul(f32x4.mul(x, x), x), splat(0.044715))
+      return f32x4.div(x, f32x4.add(splat(1), exp(f32x4.mul(cubic, splat(-1.5957691216)))))
     }
     case SIGMOID:
       return sigmoid(x)
