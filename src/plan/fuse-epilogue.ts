@@ -6,13 +6,31 @@ import { type Activation, fusedOp, type FusedParams, type FusedStep } from '../o
 import { toNumbers } from '../tensor/elements.ts'
 import { addList, widenedConstant } from './derive.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
-import { areDims, isFloat32, knownTensor, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, knownTensor, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import { commutative, isNamed, numbersOf } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */
 const PRODUCERS = new Set(['Conv', 'MatMul', 'Gemm'])
 /** The same for an activation alone. */
 const SCALED = 'MatMulIntegerToFloat'
+
+/** A product that a number scales. */
+export const scaledProductPattern: Pattern = {
+  name: 'scale',
+  calls: { product: { is: isNamed('MatMul') }, scaled: commutative('Mul', ['product', 'factor']) },
+  scalars: { factor: 'any' },
+  root: 'scaled',
+  guard({ calls }, graph) {
+    const [product, scaled] = ['product', 'scaled'].map(label => calls.get(label)!.call.outputs[0])
+    return isFloat32(graph, product) && shapeOf(graph, product)?.length === shapeOf(graph, scaled)?.length
+  },
+  fuse({ calls, values }, graph) {
+    const { call } = calls.get('product')!
+    const alpha = (call.known.alpha as number) * scalarOf(graph, values.get('factor'))!
+    const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+    return { call: fusedCall(calls.get('scaled')!.call, call.op, inputs, { ...call.known, alpha }) }
+  }
+}
 
 /** A list that is added to the columns of a product: the bias of a dense layer. */
 export const biasPatterns: readonly Pattern[] = [

@@ -3,11 +3,39 @@ import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
-import { areDims, type PlanGraph, positionOf, shapeOf } from './graph.ts'
-import { isNamed, numbersOf } from './patterns.ts'
+import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { isNamed, numbersOf, standardCall } from './patterns.ts'
 
 // Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,
 // size]`, instead of a transposed copy.
+
+/** The order of axes of a Transpose, where it is known and given. */
+function orderOf(graph: PlanGraph, call: Call): readonly number[] | undefined {
+  const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
+  return order === undefined || order.length === 0 || order[0] === undefined ? undefined : order
+}
+
+const turnsKnown = (call: Call, graph: PlanGraph): boolean => orderOf(graph, call) !== undefined
+
+/** A Transpose of what a Transpose gives as one, or as none where axes come back to where they were. */
+export const transposesPattern: Pattern = {
+  name: 'transposes',
+  calls: {
+    first: { is: turnsKnown, reads: () => ({ data: 'x' }), repeats: true },
+    second: { is: turnsKnown, reads: () => ({ data: 'first' }) }
+  },
+  root: 'second',
+  fuse({ calls, values }, graph) {
+    const [first, second] = ['first', 'second'].map(label => calls.get(label)!.call)
+    const inner = orderOf(graph, first)!
+    const order = orderOf(graph, second)!.map(axis => inner[axis])
+    const x = values.get('x')!
+    if (order.some((axis, i) => axis !== i))
+      return { call: fusedCall(second, second.op, { data: x }, { ...second.known, order }) }
+    const call = standardCall(graph, second, { type: 'Identity', opset: 13, inputs: [x] })
+    return call && { call }
+  }
+}
 
 const isAttention = isNamed('ScaledDotProductAttention')
 const OPERANDS = ['query', 'key', 'value'] as const
@@ -15,7 +43,7 @@ const OPERANDS = ['query', 'key', 'value'] as const
 /** A Transpose of these axes. */
 const turnOf = (data: string, ...axes: readonly number[]): PatternCall => ({
   is: (call, graph) => {
-    const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
+    const order = orderOf(graph, call)
     return order?.length === axes.length && order.every((axis, i) => axis === axes[i])
   },
   reads: () => ({ data })
@@ -67,6 +95,30 @@ const resultPattern: Pattern = {
     const { outputs, node } = calls.get('turned')!.call
     const rowsFirst = { ...rowsFirstOf(call), result: true }
     return { call: { ...call, node, outputs, known: { ...call.known, rowsFirst } } }
+  }
+}
+
+/** OpenVINO gives attention that has a scale and no mask a mask of one 0. */
+const zeroMaskPattern: Pattern = {
+  name: 'attention',
+  calls: { attention: { is: isAttention, reads: () => ({ mask: 'zero', query: 'query' }) } },
+  scalars: { zero: 0 },
+  root: 'attention',
+  guard({ calls, values }, graph) {
+    const { call } = calls.get('attention')!
+    const rank = shapeOf(graph, values.get('query'))?.length
+    return (
+      isFloat32(graph, call.inputs[positionOf(call, 'mask')]) &&
+      rank !== undefined &&
+      rank === shapeOf(graph, call.outputs[0])?.length &&
+      numbersOf(graph, call, 'scale') !== undefined
+    )
+  },
+  fuse({ calls }, graph) {
+    const { call } = calls.get('attention')!
+    const inputs = Object.fromEntries(OPERANDS.map(name => [name, call.inputs[positionOf(call, name)]]))
+    const [scale] = numbersOf(graph, call, 'scale')!
+    return { call: fusedCall(call, call.op, inputs, { ...call.known, scale }) }
   }
 }
 
@@ -129,6 +181,7 @@ const rotationPattern: Pattern = {
 
 /** Transposes, and Reshapes of batches and heads, around attention and rotary positions. */
 export const layoutPatterns: readonly Pattern[] = [
+  zeroMaskPattern,
   mergedPattern,
   ...OPERANDS.map(name => operandPattern(name, turning(0, 2, 1, 3), name === 'key' ? false : undefined)),
   // Keys that one Transpose brings into columns.

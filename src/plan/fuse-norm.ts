@@ -40,6 +40,20 @@ const overRoot = (value: string): PatternCall =>
     commutative('Mul', [value, 'reciprocal'], [value, 'quotient'], [value, 'power'])
   )
 
+/** MVN in the place of the match's `result`, over the axes of these means. */
+function mvnOf(
+  match: Match,
+  graph: PlanGraph,
+  means: readonly string[],
+  centers: boolean
+): ReturnType<Pattern['fuse']> {
+  const op = operatorOf(graph, 'MeanVarianceNormalization', 13)
+  const axes = axesTogether(match, graph, means)
+  const epsilon = scalarOf(graph, match.values.get('epsilon'))
+  const parameters: Parameters = { axes, axesFrom: undefined, centers, scales: true, epsilon, epsilonInside: true }
+  return op && { call: fusedCall(match.calls.get('result')!.call, op, { x: match.values.get('x') }, parameters) }
+}
+
 /** `(x - mean) / sqrt(variance + epsilon)`: the first seven nodes of a layer normalization. */
 export const meanVariancePattern: Pattern = {
   name: 'MVN',
@@ -60,16 +74,10 @@ export const meanVariancePattern: Pattern = {
   scalars: INVERSE_SCALARS,
   root: 'result',
   guard: (match, graph) => axesTogether(match, graph, ['mean', 'variance']) !== undefined,
-  fuse(match, graph) {
-    const op = operatorOf(graph, 'MeanVarianceNormalization', 13)
-    const axes = axesTogether(match, graph, ['mean', 'variance'])
-    const epsilon = scalarOf(graph, match.values.get('epsilon'))
-    const parameters: Parameters = { axes, axesFrom: undefined, scales: true, epsilon, epsilonInside: true }
-    return op && { call: fusedCall(match.calls.get('result')!.call, op, { x: match.values.get('x') }, parameters) }
-  }
+  fuse: (match, graph) => mvnOf(match, graph, ['mean', 'variance'], true)
 }
 
-/** A scale after a normalization to mean 0 and variance 1. */
+/** A scale after a normalization to mean 0 and variance 1, or by the root mean square. */
 export const layerNormPattern: Pattern = {
   name: 'LayerNormalization',
   calls: {
@@ -85,7 +93,10 @@ export const layerNormPattern: Pattern = {
     const mvn = calls.get('normalized')!.call
     const axis = -(axesOfMvn(graph, mvn)?.length ?? 1)
     const inputs = [values.get('x'), values.get('scale')]
-    return layerNorm(graph, calls.get('scaled')!.call, inputs, axis, mvn.known.epsilon as number)
+    const epsilon = mvn.known.epsilon as number
+    return mvn.known.centers === true
+      ? layerNorm(graph, calls.get('scaled')!.call, inputs, axis, epsilon)
+      : rmsNorm(graph, calls.get('scaled')!.call, inputs, axis, epsilon)
   }
 }
 
@@ -114,51 +125,42 @@ export const layerNormBiasPattern: Pattern = {
   }
 }
 
-/** `x / sqrt(mean of x^2 + epsilon) * scale`, the normalization of Llama and T5. */
-export const rmsNormPattern: Pattern = {
-  name: 'RMSNormalization',
+/**
+ * `x / sqrt(mean of x^2 + epsilon)`, the normalization of Llama and T5 before its scale, which OpenVINO leaves out
+ * where it is 1.
+ */
+export const rootMeanSquarePattern: Pattern = {
+  name: 'MVN',
   calls: {
     powerOfX: powerOf('x', 'two'),
     square: commutative('Mul', ['x', 'x']),
     mean: meanOf('powerOfX', 'square'),
     shifted: commutative('Add', ['mean', 'epsilon']),
     ...INVERSES,
-    normalized: overRoot('x'),
-    scaled: commutative('Mul', ['normalized', 'scale'])
+    result: overRoot('x')
   },
   scalars: INVERSE_SCALARS,
-  root: 'scaled',
-  guard: (match, graph) => {
-    const [x, scale] = [match.values.get('x'), match.values.get('scale')]
-    const axes = axesTogether(match, graph, ['mean'])
-    return isFloat32(graph, scale) && isRow(graph, scale, x, axes?.length)
-  },
-  fuse: (match, graph) => {
-    const { calls, values } = match
-    const call = standardCall(graph, calls.get('scaled')!.call, {
-      type: 'RMSNormalization',
-      opset: 23,
-      inputs: [values.get('x'), values.get('scale')],
-      attributes: {
-        axis: intAttribute(-axesTogether(match, graph, ['mean'])!.length),
-        epsilon: floatAttribute(scalarOf(graph, values.get('epsilon'))!)
-      }
-    })
-    return call && { call }
-  }
+  root: 'result',
+  guard: (match, graph) => axesTogether(match, graph, ['mean']) !== undefined,
+  fuse: (match, graph) => mvnOf(match, graph, ['mean'], false)
 }
 
-function layerNorm(
-  graph: PlanGraph,
-  root: Call,
-  inputs: readonly (ValueId | undefined)[],
-  axis: number,
-  epsilon: number
-): ReturnType<Pattern['fuse']> {
-  const attributes = { axis: intAttribute(axis), epsilon: floatAttribute(epsilon) }
-  const call = standardCall(graph, root, { type: 'LayerNormalization', opset: 17, inputs, attributes })
-  return call && { call }
-}
+/** A call of a normalization in the place of a pattern's root. */
+const normOf =
+  (type: string, opset: number) =>
+  (
+    graph: PlanGraph,
+    root: Call,
+    inputs: readonly (ValueId | undefined)[],
+    axis: number,
+    epsilon: number
+  ): ReturnType<Pattern['fuse']> => {
+    const attributes = { axis: intAttribute(axis), epsilon: floatAttribute(epsilon) }
+    const call = standardCall(graph, root, { type, opset, inputs, attributes })
+    return call && { call }
+  }
+const layerNorm = normOf('LayerNormalization', 17)
+const rmsNorm = normOf('RMSNormalization', 23)
 
 /**
  * The axes over which all these means of a match are taken, the last ones of x; undefined where they are others, where

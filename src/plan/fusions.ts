@@ -3,9 +3,15 @@ import { attentionPattern, sharedHeadsPattern } from './fuse-attention.ts'
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
 import { dequantizedPattern } from './fuse-dequantized.ts'
-import { activationPattern, biasPatterns, channelPattern, residualPatterns } from './fuse-epilogue.ts'
-import { layoutPatterns } from './fuse-layout.ts'
-import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rmsNormPattern } from './fuse-norm.ts'
+import {
+  activationPattern,
+  biasPatterns,
+  channelPattern,
+  residualPatterns,
+  scaledProductPattern
+} from './fuse-epilogue.ts'
+import { layoutPatterns, transposesPattern } from './fuse-layout.ts'
+import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rootMeanSquarePattern } from './fuse-norm.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
 import type { Pattern } from './fuse.ts'
@@ -18,7 +24,7 @@ export const QUANTIZED: readonly Pattern[] = codePatterns
 export const QUANTIZED_ROUNDED: readonly Pattern[] = [...quantizedPatterns, ...QUANTIZED]
 
 /** Patterns whose fused operators give the same numbers as the calls that they stand for. */
-export const IDENTICAL: readonly Pattern[] = [fusedConvert]
+export const IDENTICAL: readonly Pattern[] = [fusedConvert, transposesPattern]
 
 /** These and the ones that round otherwise, in the order in which they are tried. */
 export const ROUNDED: readonly Pattern[] = [
@@ -30,13 +36,14 @@ export const ROUNDED: readonly Pattern[] = [
   geluPattern,
   geluTanhPattern,
   meanVariancePattern,
+  rootMeanSquarePattern,
   layerNormPattern,
   layerNormBiasPattern,
-  rmsNormPattern,
   ...rotationPatterns,
   attentionPattern,
   sharedHeadsPattern,
   ...layoutPatterns,
+  scaledProductPattern,
   ...biasPatterns,
   channelPattern,
   ...residualPatterns,

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { bind } from '../../src/bind/bind.ts'
+import { registryWith } from '../../src/built-in.ts'
+import { propagate } from '../../src/infer/propagate.ts'
+import { planGraph } from '../../src/plan/plan.ts'
 import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { layer, load, net } from '../openvino/ir.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
 const [BATCH, HEADS, ROWS, KEYS, SIZE] = [2, 3, 20, 30, 16]
@@ -13,6 +18,8 @@ const model = (nodes: readonly object[], changes: Partial<ModelParts> = {}): Mod
   outputs: [port('y', 'float')],
   initializers: [
     floats('mask', [1, 1, 1, KEYS], [...new Array<number>(KEYS).keys()]),
+    floats('zero', [], [0]),
+    floats('three', [1], [3]),
     int64s('mergedRows', [3], [BATCH * HEADS, ROWS, SIZE]),
     int64s('mergedKeys', [3], [BATCH * HEADS, KEYS, SIZE]),
     int64s('parted', [4], [BATCH, HEADS, ROWS, SIZE]),
@@ -42,6 +49,33 @@ const merged = (parted: string): readonly object[] => [
   ...[node('Reshape', ['o', parted], ['p']), turned('p', 'y')]
 ]
 
+describe('Transposes one after the other', () => {
+  const of = (...orders: readonly (readonly number[])[]): ModelParts => ({
+    inputs: [port('x', 'float', [2, 3, 4, 5])],
+    outputs: [port('y', 'float')],
+    nodes: orders.map((order, i) => turned(i === 0 ? 'x' : `t${i}`, i === orders.length - 1 ? 'y' : `t${i + 1}`, order))
+  })
+
+  test.each([
+    ['are one', of([0, 2, 3, 1], [0, 1, 3, 2]), ['Transpose']],
+    ['are one, also three', of([3, 0, 1, 2], [1, 0, 3, 2], [0, 1, 3, 2]), ['Transpose']],
+    ['are none where axes come back', of([0, 2, 3, 1], [0, 3, 1, 2]), ['Identity']],
+    [
+      'are one each where both results are wanted',
+      { ...of([0, 2, 3, 1], [1, 0, 2, 3]), outputs: [port('y', 'float'), port('t1', 'float')] },
+      ['Transpose', 'Transpose']
+    ],
+    [
+      'stay where one reverses all axes',
+      { ...of([]), nodes: [turned('x', 't', [0, 2, 3, 1]), node('Transpose', ['t'], ['y'])] },
+      ['Transpose', 'Transpose']
+    ]
+  ])('%s', async (_, parts, ops) => {
+    expect(opsOf(await planOf(parts, { isExact: true }))).toEqual(ops)
+    expect(await differenceBetween(parts, { x: [2, 3, 4, 5] })).toBe(0)
+  })
+})
+
 describe('heads behind rows', () => {
   test.each([
     ['keys in rows', ALL],
@@ -56,6 +90,46 @@ describe('heads behind rows', () => {
     })
     expect(steps[0].nodes).toHaveLength(nodes.length)
     expect(await differenceBetween(model(nodes), FEEDS, 2)).toBeLessThan(3e-6)
+  })
+
+  test('are read and written where they lie where a mask of one 0 stands for none, but no other', async () => {
+    const masked = (mask: string): readonly object[] => {
+      const nodes = merged('parted').map(part =>
+        (part as { opType: string }).opType === 'Softmax' ? softmax('m', 'w') : part
+      )
+      return nodes.toSpliced(nodes.length - 4, 0, node('Add', ['s', mask], ['m']))
+    }
+    for (const [mask, count] of [
+      ['zero', 1],
+      ['three', 9]
+    ] as const) {
+      const parts = model(masked(mask))
+      expect(opsOf(await planOf(parts))).toHaveLength(count)
+      expect(await differenceBetween(parts, FEEDS, 2)).toBeLessThan(3e-6)
+    }
+  })
+
+  test('keep the scale that OpenVINO gives beside a mask of one 0', async () => {
+    const attention = { data: 'causal="false"', version: 'opset13' }
+    const layers = [
+      layer(0, 'Parameter', { data: 'shape="1,2,6,8" element_type="f32"', out: ['0:FP32[1,2,6,8]'], names: 'x' }),
+      ...[0, 4].map((offset, i) =>
+        layer(i + 1, 'Const', { data: `element_type="f32" shape="" offset="${offset}" size="4"`, out: ['0:FP32'] })
+      ),
+      layer(3, 'ScaledDotProductAttention', { ...attention, in: ['0', '1', '2', '3', '4'], out: ['5:FP32[1,2,6,8]'] }),
+      layer(4, 'Result', { in: ['0'] })
+    ]
+    const constants = new Uint8Array(Float32Array.of(0, 0.5).buffer)
+    const model = load(net(layers, ['0:0>3:0', '0:0>3:1', '0:0>3:2', '1:0>3:3', '2:0>3:4', '3:5>4:0']), constants)
+    const result = propagate(bind(model, registryWith()))
+    const [{ call }] = planGraph(
+      result,
+      result.bound.graph.outputs.map(({ value }) => value)
+    ).steps
+    expect([call.inputs, call.known.scale]).toEqual([
+      expect.toSatisfy(inputs => inputs.length === 4 && inputs[3] === undefined),
+      0.5
+    ])
   })
 
   test('are read by rotary positions', async () => {

@@ -12,6 +12,8 @@ interface Params {
   axes: DataDependent<readonly number[]>
   /** Instead of `axes`: all axes from this one on. */
   axesFrom: number | undefined
+  /** Whether means are subtracted; without, it is the root mean square that divides: only in calls of a plan. */
+  centers: boolean
   scales: boolean
   epsilon: number
   /** Whether epsilon is added to the variance, or to its square root. */
@@ -29,6 +31,7 @@ export const mvnRules = defineRules({
       bind: {
         axes: ints('axes'),
         axesFrom: is(undefined),
+        centers: is(true),
         scales: is(true),
         epsilon: is(1e-9),
         epsilonInside: is(false)
@@ -47,6 +50,7 @@ export const mvnRules = defineRules({
         axesFrom: derive(node =>
           node.node.attributes.has('reduction_axes') ? undefined : node.get(flag('across_channels')) ? 1 : 2
         ),
+        centers: is(true),
         scales: flag('normalize_variance'),
         epsilon: float('eps'),
         epsilonInside: is(true)
@@ -59,6 +63,7 @@ export const mvnRules = defineRules({
       bind: {
         axes: inputInts(1),
         axesFrom: is(undefined),
+        centers: is(true),
         scales: flag('normalize_variance'),
         epsilon: float('eps'),
         epsilonInside: choice('eps_mode', { inside_sqrt: true, outside_sqrt: false })
@@ -77,11 +82,16 @@ export const mvnRules = defineRules({
  * 1e-9, outside the root), OpenVINO MVN-2, -6.
  */
 export const mvn = /* @__PURE__ */ withKernel(mvnRules, {
-  *run({ x }, { axes, axesFrom, scales, epsilon, epsilonInside }, call) {
+  *run({ x }, { axes, axesFrom, centers, scales, epsilon, epsilonInside }, call) {
     const rank = x.dims.length
     const together = axesFrom === undefined ? normalizeAxes(axes, rank) : x.dims.map((_, i) => i).slice(axesFrom)
     const numbers = yield* readNumbers(x)
     const { mean, variance } = yield* momentsOf(numbers, x.dims, together)
+    if (!centers) {
+      // The mean of squares is the variance and the square of the mean.
+      for (let i = 0; i < mean.length; i++) variance[i] += mean[i] ** 2
+      mean.fill(0)
+    }
     const scale = variance.map(value =>
       !scales ? 1 : epsilonInside ? 1 / Math.sqrt(value + epsilon) : 1 / (Math.sqrt(value) + epsilon)
     )

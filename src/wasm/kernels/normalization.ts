@@ -63,6 +63,7 @@ export const selectRmsNorm = selectorFor<AxisParams>(call => {
 interface MvnParams {
   readonly axes: readonly number[]
   readonly axesFrom: number | undefined
+  readonly centers: boolean
   readonly scales: boolean
   readonly epsilon: number
   readonly epsilonInside: boolean
@@ -72,14 +73,20 @@ interface MvnParams {
 export const selectMvn = selectorFor<MvnParams>(({ op, operands, parameters }) => {
   const { x } = operands
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
-  const { axes, axesFrom, scales, epsilon, epsilonInside } = parameters
+  const { axes, axesFrom, centers, scales, epsilon, epsilonInside } = parameters
   const together =
     axesFrom === undefined ? normalizeAxes(axes, x.dims.length) : x.dims.map((_, axis) => axis).slice(axesFrom)
   const layout = aroundAxes(x.dims, together)
   if (layout === undefined || layout.inner !== 1) return undefined
   const divisor = !scales ? 'none' : epsilonInside ? 'deviation' : 'deviationOutside'
+  if (!centers && divisor !== 'deviation') return undefined
   const rows = { count: layout.outer, size: layout.size }
-  const template = rowsTemplate('layerNorm', rows, { hasScale: false, hasBias: false, epsilon, divisor })
+  const template = rowsTemplate(centers ? 'layerNorm' : 'rmsNorm', rows, {
+    hasScale: false,
+    hasBias: false,
+    epsilon,
+    divisor
+  })
   return { kernel: jobKernel(op, given => ({ template, inputs: rowInputs(given) })) }
 })
 
