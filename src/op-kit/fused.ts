@@ -79,6 +79,14 @@ export const residualStep = (): FusedStep => ({
   others: { b: 'residual' }
 })
 
+/** Adds the operand `bias`, a number for each column. */
+export const biasStep = (): FusedStep => ({
+  op: addition,
+  parameters: {},
+  result: 'a',
+  others: { b: 'bias' }
+})
+
 /** Applies an elementwise function. */
 export const activationStep = (loops: AnyUnaryLoops): FusedStep => ({
   op: elementwise,

@@ -14,6 +14,7 @@ import { layoutPatterns, transposesPattern } from './fuse-layout.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rootMeanSquarePattern } from './fuse-norm.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
+import { rowsPattern } from './fuse-rows.ts'
 import type { Pattern } from './fuse.ts'
 import { fusedConvert } from './fused-convert.ts'
 
@@ -43,6 +44,7 @@ export const ROUNDED: readonly Pattern[] = [
   attentionPattern,
   sharedHeadsPattern,
   ...layoutPatterns,
+  rowsPattern,
   scaledProductPattern,
   ...biasPatterns,
   channelPattern,

@@ -7,8 +7,9 @@ import { isNamed, numbersOf } from './patterns.ts'
 
 /**
  * Has caches of keys and values grow where they lie: a Concat of what the run before has left, an input or a variable,
- * that gives what the next run is given, while nothing reads it but attention, whose kernel knows such memory. In the
- * body of a loop what a body before has left is an input, and its output what the next one is given.
+ * that gives what the next run is given, while nothing reads it but attention, whose kernel knows such memory, and
+ * Shape, which reads no elements. In the body of a loop what a body before has left is an input, and its output what
+ * the next one is given.
  */
 export const grow: Pass = {
   name: 'grow',
@@ -39,10 +40,13 @@ function isCache(graph: PlanGraph, call: Call): boolean {
   const [id] = call.outputs
   if (!isNamed('Concat')(call) || id === undefined || call.inputs.length < 2 || !isFloat32(graph, id)) return false
   const readers = [...graph.readersOf(id)]
-  const isServed = readers.every(item => isPlanCall(item) && (isNamed('Assign')(item.call) || attends(item.call, id)))
+  const isServed = readers.every(item => isPlanCall(item) && (isPlain(item.call) || attends(item.call, id)))
   const isKept = graph.wanted.includes(id) || readers.some(item => isPlanCall(item) && isNamed('Assign')(item.call))
   return isServed && isKept && isFromBefore(graph, call.inputs[0])
 }
+
+/** Whether a call keeps a value as it is, or asks for its dims. */
+const isPlain = isNamed('Assign', 'Shape')
 
 /** Whether a call is attention that reads a value as keys or values only. */
 const attends = (call: Call, id: ValueId): boolean =>

@@ -15,6 +15,7 @@ import { type Pass, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
 import { schedule } from './schedule.ts'
+import { share } from './share.ts'
 import { widen } from './widen.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
@@ -87,7 +88,18 @@ export interface Plan {
 
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
-const IMPROVING: readonly Pass[] = [bypass, fuse(QUANTIZED), foldNumbers, prune, fuse(IDENTICAL), widen, pack, schedule]
+const IMPROVING: readonly Pass[] = [
+  bypass,
+  fuse(QUANTIZED),
+  foldNumbers,
+  prune,
+  fuse(IDENTICAL),
+  share,
+  prune,
+  widen,
+  pack,
+  schedule
+]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 const IMPROVING_FAST: readonly Pass[] = [
   bypass,
@@ -95,7 +107,8 @@ const IMPROVING_FAST: readonly Pass[] = [
   foldNumbers,
   prune,
   fuse(ROUNDED),
-  // What computed the dims of what is fused away.
+  share,
+  // What computed the dims of what is fused away, or what calls that are gone read.
   prune,
   grow,
   widen,

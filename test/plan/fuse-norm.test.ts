@@ -189,7 +189,8 @@ const rms = (changes: Changes, from = 'q'): ModelParts =>
 describe('normalizations written in several nodes', () => {
   test.each(fused)('%s: fused in fast precision, and the same numbers as apart', async (_, parts, ops) => {
     expect(opsOf(await planOf(parts))).toEqual(ops)
-    expect(opsOf(await planOf(parts, { isExact: true }))).toHaveLength(parts.nodes.length)
+    const exact = opsOf(await planOf(parts, { isExact: true }))
+    expect(new Set(exact)).toEqual(new Set(opsOf(await planOf(parts, { isObserved: true }))))
     expect(await differenceBetween(parts, { x: [7, 5, 64] })).toBeLessThan(2e-6)
   })
 
