@@ -102,7 +102,7 @@ class Frame {
   readonly plan: Plan
   readonly run: Run
   readonly slots: Slot[]
-  private readonly delivery: Delivery | undefined
+  readonly delivery: Delivery | undefined
 
   constructor(plan: Plan, slots: Slot[], run: Run, delivery: Delivery | undefined) {
     this.plan = plan
@@ -184,6 +184,7 @@ class ActiveStep implements CallEnvironment {
   private held: Holds | undefined
   /** Tensors that were made of tables for this call alone. */
   private made: readonly Value[] = NOTHING
+  private isLookup = false
   private began = 0
   /** Whether nothing has been written over, so that the step may be run once more. */
   mayBeginAnew = true
@@ -204,7 +205,8 @@ class ActiveStep implements CallEnvironment {
       this.inputs.push(slot < 0 || isLazy ? undefined : (this.unread(i) ?? frame.require(slot)))
     }
     if (frame.run.onStep) this.began = performance.now()
-    return tables.length > 0 ? this.lookUp(tables) : this.call(this.inputs)
+    this.isLookup = tables.length > 0
+    return this.isLookup ? this.lookUp(tables) : this.call(this.inputs)
   }
 
   private call(inputs: readonly (Value | undefined)[]): Paced | undefined {
@@ -225,9 +227,10 @@ class ActiveStep implements CallEnvironment {
   finish(): void {
     const {
       step,
-      frame: { slots, run }
+      frame: { slots, run, delivery }
     } = this
     const outputs = this.active!.finish()
+    if (!this.isLookup) delivery?.watch?.note(step, this.inputs, outputs)
     for (let i = 0; i < outputs.length; i++) {
       const slot = step.outputs[i]
       if (slot >= 0) slots[slot] = outputs[i]

@@ -6,6 +6,7 @@ import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor
 import { type Feed, valueFrom } from './feeds.ts'
 import { presentOutput } from './graph-ports.ts'
 import { liesOnHeap, someTensor } from './memory.ts'
+import type { Watch } from './settled.ts'
 
 /**
  * What a run is to return: names, or by name a tensor to write into (null: a fresh one), as in `onnxruntime-common`.
@@ -55,6 +56,8 @@ export interface Delivery {
   readonly writable: readonly (Tensor | undefined)[]
   /** Outputs may lie on the heap. */
   readonly asViews: boolean
+  /** Is told of every step. */
+  readonly watch: Watch | undefined
   /** Whether memory belongs to this run or its session, so that a value in it may grow there. */
   mayExtend(storage: unknown): boolean
 }

@@ -7,7 +7,7 @@ import { parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
-import { type Plan, planGraph } from '../plan/plan.ts'
+import { planGraph } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { storageOf } from '../tensor/room.ts'
@@ -24,6 +24,8 @@ import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
+import { type Asked, asksFor, type Request } from './request.ts'
+import { Settled } from './settled.ts'
 import { RunState, Variables } from './state.ts'
 import { Weights } from './weights.ts'
 
@@ -65,20 +67,6 @@ export interface RunOptions extends EngineRunOptions {
    * with this option begins, or the session is disposed of.
    */
   readonly views?: boolean
-}
-
-/** What a run is asked for: one plan serves all runs that ask for the same. */
-interface Asked {
-  readonly names: readonly string[]
-  readonly outOfRange: RunOptions['outOfRange']
-  /** Somebody sees the values of every node. */
-  readonly isObserved: boolean
-}
-
-interface Request extends Asked {
-  readonly overrides: Readonly<Record<string, unknown>>
-  readonly plan: Plan
-  readonly forecast: Forecast
 }
 
 /** Sessions by memory that they have lent: a session is not collected while such memory is in use. */
@@ -269,16 +257,14 @@ export class Session {
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
-    const { last } = this
     const isObserved = onStep !== undefined
-    const isSame =
-      last !== undefined &&
-      last.outOfRange === outOfRange &&
-      last.isObserved === isObserved &&
-      areSameNames(last.names, names)
-    const { plan, overrides, forecast } = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
-    const given = acceptFeeds(this.model, this.places, plan, feeds)
-    forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
+    const { last } = this
+    const isSame = last !== undefined && asksFor(last, names, outOfRange, isObserved)
+    const request = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
+    const { overrides, settled } = request
+    const given = acceptFeeds(this.model, this.places, request.plan, feeds)
+    const { plan, watch } = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
+    request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slot[] = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
     const budget = new Budget(this.maxMemory, this.weights)
@@ -305,7 +291,8 @@ export class Session {
       const writable = writableOf(targets, plan, given, data => lent.has(data))
       const mayExtend = (data: unknown): boolean =>
         lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)
-      const values = yield* executePlan(plan, slots, run, { writable, asViews, mayExtend })
+      const values = yield* executePlan(plan, slots, run, { writable, asViews, watch, mayExtend })
+      if (watch) settled?.keep(watch, budget)
       state.settle(given)
       const outputs = deliver(
         this.model,
@@ -362,7 +349,8 @@ export class Session {
     const plan = planGraph(result, wanted, { isObserved, isExact: this.options.precision === 'exact' })
     // The caller may change its own list.
     const forecast = new Forecast(plan, result.facts, this.maxMemory)
-    return { names: [...names], outOfRange, isObserved, overrides, plan, forecast }
+    const settled = isObserved ? undefined : new Settled(plan, this.weights, this.blocks)
+    return { names: [...names], outOfRange, isObserved, overrides, plan, forecast, settled }
   }
 
   private *propagated(overrides: Readonly<Record<string, unknown>>): Generator<void, Propagation> {
@@ -394,6 +382,3 @@ const argumentsOf = (
   options: RunOptions = NO_OPTIONS
 ): [Fetches | undefined, RunOptions] =>
   second === undefined || isFetches(second) ? [second, options] : [undefined, second]
-
-const areSameNames = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((name, i) => name === b[i])

@@ -14,6 +14,12 @@ import { Packs } from './packs.ts'
 /** Reading takes this many times as long where it fills memory that the process has not used before, as measured. */
 const NEW_MEMORY_FACTOR = 3
 
+/** Memory that is held only to be quicker. */
+export interface Spare {
+  /** Lets go of it for good. @returns how many bytes it was */
+  giveUp(): number
+}
+
 /**
  * What a session holds of its model's constants. Large tables of which only rows are looked up are a ski rental
  * problem: reading rows is the rent, reading the whole table is the price. Rows are read until the rents add up to the
@@ -23,6 +29,9 @@ const NEW_MEMORY_FACTOR = 3
 export class Weights implements CommonMemory {
   /** Constants in the forms that kernels like. */
   readonly packs: Packs
+  /** What counts against the same memory and is let go of first, and its bytes. */
+  readonly others = new Set<Spare>()
+  otherBytes = 0
   private readonly blocks: Blocks
   private readonly whole = new Map<Constant, Tensor>()
   /** Bytes of the constants in `whole`. */
@@ -46,9 +55,9 @@ export class Weights implements CommonMemory {
     this.packs = new Packs(blocks)
   }
 
-  /** Bytes held: constants, and what has been packed of them. */
+  /** Bytes held: constants, what has been packed of them, and {@link others}. */
   get bytes(): number {
-    return this.wholeBytes + this.packs.bytes
+    return this.wholeBytes + this.packs.bytes + this.otherBytes
   }
 
   /**
@@ -139,18 +148,21 @@ export class Weights implements CommonMemory {
    */
   giveUp(bytes: number): boolean {
     let freed = 0
+    for (const other of this.others) if (freed < bytes) freed += other.giveUp()
     for (const constant of this.spare) {
       if (freed >= bytes) break
       freed += bytesToHold(constant)
+      this.wholeBytes -= bytesToHold(constant)
       this.drop(constant)
       this.rents.set(constant, -Infinity)
     }
-    this.wholeBytes -= freed
     if (freed < bytes) freed += this.packs.giveUp(bytes - freed)
     return freed >= bytes
   }
 
   clear(): void {
+    for (const other of this.others) other.giveUp()
+    this.others.clear()
     for (const tensor of this.whole.values()) this.letGo(tensor)
     for (const part of [this.whole, this.spare, this.rents, this.awaited]) part.clear()
     this.wholeBytes = 0

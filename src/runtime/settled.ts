@@ -1,0 +1,232 @@
+import { prepareCall } from '../infer/prepare.ts'
+import { isBuiltIn } from '../op-kit/define.ts'
+import { alsoFreeing, type Plan, type Step } from '../plan/plan.ts'
+import { isConcrete } from '../shapes/dim.ts'
+import { factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
+import { isSym } from '../shapes/sym.ts'
+import { liesInRoom } from '../tensor/room.ts'
+import { areSameDims, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
+import type { Blocks } from './blocks.ts'
+import { type Budget, liesOnHeap, onHeap } from './memory.ts'
+import type { Spare, Weights } from './weights.ts'
+
+/** Larger values are computed anew in each run. */
+const MAX_VALUE_BYTES = 1 << 16
+/** Bytes that are kept for a plan at most. */
+const MAX_KEPT_BYTES = 1 << 20
+
+/** Types and dims of the inputs of a run; undefined where an input is not given. */
+type Signature = readonly (TensorFact | undefined)[]
+
+/** The steps that a run takes, and who watches them. */
+export interface Course {
+  readonly plan: Plan
+  readonly watch: Watch | undefined
+}
+
+/** What is kept for runs of one signature: the steps that are left, and the values with which they start. */
+interface Kept {
+  readonly signature: Signature
+  readonly plan: Plan
+  readonly bytes: number
+  /** Values on the heap. */
+  readonly blocks: readonly ArrayBufferView[]
+}
+
+/**
+ * Spares runs what comes out the same whenever their inputs have the same types and dims: many a model spends most of
+ * its steps on dims, positions and masks. The second such run in a row is watched, and values that depend on no element
+ * of its inputs are kept; later ones start with these, and without the steps that made them.
+ */
+export class Settled implements Spare {
+  private readonly whole: Plan
+  private readonly weights: Weights
+  private readonly blocks: Blocks
+  private last: Signature | undefined
+  private kept: Kept | undefined
+  /** It does not come and go: once memory was needed, it is done without. */
+  private isGivenUp = false
+
+  /**
+   * @param weights counts what is kept, and lets go of it where memory is needed
+   * @param blocks where values on the heap are kept
+   */
+  constructor(plan: Plan, weights: Weights, blocks: Blocks) {
+    this.whole = plan
+    this.weights = weights
+    this.blocks = blocks
+    weights.others.add(this)
+  }
+
+  /** @param given values of the inputs, by position */
+  courseFor(given: readonly (Value | undefined)[], overrides: Readonly<Record<string, unknown>>): Course {
+    const { whole, kept, last } = this
+    if (kept && agrees(kept.signature, given)) {
+      this.last = undefined
+      return { plan: kept.plan, watch: undefined }
+    }
+    if (last && agrees(last, given)) return { plan: whole, watch: new Watch(whole, last, overrides) }
+    const isPlain = !this.isGivenUp && given.every(value => value === undefined || isTensor(value))
+    this.last = isPlain
+      ? given.map(value => value && tensorFact((value as Tensor).type, value.dims.slice()))
+      : undefined
+    return { plan: whole, watch: undefined }
+  }
+
+  /** Keeps what has been seen of a run that ended well, where there is room. */
+  keep(watch: Watch, budget: Budget): void {
+    if (this.isGivenUp) return
+    this.letGo()
+    const { signature } = watch
+    const { steps, values, bytes } = watch.rest()
+    const isKept = steps.length < this.whole.steps.length && budget.fits(bytes)
+    if (!isKept) {
+      this.kept = { signature, plan: this.whole, bytes: 0, blocks: [] }
+      return
+    }
+    const initial = this.whole.initial.slice()
+    for (const [slot, value] of values) initial[slot] = this.placed(value)
+    const blocks = initial.flatMap((value, slot) =>
+      values.has(slot) && liesOnHeap((value as Tensor).data) ? [(value as Tensor).data as ArrayBufferView] : []
+    )
+    this.kept = { signature, plan: { ...this.whole, steps, initial }, bytes, blocks }
+    this.weights.otherBytes += bytes
+  }
+
+  giveUp(): number {
+    this.isGivenUp = true
+    this.last = undefined
+    return this.letGo()
+  }
+
+  private letGo(): number {
+    const { bytes = 0, blocks = [] } = this.kept ?? {}
+    for (const block of blocks) this.blocks.giveUp(block)
+    this.weights.otherBytes -= bytes
+    this.kept = undefined
+    return bytes
+  }
+
+  /** A value where kernels are fastest. */
+  private placed(value: Tensor): Tensor {
+    const tensor = onHeap(value.type, value.dims, false)
+    if (tensor === undefined) return value
+    ;(tensor.data as Uint8Array).set(value.data as Uint8Array)
+    this.blocks.keep(tensor.data as Uint8Array)
+    return tensor
+  }
+}
+
+/** Finds out in a run which values do not depend on elements of the inputs. */
+export class Watch {
+  readonly signature: Signature
+  private readonly plan: Plan
+  private readonly overrides: Readonly<Record<string, unknown>>
+  /** By slot what the signature says of it: dims, and a copy of its value where that too; nothing of constants. */
+  private readonly facts: (TensorFact | undefined)[]
+  private bytes = 0
+
+  constructor(plan: Plan, signature: Signature, overrides: Readonly<Record<string, unknown>>) {
+    this.plan = plan
+    this.signature = signature
+    this.overrides = overrides
+    this.facts = plan.initial.map(() => undefined)
+    plan.inputs.forEach((slot, i) => (this.facts[slot] = signature[i]))
+  }
+
+  /** A step has run. */
+  note(step: Step, inputs: readonly (Value | undefined)[], outputs: readonly (Value | undefined)[]): void {
+    const { op } = step.call
+    if (op.impure || op.dynamic || step.bodies.size > 0 || !isBuiltIn(op)) return
+    const facts: (TensorFact | undefined)[] = []
+    for (const [i, slot] of step.inputs.entries()) {
+      const fact = slot < 0 ? undefined : this.factOf(slot, inputs[i])
+      if (slot >= 0 && fact === undefined) return
+      facts.push(fact)
+    }
+    const results = facts.every(fact => fact === undefined || fact.value !== undefined)
+      ? outputs.map(value => value && this.factWithValue(value))
+      : this.inferred(step, facts, outputs)
+    step.outputs.forEach((slot, i) => {
+      if (slot >= 0) this.facts[slot] = results[i]
+    })
+  }
+
+  /** What is left of the plan, and the values that it reads of what is not. */
+  rest(): { steps: readonly Step[]; values: ReadonlyMap<number, Tensor>; bytes: number } {
+    const steps: Step[] = []
+    for (const step of this.plan.steps) {
+      if (!this.isSettled(step)) steps.push(step)
+      // What is left of a step that is spared: nobody reads these values from here on.
+      else if (step.free.length > 0 && steps.length > 0) steps.push(alsoFreeing(steps.pop()!, step.free))
+    }
+    const values = new Map<number, Tensor>()
+    let bytes = 0
+    for (const { inputs, bodies } of steps) {
+      const captured = [...bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
+      for (const slot of [...inputs, ...captured]) {
+        const value = slot < 0 || values.has(slot) ? undefined : this.facts[slot]?.value
+        if (value === undefined) continue
+        values.set(slot, value as Tensor)
+        bytes += memoryBytes(value.type, value.data.length)
+      }
+    }
+    return { steps, values, bytes }
+  }
+
+  /** Whether all that a step is there for is known: it does nothing but make values of which none is an output. */
+  private isSettled({ call, outputs }: Step): boolean {
+    const wanted = outputs.filter(slot => slot >= 0)
+    const isKnown = (slot: number): boolean => this.facts[slot]?.value !== undefined && this.plan.outputAt[slot] < 0
+    return wanted.length > 0 && !call.op.impure && wanted.every(isKnown)
+  }
+
+  private factOf(slot: number, value: Value | undefined): TensorFact | undefined {
+    const fact = this.facts[slot]
+    if (fact || this.plan.initial[slot] === undefined || value === undefined || !isTensor(value)) return fact
+    return factOf(value) as TensorFact
+  }
+
+  /** Where elements of inputs may decide: dims as the shape rule gives them, and values that depend on dims alone. */
+  private inferred(
+    { call }: Step,
+    facts: readonly (TensorFact | undefined)[],
+    outputs: readonly (Value | undefined)[]
+  ): (TensorFact | undefined)[] {
+    const prepared = prepareCall(call, facts, { overrides: this.overrides })
+    const elements = call.op.value?.(prepared.operands, prepared.parameters, call)
+    const isFirstKnown = elements !== undefined && !elements.some(isSym)
+    return outputs.map((value, i) => {
+      const fact = prepared.outputs[i]
+      if (value === undefined || fact?.kind !== 'tensor' || !fact.shape || !isConcrete(fact.shape)) return undefined
+      return i === 0 && isFirstKnown ? this.factWithValue(value) : tensorFact(fact.type, fact.shape)
+    })
+  }
+
+  /** The fact of a value that the signature decides; without the value where it is too large to be kept. */
+  private factWithValue(value: Value): TensorFact | undefined {
+    if (!isTensor(value) || value.type === 'string' || liesInRoom(value)) return undefined
+    const bytes = memoryBytes(value.type, value.size)
+    const isTooLarge = bytes > MAX_VALUE_BYTES || this.bytes + bytes > MAX_KEPT_BYTES
+    if (isTooLarge) return tensorFact(value.type, value.dims)
+    this.bytes += bytes
+    const copy = new Tensor(value.type, value.data.slice() as never, value.dims)
+    return tensorFact(copy.type, copy.dims, copy)
+  }
+}
+
+function agrees(signature: Signature, given: readonly (Value | undefined)[]): boolean {
+  for (let i = 0; i < given.length; i++) {
+    const value = given[i]
+    const fact = signature[i]
+    if (value === undefined || fact === undefined) {
+      if (value !== fact) return false
+    } else if (
+      !isTensor(value) ||
+      value.type !== fact.type ||
+      !areSameDims(value.dims, fact.shape as readonly number[])
+    )
+      return false
+  }
+  return true
+}

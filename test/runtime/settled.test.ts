@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { defineOp as defineOwnOp, InferenceSession, type SessionOptions, shapes, Tensor } from '../../src/index.ts'
+import { defineOp, type OpDefinition } from '../../src/op-kit/define.ts'
+import { heapStats } from '../../src/wasm/heap.ts'
+import { int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+const DOMAIN = 'my.domain'
+let ran: string[] = []
+
+/** An operator that gives its operand, and notes that it has run. */
+const noted = (name: string): OpDefinition<{ x: 'tensor' }, Record<never, never>> => ({
+  name,
+  operands: { x: 'tensor' },
+  onnx: [{ domain: DOMAIN, since: 1, bind: {} }],
+  shape: ({ x }) => [shapes.tensorFact(x.type, x.shape)],
+  run({ x }, _, call) {
+    ran.push(name)
+    call.give(0, x)
+  }
+})
+const ops = [...['Dims', 'Elements', 'Large'].map(name => defineOp(noted(name))), defineOwnOp(noted('Own'))]
+const note = (name: string, from: string, to: string): object => node(name, [from], [to], {}, DOMAIN)
+
+/** Each element less its position, and the sum of the products of both. */
+const model: ModelParts = {
+  domains: [DOMAIN],
+  inputs: [port('x', 'float', ['n'])],
+  outputs: [port('y', 'float'), port('large', 'float'), port('own', 'int64')],
+  initializers: [int64s('zero', [], [0]), int64s('one', [], [1])],
+  nodes: [
+    node('Shape', ['x'], ['dims']),
+    note('Dims', 'dims', 'noted'),
+    note('Own', 'noted', 'own'),
+    node('Squeeze', ['noted'], ['n']),
+    node('Range', ['zero', 'n', 'one'], ['range']),
+    node('Cast', ['range'], ['positions'], { to: 1 }),
+    node('Neg', ['positions'], ['below']),
+    node('Identity', ['x'], ['same']),
+    note('Elements', 'same', 'elements'),
+    // Writes over `below`, where nothing else holds it.
+    node('Add', ['below', 'elements'], ['y']),
+    node('Expand', ['positions', 'dims'], ['wide']),
+    note('Large', 'wide', 'wider'),
+    node('Mul', ['wider', 'x'], ['product']),
+    node('ReduceSum', ['product'], ['large'])
+  ]
+}
+const session = (options: SessionOptions = {}, parts = model): Promise<InferenceSession> =>
+  InferenceSession.create(onnxBytes(parts), { ops, ...options })
+const x = (size: number, seed: number): Tensor =>
+  new Tensor(
+    'float32',
+    Float32Array.from({ length: size }, (_, i) => (i * 7 + seed) % 5),
+    [size]
+  )
+
+beforeEach(() => {
+  ran = []
+})
+
+/** Runs with x of these sizes. @returns which operators ran in each */
+async function runsOf(of: InferenceSession, sizes: readonly number[]): Promise<string[]> {
+  const all: string[] = []
+  for (const [i, size] of sizes.entries()) {
+    ran = []
+    const feed = x(size, i)
+    const { y, large } = await of.run({ x: feed })
+    const given = [...(feed.data as Float32Array)]
+    expect([...(y.data as Float32Array)]).toEqual(given.map((value, at) => value - at))
+    expect([...(large.data as Float32Array)]).toEqual([given.reduce((sum, value, at) => sum + value * at, 0)])
+    all.push(ran.join(' '))
+  }
+  return all
+}
+const ALL = 'Dims Own Elements Large'
+const REST = 'Own Elements'
+
+describe('from the third run in a row with inputs of the same types and dims', () => {
+  test('what depends on these alone is not computed again, but by operators of the caller', async () => {
+    expect(await runsOf(await session(), [3, 3, 3, 3])).toEqual([ALL, ALL, REST, REST])
+  })
+
+  test('and after a run with others too, until others come twice in a row', async () => {
+    const sizes = [3, 3, 3, 5, 3, 5, 5, 5, 3]
+    expect(await runsOf(await session(), sizes)).toEqual([ALL, ALL, REST, ALL, REST, ALL, ALL, REST, ALL])
+  })
+
+  test('values on the heap are kept there until the session is disposed of; larger ones are not kept', async () => {
+    // The heap keeps what all jobs share.
+    await runsOf(await session(), [2000])
+    const { used } = heapStats()
+    const of = await session()
+    expect(await runsOf(of, [2000, 2000, 2000])).toEqual([ALL, ALL, REST])
+    expect(heapStats().used).toBeGreaterThan(used)
+    expect(await runsOf(of, [20_000, 20_000, 20_000])).toEqual([ALL, ALL, 'Own Elements Large'])
+    of.dispose()
+    expect(heapStats().used).toBe(used)
+  })
+
+  test('all is computed where memory was needed for a run', async () => {
+    const of = await session({ maxMemory: 60_000 })
+    expect(await runsOf(of, [2000, 2000, 2000, 4500, 2000, 2000, 2000])).toEqual([ALL, ALL, REST, ALL, ALL, ALL, ALL])
+  })
+
+  test('outputs are the caller’s own in every run', async () => {
+    const parts = { ...model, outputs: [port('below', 'float'), port('dims', 'int64')] }
+    const of = await session({}, parts)
+    for (let i = 0; i < 4; i++) {
+      const { below, dims } = await of.run({ x: x(3, i) })
+      expect([...(below.data as Float32Array)]).toEqual([-0, -1, -2])
+      expect([...(dims.data as BigInt64Array)]).toEqual([3n])
+      ;(below.data as Float32Array).fill(9)
+      ;(dims.data as BigInt64Array).fill(9n)
+    }
+  })
+
+  test('whoever watches a run sees every node', async () => {
+    const of = await session()
+    await runsOf(of, [3, 3, 3])
+    let count = 0
+    await of.run({ x: x(3, 0) }, { onStep: () => count++ })
+    expect(count).toBeGreaterThanOrEqual(model.nodes.length - 1)
+  })
+})
