@@ -75,7 +75,7 @@ import {
 import { selectGlobalNorm, selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectResponse } from './kernels/response.ts'
-import { selectRotation } from './kernels/rotary.ts'
+import { selectRotaryEmbedding, selectRotation } from './kernels/rotary.ts'
 import { selectScatterElements } from './kernels/scatter.ts'
 import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
@@ -211,6 +211,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['GroupQueryAttention', selectGroupQueryAttention],
   ['ScaledDotProductAttention', selectScaledDotProductAttention],
   ['Rotation', selectRotation],
+  ['RotaryEmbedding', selectRotaryEmbedding],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],
   ['LayerNormalization', selectLayerNorm],
