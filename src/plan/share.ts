@@ -23,14 +23,11 @@ export const share: Pass = {
       // A call that reads what an earlier one gave has been replaced.
       const item = call.outputs[0] === undefined ? undefined : graph.makerOf(call.outputs[0])
       if (item === undefined || !isPlanCall(item) || !mayBeShared(graph, item)) continue
-      for (const key of keysOf(graph, item.call, numbers)) {
-        const earlier = first.get(key)
-        if (earlier === undefined) first.set(key, item.call)
-        else if (takeOver(graph, item, earlier)) {
-          changed = true
-          break
-        }
-      }
+      const keys = keysOf(graph, item.call, numbers)
+      const earlier = keys.map(key => first.get(key)).find(other => other && takeOver(graph, item, other))
+      changed ||= earlier !== undefined
+      // By all of its keys: what is gone itself must not be found by one.
+      for (const key of keys) if (!first.has(key)) first.set(key, earlier ?? item.call)
     }
     return changed
   }

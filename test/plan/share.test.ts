@@ -41,6 +41,16 @@ describe('calls that give the same', () => {
     expect(await differenceBetween(model(nodes), { x: [2, 3], z: [2, 3] })).toBe(0)
   })
 
+  test('run once where one that is gone would have been the same as well', async () => {
+    const nodes = [
+      ...[node('Abs', ['x'], ['a']), node('Neg', ['z'], ['b'])],
+      ...[...counted('a', 'c'), ...counted('b', 'd'), ...counted('b', 'e')],
+      ...[node('Sum', ['a', 'b', 'c', 'd', 'e'], ['y'])]
+    ]
+    expect(opsOf(await planOf(model(nodes)))).toEqual(['Abs', 'Neg', ...COUNTED, 'Sum'])
+    expect(await differenceBetween(model(nodes), { x: [2, 3], z: [2, 3] })).toBe(0)
+  })
+
   test('run each where inference has other expressions', async () => {
     const nodes = [...counted('x', 'c'), ...counted('z', 'd'), node('Concat', ['c', 'd'], ['y'], { axis: 0 })]
     const inputs = [port('x', 'float', ['n', 3]), port('z', 'float', ['m', 3])]
