@@ -77,6 +77,17 @@ export function* tableOfCodes(parts: readonly TablePart[], from: DType): Generat
   return table
 }
 
+/** What an elementwise operator gives. */
+export function* computed(
+  op: Op,
+  operands: Readonly<Record<string, Tensor | undefined>>,
+  parameters: Parameters,
+  result: Tensor
+): Paced {
+  const work = op.run(operands, parameters, withOutput(CONTEXT, result))
+  if (work) yield* work
+}
+
 /** Runs the parts on all codes: those of `a` down the table, those of `b` across. */
 function* fillTable(
   { parts, types }: TableParams,
@@ -96,8 +107,7 @@ function* fillTable(
       given[name] = typeof input === 'string' ? operands[input] : typeof input === 'number' ? results[input] : input
     const dims = broadcastShapes(Object.values(given).map(tensor => tensor?.dims ?? [])) as number[]
     const result = i === parts.length - 1 ? table : allocate(type, dims)
-    const work = op.run(given, parameters, withOutput(CONTEXT, result))
-    if (work) yield* work
+    yield* computed(op, given, parameters, result)
     results.push(result)
   }
 }

@@ -20,6 +20,10 @@ type Numbers = Exclude<Storage, string[]>
 export const rowsOfCodes = (graph: PlanGraph, id: ValueId, { n, k }: Stored): ValueId =>
   derived(graph, id, `rows of ${n}`, n * k, data => turned(data, k, n))
 
+/** A matrix `[n, k]` of bytes as `[k, n]`. */
+export const transposedBytes = (graph: PlanGraph, id: ValueId, [n, k]: readonly number[]): ValueId =>
+  derived(graph, id, 'transposed', n * k, data => turned(data, n, k), [k, n])
+
 /** Scales or zero points of all groups, row by row: packed where they are codes. */
 export const listOfGroups = (graph: PlanGraph, id: ValueId, { n, isTurned, groups }: Stored): ValueId =>
   derived(graph, id, `${groups} groups of ${n}, ${isTurned}`, n * Math.max(1, groups), data => {
@@ -40,24 +44,37 @@ const made = new WeakMap<Constant | Tensor, Map<string, Constant>>()
 /**
  * A constant of so many elements that are made of another's when it is first read.
  * @param key says how they are made
+ * @param dims those of bytes; else codes are a list of packed ones
  */
-function derived(graph: PlanGraph, id: ValueId, key: string, count: number, make: (data: Numbers) => Numbers): ValueId {
+function derived(
+  graph: PlanGraph,
+  id: ValueId,
+  key: string,
+  count: number,
+  make: (data: Numbers) => Numbers,
+  dims?: readonly number[]
+): ValueId {
   const constant = graph.constantOf(id)!
   const all = made.get(constant) ?? new Map<string, Constant>()
   made.set(constant, all)
-  const own = all.get(key) ?? constantOf(constant, count, make)
+  const own = all.get(key) ?? constantOf(constant, count, make, dims)
   all.set(key, own)
   const name = `${id}\0${key}`
   graph.constants.set(name, own)
   return name
 }
 
-function constantOf(constant: Constant | Tensor, count: number, make: (data: Numbers) => Numbers): Constant {
+function constantOf(
+  constant: Constant | Tensor,
+  count: number,
+  make: (data: Numbers) => Numbers,
+  bytes: readonly number[] | undefined
+): Constant {
   const { type } = constant
   const byteLength = Math.ceil((count * DTYPES[type].bits) / 8)
   // Floats of 16 bits and more are read as such, codes as bytes.
-  const isCode = DTYPES[type].bits <= 8
-  const dims = [isCode ? byteLength : count]
+  const isCode = DTYPES[type].bits <= 8 && bytes === undefined
+  const dims = bytes ?? [isCode ? byteLength : count]
   const read = (): Tensor => {
     const { data } = 'read' in constant ? constant.read() : constant
     const list = make(data as Numbers)

@@ -1,4 +1,5 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
+import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
@@ -51,10 +52,17 @@ const listed = oncePerConstant(constant => {
   }
 })
 
-/** Adds a constant that is a list of the elements of another. */
+/** Adds a constant that is a list of the elements of another, 16-bit floats as float32. */
 export function addList(graph: PlanGraph, id: ValueId): ValueId {
   const constant: Constant | Tensor = widenedConstant(graph, id) ?? graph.constantOf(id)!
   const name = `${id}\0list`
-  graph.constants.set(name, 'read' in constant ? listed(constant) : constant.reshape([constant.data.length]))
+  const list = 'read' in constant ? listed(wide(constant)) : listOf(constant)
+  graph.constants.set(name, list)
+  graph.describe(name, tensorFact(list.type, list.dims))
   return name
 }
+
+const wide = (constant: Constant): Constant => (NARROW.includes(constant.type) ? widened(constant) : constant)
+
+const listOf = (tensor: Tensor): Tensor =>
+  (NARROW.includes(tensor.type) ? convert(tensor, 'float32') : tensor).reshape([tensor.data.length])

@@ -1,11 +1,13 @@
 import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
 import { knownValue } from '../shapes/fact.ts'
-import type { PlanGraph } from './graph.ts'
+import { type PlanGraph, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
-/** Numbers of codes, which only {@link foldNumbers} folds. */
 const isDequantizing = isNamed('DequantizeLinear')
+const isCast = isNamed('Cast')
+const isScaling = isNamed('Sub', 'Mul')
 
 /**
  * Results that are known become constants; `prune` then removes the calls that made them. Inference computed the values
@@ -14,14 +16,37 @@ const isDequantizing = isNamed('DequantizeLinear')
 export const fold: Pass = {
   name: 'fold',
   requires: [],
-  run: graph => foldWhere(graph, call => !isDequantizing(call))
+  run(graph) {
+    const numbers = numbersOfBytes(graph)
+    return foldWhere(graph, call => !numbers.has(call))
+  }
 }
 
 /** {@link fold} for numbers of constant codes: after the passes that work with the codes themselves. */
 export const foldNumbers: Pass = {
   name: 'fold numbers',
   requires: ['fuse'],
-  run: graph => foldWhere(graph, isDequantizing)
+  run(graph) {
+    const numbers = numbersOfBytes(graph)
+    return foldWhere(graph, call => numbers.has(call))
+  }
+}
+
+/** Calls that make numbers of constant codes: DequantizeLinear, or Convert of bytes, and what follows it. */
+function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
+  const calls = new Set<Call>()
+  const made = new Set<ValueId | undefined>()
+  for (const { call } of graph.calls) {
+    const [first] = call.inputs
+    const isOfBytes =
+      isDequantizing(call) ||
+      (isCast(call) && ['uint8', 'int8'].includes(typeOf(graph, first) ?? '') && graph.constants.has(first!)) ||
+      ((isScaling(call) || isCast(call)) && call.inputs.some(id => made.has(id)))
+    if (!isOfBytes) continue
+    calls.add(call)
+    if (!isDequantizing(call)) made.add(call.outputs[0])
+  }
+  return calls
 }
 
 function foldWhere(graph: PlanGraph, isMeant: (call: Call) => boolean): boolean {

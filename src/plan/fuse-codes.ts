@@ -5,7 +5,8 @@ import { byteConcat } from '../op-kit/byte-concat.ts'
 import { byteTable, tableOfCodes, type TableParams, type TablePart } from '../op-kit/byte-table.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
-import { codesOf, DEQUANTIZED, isAlong, operandOf, quantizedAfter } from './fuse-quantized.ts'
+import { codesOf, operandOf } from './code-ops.ts'
+import { DEQUANTIZED, isAlong, quantizedAfter } from './fuse-quantized.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
 import {
   isPlanCall,
@@ -115,7 +116,7 @@ const quantization = (label: string, zero: ValueId | undefined): Readonly<Record
 })
 
 /** Operators that move elements, or choose the highest, with the operand that holds them. */
-const MOVING: ReadonlyMap<string, string> = new Map([
+export const MOVING: ReadonlyMap<string, string> = new Map([
   ...['Reshape', 'Transpose', 'Squeeze', 'Unsqueeze', 'Slice', 'DepthToSpace', 'SpaceToDepth', 'Expand', 'Tile'].map(
     (name): [string, string] => [name, 'data']
   ),
@@ -126,9 +127,12 @@ const MOVING: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Whether a call only moves elements: Resize may take means of them, or put a number where there are none. */
-const isMovement = ({ op, known, outputs }: Call): boolean =>
-  outputs.slice(1).every(id => id === undefined) &&
+export const isMovement = ({ op, known, outputs }: Call, graph: PlanGraph): boolean =>
+  outputs.slice(1).every(id => id === undefined || !graph.isRead(id)) &&
   (op.name !== 'Resize' || (known.mode === 'nearest' && known.coordinates !== 'tf_crop_and_resize'))
+
+/** A call without the rules of its version, by which the operator may move no bytes. */
+export const onBytes = (call: Call): Call => ({ ...call, rule: undefined, inputTypes: [] })
 
 /** A movement of numbers that are dequantized and quantized alike is one of their codes. */
 const movingPattern: Pattern = {
@@ -136,7 +140,7 @@ const movingPattern: Pattern = {
   calls: {
     a: DEQUANTIZED,
     moved: {
-      is: call => isNamed(...MOVING.keys())(call) && isMovement(call),
+      is: (call, graph) => isNamed(...MOVING.keys())(call) && isMovement(call, graph),
       reads: ({ op }) => ({ [MOVING.get(op.name)!]: 'a' })
     },
     result: quantizedAfter('moved')
@@ -150,10 +154,8 @@ const movingPattern: Pattern = {
     const { codes } = codesOf(calls.get('a')!.call)
     const { call } = calls.get('moved')!
     const at = call.operands.find(({ name }) => name === MOVING.get(call.op.name))!.index
-    // The standard may let the operator move no bytes in this version.
-    const free = { rule: undefined, inputTypes: [] }
     const { outputs } = calls.get('result')!.call
-    return { call: { ...call, ...free, inputs: call.inputs.with(at, codes), outputs } }
+    return { call: { ...onBytes(call), inputs: call.inputs.with(at, codes), outputs } }
   }
 }
 

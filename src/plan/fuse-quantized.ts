@@ -2,21 +2,15 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { roundHalfToEven } from '../kernels/core/rounding.ts'
 import type { Parameters } from '../op-kit/define.ts'
-import { type Dim, normalizeAxis, sameDim } from '../shapes/dim.ts'
+import { type Dim, isConcrete, normalizeAxis, sameDim } from '../shapes/dim.ts'
+import { allocate } from '../tensor/tensor.ts'
+import { type Codes, codesOf, operandOf } from './code-ops.ts'
+import { transposedBytes } from './codes-in-rows.ts'
+import { addList } from './derive.ts'
 import { activationOf } from './fuse-epilogue.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
-import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf, typeOf } from './graph.ts'
-import { commutative, isNamed, operatorOf } from './patterns.ts'
-
-/** What reads or makes codes: the values that an operand of a quantized operator is. */
-export interface Codes {
-  readonly codes: ValueId
-  readonly scale: ValueId
-  readonly zero: ValueId | undefined
-}
-
-/** What stands for an operand of a call. */
-export const operandOf = (call: Call, name: string): ValueId | undefined => call.inputs[positionOf(call, name)]
+import { isFloat32, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
 
 /** DequantizeLinear of bytes to float32. Others may read its result, too. */
 export const DEQUANTIZED: PatternCall = {
@@ -40,13 +34,6 @@ export const quantizedAfter = (...labels: readonly string[]): PatternCall => ({
   reads: () => labels.map(x => ({ x }))
 })
 
-/** Codes, scale and zero point of a call of DequantizeLinear. */
-export const codesOf = (call: Call): Codes => ({
-  codes: operandOf(call, 'x')!,
-  scale: operandOf(call, 'scale')!,
-  zero: operandOf(call, 'zero')
-})
-
 const isByteValue = (graph: PlanGraph, id: ValueId | undefined): boolean =>
   ['uint8', 'int8'].includes(typeOf(graph, id) ?? '')
 
@@ -62,14 +49,15 @@ export function isAlong(graph: PlanGraph, call: Call, axis: number | undefined):
   return normalizeAxis(own, rank) === normalizeAxis(axis, rank)
 }
 
-const call = (match: Match, label: string): Call => match.calls.get(label)!.call
+/** The call of a label. */
+export const callOf = (match: Match, label: string): Call => match.calls.get(label)!.call
 
 /** Relu or Clip before QuantizeLinear clamps the codes; undefined: something else. */
 function rangeOf(graph: PlanGraph, match: Match): readonly [number, number] | 'all' | undefined {
   const activation = match.calls.get('activation')?.call
   const found = activation && activationOf(activation, graph)
   if (found === undefined) return 'all'
-  const root = call(match, 'quantized')
+  const root = callOf(match, 'quantized')
   const [scale, zero] = [scalarOf(graph, operandOf(root, 'scale')), scalarOf(graph, operandOf(root, 'zero'))]
   if (found.name !== 'clip' || scale === undefined || zero === undefined || !(scale > 0)) return undefined
   const lowest = typeOf(graph, root.outputs[0]) === 'int8' ? -128 : 0
@@ -82,8 +70,17 @@ const CLIPPING: PatternCall = { is: isNamed('Relu', 'Clip'), reads: () => ({ x: 
 
 /** The inputs that QuantizeLinear at the root gives to a quantized operator. */
 const resultOf = (match: Match) => {
-  const root = call(match, 'quantized')
+  const root = callOf(match, 'quantized')
   return { yScale: operandOf(root, 'scale'), yZero: operandOf(root, 'zero') }
+}
+
+/** Whether a convolution of x and w has one quantization of its data, and of each output channel at most one. */
+export function isOfCodes(match: Match, graph: PlanGraph, label: string): boolean {
+  const w = callOf(match, 'w')
+  const isGrouped = callOf(match, label).known.group === 'leading'
+  // With groups in front there is a number for each group, which is enough where it has one output channel.
+  const fits = !isGrouped || isAlong(graph, w, undefined) || shapeOf(graph, operandOf(w, 'x'))?.[1] === 1
+  return fits && isAlong(graph, callOf(match, 'x'), undefined) && isAlong(graph, w, 0)
 }
 
 /** A convolution of dequantized data and weights whose result is quantized. */
@@ -97,19 +94,13 @@ const convPattern: Pattern = {
     quantized: quantizedAfter('producer', 'activation')
   },
   root: 'quantized',
-  guard(match, graph) {
-    const conv = call(match, 'producer')
-    return (
-      conv.known.group !== 'leading' &&
-      isAlong(graph, call(match, 'x'), undefined) &&
-      isAlong(graph, call(match, 'w'), 0) &&
-      operandOf(call(match, 'quantized'), 'zero') !== undefined &&
-      rangeOf(graph, match) !== undefined
-    )
-  },
+  guard: (match, graph) =>
+    isOfCodes(match, graph, 'producer') &&
+    operandOf(callOf(match, 'quantized'), 'zero') !== undefined &&
+    rangeOf(graph, match) !== undefined,
   fuse(match, graph) {
     const op = operatorOf(graph, 'QLinearConv', 10)
-    const [conv, x, w] = [call(match, 'producer'), codesOf(call(match, 'x')), codesOf(call(match, 'w'))]
+    const [conv, x, w] = [callOf(match, 'producer'), codesOf(callOf(match, 'x')), codesOf(callOf(match, 'w'))]
     const inputs = {
       ...{ x: x.codes, xScale: x.scale, xZero: x.zero, w: w.codes, wScale: w.scale, wZero: w.zero },
       ...resultOf(match),
@@ -117,21 +108,34 @@ const convPattern: Pattern = {
     }
     const range = rangeOf(graph, match)
     const parameters: Parameters = { ...conv.known, channelsLast: false, range: range === 'all' ? undefined : range }
-    return op && { call: fusedCall(call(match, 'quantized'), op, inputs, parameters) }
+    return op && { call: fusedCall(callOf(match, 'quantized'), op, inputs, parameters) }
   }
 }
 
-/** The operands of a product of codes; undefined where the kernel of products takes others. */
-function factorsOf(graph: PlanGraph, match: Match, columns: number) {
-  const [a, b] = [call(match, 'a'), call(match, 'b')]
+/** Makes the operands of a product of codes; undefined where the kernel of products takes others. */
+export function factorsOf(
+  graph: PlanGraph,
+  match: Match,
+  product: Call
+): (() => Readonly<Record<string, ValueId | undefined>>) | undefined {
+  const [a, b] = [callOf(match, 'a'), callOf(match, 'b')]
+  const columns = shapeOf(graph, operandOf(b, 'x'))
+  const isTurned = product.known.transposeB === true && isNamed('MatMul')(product)
+  if (!isAlong(graph, a, undefined) || !isAlong(graph, b, product.known.transposeB === true ? -2 : -1)) return undefined
   const [left, right] = [codesOf(a), codesOf(b)]
-  if (!isAlong(graph, a, undefined) || !isAlong(graph, b, columns)) return undefined
-  if (left.zero === undefined || right.zero === undefined) return undefined
-  return {
-    ...{ a: left.codes, aScale: left.scale, aZero: left.zero },
-    ...{ b: right.codes, bScale: right.scale, bZero: right.zero }
-  }
+  // What is no constant is not transposed before.
+  const canTurn = graph.constantOf(right.codes) !== undefined && columns?.length === 2 && isConcrete(columns)
+  if (isTurned && !canTurn) return undefined
+  return () => ({
+    ...{ a: left.codes, aScale: left.scale, aZero: left.zero ?? zerosFor(graph, left) },
+    ...{ b: isTurned ? transposedBytes(graph, right.codes, columns as readonly number[]) : right.codes },
+    ...{ bScale: right.scale, bZero: right.zero ?? zerosFor(graph, right) }
+  })
 }
+
+/** A zero point of 0 for codes that have none. */
+const zerosFor = (graph: PlanGraph, { codes }: Codes): ValueId =>
+  graph.addConstant(`${codes}\0zero`, allocate(typeOf(graph, codes)!, []))
 
 const isMatrix = (graph: PlanGraph, call: Call, operand: string): boolean =>
   (shapeOf(graph, operandOf(call, operand))?.length ?? 0) > 1
@@ -142,50 +146,62 @@ const productPattern: Pattern = {
   calls: {
     a: DEQUANTIZED,
     b: DEQUANTIZED,
-    producer: { is: isNamed('MatMul'), reads: () => ({ a: 'a', b: 'b' }) },
+    producer: { is: call => isNamed('MatMul')(call) && isPlainProduct(call), reads: () => ({ a: 'a', b: 'b' }) },
     quantized: quantizedAfter('producer')
   },
   root: 'quantized',
   guard: (match, graph) =>
-    isPlainProduct(call(match, 'producer')) &&
-    ['a', 'b'].every(operand => isMatrix(graph, call(match, 'producer'), operand)) &&
+    ['a', 'b'].every(operand => isMatrix(graph, callOf(match, 'producer'), operand)) &&
     resultOf(match).yZero !== undefined &&
-    factorsOf(graph, match, -1) !== undefined,
+    factorsOf(graph, match, callOf(match, 'producer')) !== undefined,
   fuse(match, graph) {
     const op = operatorOf(graph, 'QLinearMatMul', 10)
-    const inputs = { ...factorsOf(graph, match, -1), ...resultOf(match) }
-    return op && { call: fusedCall(call(match, 'quantized'), op, inputs, {}) }
+    const inputs = { ...factorsOf(graph, match, callOf(match, 'producer'))!(), ...resultOf(match) }
+    return op && { call: fusedCall(callOf(match, 'quantized'), op, inputs, {}) }
   }
 }
 
 const POOLS: ReadonlyMap<string, string> = new Map([
   ['AveragePool', 'QLinearAveragePool'],
-  ['GlobalAveragePool', 'QLinearGlobalAveragePool']
+  ['GlobalAveragePool', 'QLinearGlobalAveragePool'],
+  // As OpenVINO writes it.
+  ['ReduceMean', 'QLinearGlobalAveragePool']
 ])
+
+/** Whether a mean is one over planes that keep their axes. */
+function isOfPlanes(call: Call, graph: PlanGraph): boolean {
+  const rank = shapeOf(graph, call.inputs[0])?.length ?? 0
+  const axes = numbersOf(graph, call, 'axes')?.map(axis => (axis < 0 ? axis + rank : axis))
+  return call.known.keepDims === true && rank > 2 && new Set(axes).size === rank - 2 && axes!.every(axis => axis > 1)
+}
 
 /** The means of windows of dequantized codes, which are quantized. */
 const poolPattern: Pattern = {
   name: 'quantized pool',
   calls: {
     x: DEQUANTIZED,
-    producer: { is: isNamed(...POOLS.keys()), reads: () => ({ x: 'x' }) },
+    producer: {
+      is: (call, graph) => isNamed(...POOLS.keys())(call) && (call.op.name !== 'ReduceMean' || isOfPlanes(call, graph)),
+      reads: ({ operands }) => ({ [operands[0].name]: 'x' })
+    },
     quantized: quantizedAfter('producer')
   },
   root: 'quantized',
   guard: (match, graph) =>
-    isAlong(graph, call(match, 'x'), undefined) &&
-    typeOf(graph, codesOf(call(match, 'x')).codes) === typeOf(graph, call(match, 'quantized').outputs[0]),
+    isAlong(graph, callOf(match, 'x'), undefined) &&
+    typeOf(graph, codesOf(callOf(match, 'x')).codes) === typeOf(graph, callOf(match, 'quantized').outputs[0]),
   fuse(match, graph) {
-    const [pool, { codes, scale, zero }] = [call(match, 'producer'), codesOf(call(match, 'x'))]
+    const [pool, { codes, scale, zero }] = [callOf(match, 'producer'), codesOf(callOf(match, 'x'))]
     const op = operatorOf(graph, POOLS.get(pool.op.name)!, 1, 'onnx', 'com.microsoft')
     const { yScale, yZero } = resultOf(match)
     const inputs = { x: codes, xScale: scale, xZero: zero, resultScale: yScale, resultZero: yZero }
-    return op && { call: fusedCall(call(match, 'quantized'), op, inputs, { ...pool.known, channelsLast: false }) }
+    return op && { call: fusedCall(callOf(match, 'quantized'), op, inputs, { ...pool.known, channelsLast: false }) }
   }
 }
 
-/** MatMul of OpenVINO can transpose its factors. */
-const isPlainProduct = ({ known }: Call): boolean => known.transposeA !== true && known.transposeB !== true
+/** MatMul of com.microsoft and of OpenVINO can do more to its factors; constants may be transposed. */
+export const isPlainProduct = ({ known: { alpha, transposeA, movesA, movesB } }: Call): boolean =>
+  alpha === 1 && transposeA !== true && movesA !== true && movesB !== true
 
 /** Gemm of dequantized matrices whose result is quantized. */
 const gemmPattern: Pattern = {
@@ -201,21 +217,19 @@ const gemmPattern: Pattern = {
   },
   root: 'quantized',
   guard(match, graph) {
-    const gemm = call(match, 'producer')
+    const gemm = callOf(match, 'producer')
     const c = operandOf(gemm, 'c')
     const isList = c === undefined || shapeOf(graph, c)?.length === 1
-    return isList && resultOf(match).yZero !== undefined && factorsOf(graph, match, columnsOf(gemm)) !== undefined
+    return isList && resultOf(match).yZero !== undefined && factorsOf(graph, match, gemm) !== undefined
   },
   fuse(match, graph) {
-    const gemm = call(match, 'producer')
+    const gemm = callOf(match, 'producer')
     const op = operatorOf(graph, 'QGemm', 1, 'onnx', 'com.microsoft')
-    const inputs = { ...factorsOf(graph, match, columnsOf(gemm)), c: operandOf(gemm, 'c'), ...resultOf(match) }
+    const inputs = { ...factorsOf(graph, match, gemm)!(), c: operandOf(gemm, 'c'), ...resultOf(match) }
     const { alpha, transposeA, transposeB } = gemm.known
-    return op && { call: fusedCall(call(match, 'quantized'), op, inputs, { alpha, transposeA, transposeB }) }
+    return op && { call: fusedCall(callOf(match, 'quantized'), op, inputs, { alpha, transposeA, transposeB }) }
   }
 }
-
-const columnsOf = ({ known }: Call): number => (known.transposeB === true ? 0 : 1)
 
 /**
  * A product of codes in int32 that is converted and multiplied by the product of two scales: dynamic quantization, as
@@ -236,19 +250,19 @@ const scaledPattern: Pattern = {
   guard: (match, graph) => scaledInputs(match, graph) !== undefined,
   fuse(match, graph) {
     const op = operatorOf(graph, 'MatMulIntegerToFloat', 1, 'onnx', 'com.microsoft')
-    return op && { call: fusedCall(call(match, 'scaled'), op, scaledInputs(match, graph)!, {}) }
+    return op && { call: fusedCall(callOf(match, 'scaled'), op, scaledInputs(match, graph)!, {}) }
   }
 }
 
 function scaledInputs(match: Match, graph: PlanGraph): Readonly<Record<string, ValueId | undefined>> | undefined {
-  const product = call(match, 'producer')
+  const product = callOf(match, 'producer')
   const scales = [match.values.get('aScale'), match.values.get('bScale')]
   // The order of the factors does not tell which is whose: what is a list belongs to the columns of B.
   const [aScale, bScale] = isOne(shapeOf(graph, scales[0])) ? scales : scales.reverse()
   const [aZero, bZero] = [operandOf(product, 'aZero'), operandOf(product, 'bZero')]
   const columns = shapeOf(graph, operandOf(product, 'b'))!.at(-1)
   const fits =
-    [aScale, bScale, call(match, 'cast').outputs[0]].every(id => isFloat32(graph, id)) &&
+    [aScale, bScale, callOf(match, 'cast').outputs[0]].every(id => isFloat32(graph, id)) &&
     isOne(shapeOf(graph, aScale)) &&
     (aZero === undefined || isOne(shapeOf(graph, aZero))) &&
     [bScale, bZero].every(id => id === undefined || isOne(shapeOf(graph, id)) || isList(graph, id, columns))
@@ -260,8 +274,14 @@ const isList = (graph: PlanGraph, id: ValueId | undefined, length: Dim | undefin
   return shape?.length === 1 && length !== undefined && sameDim(shape[0], length)
 }
 
+/** Whether a constant has a number for each column, and axes of size 1 before. */
+function isColumn(graph: PlanGraph, id: ValueId | undefined, length: Dim | undefined): boolean {
+  const dims = id === undefined ? undefined : graph.constantOf(id)?.dims
+  return dims !== undefined && dims.at(-1) === length && dims.slice(0, -1).every(dim => dim === 1)
+}
+
 /** A list that is added to the columns of a scaled product. */
-const biasPattern: Pattern = {
+export const biasPattern: Pattern = {
   name: 'scaled product',
   calls: {
     producer: {
@@ -271,14 +291,20 @@ const biasPattern: Pattern = {
   },
   root: 'sum',
   guard(match, graph) {
-    const [made, bias] = [call(match, 'producer').outputs[0], match.values.get('bias')]
-    return isFloat32(graph, made) && isFloat32(graph, bias) && isList(graph, bias, shapeOf(graph, made)?.at(-1))
+    const [made, bias] = [callOf(match, 'producer').outputs[0], match.values.get('bias')]
+    const [dims, rank] = [shapeOf(graph, bias), shapeOf(graph, made)?.length]
+    // OpenVINO gives the list as many axes as the product has.
+    const isOfColumns =
+      isList(graph, bias, shapeOf(graph, made)?.at(-1)) ||
+      (dims !== undefined && dims.length === rank && isColumn(graph, bias, shapeOf(graph, made)?.at(-1)))
+    return isFloat32(graph, made) && isFloat32(graph, bias) && isOfColumns
   },
-  fuse(match) {
-    const product = call(match, 'producer')
+  fuse(match, graph) {
+    const product = callOf(match, 'producer')
     const inputs = Object.fromEntries(product.operands.map(({ name, index }) => [name, product.inputs[index]]))
-    inputs.bias = match.values.get('bias')
-    return { call: fusedCall(call(match, 'sum'), product.op, inputs, product.known) }
+    const bias = match.values.get('bias')!
+    inputs.bias = shapeOf(graph, bias)?.length === 1 ? bias : addList(graph, bias)
+    return { call: fusedCall(callOf(match, 'sum'), product.op, inputs, product.known) }
   }
 }
 

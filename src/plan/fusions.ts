@@ -22,7 +22,7 @@ import { fusedConvert } from './fused-convert.ts'
 export const QUANTIZED: readonly Pattern[] = codePatterns
 
 /** These and the ones that round otherwise. */
-export const QUANTIZED_ROUNDED: readonly Pattern[] = [...quantizedPatterns, ...QUANTIZED]
+export const QUANTIZED_ROUNDED: readonly Pattern[] = [channelPattern, ...quantizedPatterns, ...QUANTIZED]
 
 /** Patterns whose fused operators give the same numbers as the calls that they stand for. */
 export const IDENTICAL: readonly Pattern[] = [fusedConvert, transposesPattern]

@@ -2,7 +2,7 @@ import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/cal
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
-import { type Fact, knownValue } from '../shapes/fact.ts'
+import { type Fact, factOf, knownValue } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
@@ -49,25 +49,27 @@ export interface PlanOptions {
  */
 export class PlanGraph {
   readonly bound: BoundGraph
-  readonly facts: ReadonlyMap<ValueId, Fact>
   readonly wanted: readonly ValueId[]
   readonly isObserved: boolean
   /** Values known before any run: those of the file, and those that `fold` adds. */
   readonly constants: Map<ValueId, Constant | Tensor>
   readonly removed: RemovedNode[] = []
+  /** What inference knows; a copy once a pass adds values. */
+  private known: ReadonlyMap<ValueId, Fact>
+  private added: Map<ValueId, Fact> | undefined
   /** Values that are seen from outside: inputs, captured values, wanted ones. */
   private readonly outside: ReadonlySet<ValueId>
   private readonly inputs: ReadonlySet<ValueId>
   private readonly outputs: ReadonlySet<ValueId>
   /** By position; undefined where an item has been removed. */
-  private readonly list: (PlanItem | undefined)[]
+  private list: (PlanItem | undefined)[]
   private readonly positions = new Map<PlanItem, number>()
   private readonly makers = new Map<ValueId, PlanItem>()
   private readonly readers = new Map<ValueId, Set<PlanItem>>()
 
   constructor({ bound, facts }: Propagation, wanted: readonly ValueId[], { isObserved = false }: PlanOptions = {}) {
     this.bound = bound
-    this.facts = facts
+    this.known = facts
     this.wanted = wanted
     this.isObserved = isObserved
     this.constants = new Map(bound.constants)
@@ -85,6 +87,23 @@ export class PlanGraph {
 
   get calls(): PlanCall[] {
     return this.items.filter(isPlanCall)
+  }
+
+  get facts(): ReadonlyMap<ValueId, Fact> {
+    return this.known
+  }
+
+  /** Says what is known of a value that a pass adds. */
+  describe(id: ValueId, fact: Fact): void {
+    this.added ??= new Map(this.known)
+    this.known = this.added.set(id, fact)
+  }
+
+  /** Adds a constant of few elements, whose value passes may look at. */
+  addConstant(id: ValueId, value: Tensor): ValueId {
+    this.constants.set(id, value)
+    this.describe(id, factOf(value))
+    return id
   }
 
   /** What makes a value; undefined for constants, inputs and captured values. */
@@ -120,6 +139,16 @@ export class PlanGraph {
     const at = this.unindex(item)
     this.list[at] = by
     this.index(by, at)
+  }
+
+  /** Puts calls, in their order, in the places of others. */
+  spread(by: ReadonlyMap<PlanItem, readonly PlanCall[]>): void {
+    if (by.size === 0) return
+    for (const item of by.keys()) this.unindex(item)
+    const items = this.items.flatMap((item): readonly PlanItem[] => by.get(item) ?? [item])
+    this.list = [...items]
+    this.positions.clear()
+    items.forEach((item, i) => this.index(item, i))
   }
 
   private index(item: PlanItem, at: number): void {

@@ -1,4 +1,3 @@
-import type { ValueId } from '../graph/graph.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { elementCount, memoryBytes } from '../tensor/tensor.ts'
@@ -21,8 +20,8 @@ export interface PlanMemory {
 }
 
 /** Adds up what the steps of a plan hold: each result from the step that makes it to the last one that reads it. */
-export function planMemory(plan: Plan, facts: ReadonlyMap<ValueId, Fact>): PlanMemory {
-  const factBySlot = new Map([...plan.slots].map(([id, slot]) => [slot, facts.get(id)]))
+export function planMemory(plan: Plan): PlanMemory {
+  const factBySlot = new Map([...plan.slots].map(([id, slot]) => [slot, plan.facts.get(id)]))
   const held = new Map<number, number>()
   let [bytes, peakBytes, peakStep, isLowerBound] = [0, 0, -1, false]
   for (const [at, step] of plan.steps.entries()) {

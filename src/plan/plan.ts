@@ -3,9 +3,13 @@ import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { CallMemo } from '../infer/prepare.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
+import type { Fact } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { biases } from './biases.ts'
 import { bypass } from './bypass.ts'
+import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
 import { fold, foldNumbers } from './fold.ts'
+import { floatPatterns } from './fuse-to-floats.ts'
 import { fuse } from './fuse.ts'
 import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
@@ -68,6 +72,8 @@ export interface BodyPlan {
 /** A graph flattened into steps. */
 export interface Plan {
   readonly bound: BoundGraph
+  /** What is known of values, those included that passes added. */
+  readonly facts: ReadonlyMap<ValueId, Fact>
   readonly slots: ReadonlyMap<ValueId, number>
   readonly steps: readonly Step[]
   readonly inputs: readonly number[]
@@ -103,7 +109,11 @@ const IMPROVING: readonly Pass[] = [
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 const IMPROVING_FAST: readonly Pass[] = [
   bypass,
+  biases,
+  stateCodes,
   fuse(QUANTIZED_ROUNDED),
+  fuse(floatPatterns),
+  fuse([fakeQuantizePattern]),
   foldNumbers,
   prune,
   fuse(ROUNDED),
@@ -200,6 +210,7 @@ function lower(graph: PlanGraph, bodies: BodyPlans): Plan {
   })
   return {
     bound,
+    facts: graph.facts,
     removed: graph.removed,
     slots,
     steps,

@@ -1,5 +1,4 @@
 import { NodewiseError } from '../errors.ts'
-import type { ValueId } from '../graph/graph.ts'
 import { locate } from '../infer/propagate.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import type { Dim } from '../shapes/dim.ts'
@@ -47,8 +46,8 @@ export class Forecast {
   private fitting: readonly number[] | undefined
 
   /** @param limit bytes that a run may hold */
-  constructor(plan: Plan, facts: ReadonlyMap<ValueId, Fact>, limit: number) {
-    const factBySlot = new Map([...plan.slots].map(([id, slot]) => [slot, facts.get(id)]))
+  constructor(plan: Plan, limit: number) {
+    const factBySlot = new Map([...plan.slots].map(([id, slot]) => [slot, plan.facts.get(id)]))
     this.plan = plan
     this.limit = limit
     this.axes = plan.inputs.flatMap((slot, input) => axesOf(factBySlot.get(slot), input))

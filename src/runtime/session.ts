@@ -348,7 +348,7 @@ export class Session {
     const result = yield* this.propagated(overrides)
     const plan = planGraph(result, wanted, { isObserved, isExact: this.options.precision === 'exact' })
     // The caller may change its own list.
-    const forecast = new Forecast(plan, result.facts, this.maxMemory)
+    const forecast = new Forecast(plan, this.maxMemory)
     const settled = isObserved ? undefined : new Settled(plan, this.weights, this.blocks)
     return { names: [...names], outOfRange, isObserved, overrides, plan, forecast, settled }
   }

@@ -16,7 +16,7 @@ import { selectAttention, selectScaledDotProductAttention } from './kernels/atte
 import { selectBest } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
 import { selectByteConcat, selectQLinearConcat } from './kernels/byte-concat.ts'
-import { selectConvInteger, selectQLinearConv } from './kernels/byte-conv.ts'
+import { selectConvInteger, selectConvIntegerToFloat, selectQLinearConv } from './kernels/byte-conv.ts'
 import { selectQLinearAveragePool, selectQLinearGlobalPool } from './kernels/byte-pool.ts'
 import { selectQLinearSoftmax } from './kernels/byte-softmax.ts'
 import { selectByteTable, selectRecoding } from './kernels/byte-table.ts'
@@ -158,6 +158,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
   ['ByteTable', selectByteTable],
   ['ConvInteger', selectConvInteger],
+  ['ConvIntegerToFloat', selectConvIntegerToFloat],
   ['QLinearConv', selectQLinearConv],
   ['QLinearAdd', selectQLinearBinary('add')],
   ['QLinearMul', selectQLinearBinary('multiply')],

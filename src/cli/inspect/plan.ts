@@ -49,18 +49,17 @@ export function describePlan(model: Model, registry: Registry): DescribedPlan {
 }
 
 function described(plan: Plan, result: Propagation): DescribedPlan {
-  const { facts } = result
   const removed = (wanted: string): string[] =>
     plan.removed.filter(({ why }) => why === wanted).map(({ node }) => nameOf(node))
   return {
-    steps: plan.steps.map(step => describedStep(step, result)),
+    steps: plan.steps.map(step => describedStep(step, plan.facts, result)),
     folded: removed('folded').reverse(),
     pruned: removed('pruned').reverse(),
-    memory: planMemory(plan, facts)
+    memory: planMemory(plan)
   }
 }
 
-function describedStep(step: Step, { facts, bodies }: Propagation): DescribedStep {
+function describedStep(step: Step, facts: Plan['facts'], { bodies }: Propagation): DescribedStep {
   const { call, nodes, fused, inPlace, constants } = step
   const packed = call.op.pack ? call.operands.filter(({ index }) => constants.includes(index)) : []
   const factAt = (id: ValueId | undefined): Fact | undefined => (id === undefined ? undefined : facts.get(id))

@@ -49,6 +49,13 @@ export const selectQLinearConv = selectorFor<Params>(candidate => {
   return convSelection(candidate, yZero.type, [wScale, wZero], given => given)
 })
 
+/** ConvIntegerToFloat of bytes. */
+export const selectConvIntegerToFloat = selectorFor<Params>(candidate => {
+  const { xScale, wScale, wZero, bias } = candidate.operands
+  if (xScale?.type !== 'float32' || !isSingle(xScale) || (bias && bias.type !== 'float32')) return undefined
+  return convSelection(candidate, 'float32', [wScale, wZero], given => given)
+})
+
 /**
  * @param lists of which there may be one for each output channel
  * @param operandsOf the operands by the names of QLinearConv
@@ -141,7 +148,10 @@ function convKernel(
 /** In place of what the kernel does not read. */
 const NO_ZEROS = new Int32Array(1)
 
-/** Scales, codes and biases, and what follows from them, as ../assembly/int8/requantize.ts describes them. */
+/**
+ * Scales, codes (floats have none) and biases, and what follows from them, as ../assembly/int8/requantize.ts describes
+ * them.
+ */
 function numbersOf(
   { xScale, wScale, yScale, yZero, bias }: TensorOperands,
   channels: number,
@@ -150,7 +160,7 @@ function numbersOf(
 ): Float64Array {
   const lowest = type === 'int8' ? -128 : 0
   const [low, high] = range ?? [lowest, lowest + 255]
-  const [xStep, yStep, zero] = [xScale, yScale, yZero].map(tensor => asDoubles(tensor!).data[0])
+  const [xStep = 1, yStep = 1, zero = 0] = [xScale, yScale, yZero].map(tensor => tensor && asDoubles(tensor).data[0])
   const numbers = new Float64Array(SINGLE_NUMBERS + 4 * channels)
   const singles = new Float32Array(numbers.buffer)
   numbers.set([xStep, yStep, zero, low, high])

@@ -1,8 +1,10 @@
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { convIntegerToFloat } from '../../../src/op-kit/conv-to-float.ts'
+import { convInteger } from '../../../src/ops/quantized/conv-integer.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import type { Kind } from '../../ops/harness.ts'
+import { callOf, type Kind, runOp } from '../../ops/harness.ts'
 import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
-import { expectEqual, noise } from '../compare.ts'
+import { expectEqual, noise, onHeap, runPlanned } from '../compare.ts'
 
 const scales = (n: number, seed: number): Tensor =>
   new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), n === 1 ? [] : [n])
@@ -85,6 +87,29 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
       }
     })
   })
+
+  test.each(CASES.filter((_, i) => i % 4 === 0))(
+    'are scaled to float32 as the reference does: %s',
+    (_, x, w, attributes) => {
+      const integers = [codes('uint8', x, 1), codes('int8', w, 2), one('uint8', 101), codes('int8', [w[0]], 3)]
+      const call = callOf(['onnx', 'ConvInteger', 10], integers, { attributes })
+      const { dims } = runOp(['onnx', 'ConvInteger', 10], integers, { attributes })[0] as Tensor
+      const operands = {
+        ...{ x: integers[0], w: integers[1], xZero: integers[2], wZero: integers[3] },
+        ...{ xScale: one('float32', 0.013), wScale: scales(w[0], 5), bias: noise([w[0]], 7) }
+      }
+      const given =
+        region === 'heap'
+          ? Object.fromEntries(Object.entries(operands).map(([name, tensor]) => [name, onHeap(tensor)]))
+          : operands
+      for (const bias of [given.bias, undefined]) {
+        const [found, expected] = [true, false].map(isAccelerated =>
+          runPlanned(convIntegerToFloat(convInteger), { ...given, bias }, call.known, dims, isAccelerated)
+        )
+        expect(found.data).toEqual(expected.data)
+      }
+    }
+  )
 
   test('read weights that are packed without zero points', () => {
     const inputs = [codes('uint8', [2, 17, 8, 9], 1), codes('int8', [6, 17, 3, 3], 2), one('uint8', 101)]

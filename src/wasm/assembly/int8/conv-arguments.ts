@@ -17,7 +17,7 @@ export class ByteConvArguments {
   /** What ./requantize.ts describes. */
   numbers: usize
   y: usize
-  /** What Y holds: 0: int32; 2: uint8; 3: int8. */
+  /** What Y holds: 0: int32; 1: float32; 2: uint8; 3: int8. */
   result: u32
   /** Whether X and W hold int8. */
   isSigned: u32

@@ -1,7 +1,7 @@
 import { ByteConvArguments } from './conv-arguments'
 
 /*
- * Sums of a convolution of bytes become codes. `numbers` of the arguments holds
+ * Sums of a convolution of bytes become codes, or floats. `numbers` of the arguments holds
  *   float64: scale of X, scale, zero point, lowest and highest code of Y
  *   float32: lowest and highest code less the zero point
  *   int32:   MAGIC's bits less the zero point, and nothing
@@ -45,6 +45,10 @@ export function finishRows(
     for (; channels > 0; channels--, at += 32, to += step) copySums(at, args.yUnit, count, to)
     return
   }
+  if (args.result == 1) {
+    scaleRows(args, at, channel, channels, count, to)
+    return
+  }
   const numbers = args.numbers
   let factors = numbers + SINGLES + ((<usize>(args.groups * args.m)) << 4) + ((<usize>channel) << 4)
   const lowest = v128.load32_splat(numbers, 40)
@@ -78,6 +82,36 @@ export function finishRows(
   }
 }
 
+/** Sums that are scaled in double precision and rounded to float32. */
+function scaleRows(args: ByteConvArguments, at: usize, channel: u32, channels: u32, count: u32, to: usize): void {
+  let scales = args.numbers + SINGLES + ((<usize>channel) << 3)
+  const biases = (<usize>(args.groups * args.m)) << 3
+  for (const end = scales + ((<usize>channels) << 3); scales < end; scales += 8, at += 32, to += args.yChannel) {
+    const scale = v128.load64_splat(scales)
+    const bias = v128.load64_splat(scales + biases)
+    v128.store(at, floatsOf(args, v128.load(at), scale, bias))
+    v128.store(at, floatsOf(args, v128.load(at, 16), scale, bias), 16)
+    copySums(at, args.yUnit, count, to)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function floatsOf(args: ByteConvArguments, sums: v128, scale: v128, bias: v128): v128 {
+  const low = f32x4.demote_f64x2_zero(scaled(args, sums, scale, bias))
+  return i64x2.shuffle(low, f32x4.demote_f64x2_zero(scaled(args, upper(sums), scale, bias)), 0, 2)
+}
+
+/** The lower two of four sums, one step after the other as the reference kernel computes. */
+// @ts-ignore: decorator
+@inline
+function scaled(args: ByteConvArguments, sums: v128, scale: v128, bias: v128): v128 {
+  let x = f64x2.convert_low_i32x4_s(sums)
+  if (args.bias == 1) x = f64x2.add(x, bias)
+  x = f64x2.mul(f64x2.mul(x, v128.load64_splat(args.numbers)), scale)
+  return args.bias == 2 ? f64x2.add(x, bias) : x
+}
+
 function copySums(at: usize, unit: usize, count: u32, to: usize): void {
   if (unit == 4) memory.copy(to, at, count << 2)
   else for (let j: u32 = 0; j < count; j++, to += unit) store<i32>(to, load<i32>(at + (j << 2)))
@@ -108,12 +142,7 @@ function upper(sums: v128): v128 {
 @inline
 function codesOf(args: ByteConvArguments, sums: v128, scale: v128, bias: v128): v128 {
   const numbers = args.numbers
-  let x = f64x2.convert_low_i32x4_s(sums)
-  // As the reference kernel computes, one step after the other.
-  if (args.bias == 1) x = f64x2.add(x, bias)
-  x = f64x2.mul(f64x2.mul(x, v128.load64_splat(numbers)), scale)
-  if (args.bias == 2) x = f64x2.add(x, bias)
-  x = f64x2.nearest(f64x2.div(x, v128.load64_splat(numbers, 8)))
+  let x = f64x2.nearest(f64x2.div(scaled(args, sums, scale, bias), v128.load64_splat(numbers, 8)))
   x = f64x2.add(x, v128.load64_splat(numbers, 16))
   x = f64x2.max(v128.load64_splat(numbers, 24), f64x2.min(v128.load64_splat(numbers, 32), x))
   return i32x4.trunc_sat_f64x2_s_zero(x)

@@ -1,0 +1,40 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import type { Op } from '../op-kit/define.ts'
+import { fusedCall } from './fuse.ts'
+import { type PlanGraph, positionOf } from './graph.ts'
+import { operatorOf } from './patterns.ts'
+
+/** What reads or makes codes: the values that an operand of a quantized operator is. */
+export interface Codes {
+  readonly codes: ValueId
+  readonly scale: ValueId
+  readonly zero: ValueId | undefined
+}
+
+/** What stands for an operand of a call. */
+export const operandOf = (call: Call, name: string): ValueId | undefined => call.inputs[positionOf(call, name)]
+
+/** Codes, scale and zero point of a call of DequantizeLinear. */
+export const codesOf = (call: Call): Codes => ({
+  codes: operandOf(call, 'x')!,
+  scale: operandOf(call, 'scale')!,
+  zero: operandOf(call, 'zero')
+})
+
+/** The operators in which the codes of an IR are stated. */
+export interface CodeOps {
+  readonly quantize: Op
+  readonly dequantize: Op
+}
+
+/** Undefined where the registry lacks one. */
+export function codeOpsIn(graph: PlanGraph): CodeOps | undefined {
+  const [quantize, dequantize] = ['QuantizeLinear', 'DequantizeLinear'].map(type => operatorOf(graph, type, 13))
+  return quantize && dequantize && { quantize, dequantize }
+}
+
+/** A call of DequantizeLinear in the place of another call. */
+export function dequantizing(root: Call, { dequantize }: CodeOps, { codes, scale, zero }: Codes, axis?: number): Call {
+  return fusedCall(root, dequantize, { x: codes, scale, zero }, { axis, blockSize: 0, to: undefined })
+}

@@ -1,0 +1,111 @@
+import type { Call } from '../bind/call.ts'
+import type { Constant, ValueId } from '../graph/graph.ts'
+import { type DType, isFloat } from '../tensor/dtype.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
+import { type CodeOps, dequantizing, operandOf } from './code-ops.ts'
+import { addList } from './derive.ts'
+import { isFloat32, isPlanCall, type PlanGraph, typeOf } from './graph.ts'
+import { isNamed } from './patterns.ts'
+
+const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
+const isCast = isNamed('Cast')
+const isSub = isNamed('Sub')
+const isMul = isNamed('Mul')
+const isTaking = isNamed('Conv', 'MatMul')
+
+/** Constant codes, and what makes numbers of them. */
+interface Weights {
+  readonly codes: ValueId
+  readonly scale: ValueId
+  readonly zero: ValueId | undefined
+  /** Axis along which scales and zero points lie; undefined: there is one for all. */
+  readonly axis: number | undefined
+}
+
+/**
+ * States calls that make the numbers of constant bytes, `(code - zero point) * scale`, as one call of DequantizeLinear,
+ * where a convolution reads them, or a product whose other factor has codes, too.
+ * @param made numbers that are made of codes
+ */
+export function numbersAsCodes(graph: PlanGraph, made: ReadonlySet<ValueId>, ops: CodeOps): void {
+  for (const item of graph.calls) {
+    const { call } = item
+    const to = call.outputs[0]
+    if (to === undefined || !isFloat32(graph, to) || graph.isOutside(to)) continue
+    if (![...graph.readersOf(to)].every(reader => isPlanCall(reader) && takesCodes(reader.call, to, made))) continue
+    const weights = weightsOf(graph, call)
+    if (weights === undefined) continue
+    const { axis, ...codes } = weights
+    graph.replace(item, { ...item, call: dequantizing(call, ops, codes, axis) })
+  }
+}
+
+const takesCodes = (call: Call, id: ValueId, made: ReadonlySet<ValueId>): boolean =>
+  isTaking(call) && call.inputs[1] === id && made.has(call.inputs[0]!)
+
+/** Undefined where a call does not end the computation of numbers of bytes. */
+function weightsOf(graph: PlanGraph, call: Call): Weights | undefined {
+  // OpenVINO computes with float16 where it compresses constants, and widens what comes out.
+  const scaled = isCast(call) ? makerOf(graph, call.inputs[0]) : call
+  if (scaled === undefined || !isMul(scaled)) return undefined
+  for (const [a, b] of [['a', 'b'] as const, ['b', 'a'] as const]) {
+    const [numbers, scale] = [makerOf(graph, operandOf(scaled, a)), constantOf(graph, operandOf(scaled, b))]
+    const found = numbers && scale && centredOf(graph, numbers)
+    const weights = found && isFloat(scale.type) ? listedOf(graph, found, operandOf(scaled, b)!, scale) : undefined
+    if (weights) return weights
+  }
+  return undefined
+}
+
+/** Codes and their zero points, with the value that holds them. */
+interface Centred {
+  readonly codes: ValueId
+  readonly zero: ValueId | undefined
+}
+
+/** Convert, perhaps with Subtract behind it. */
+function centredOf(graph: PlanGraph, call: Call): Centred | undefined {
+  const codes = codesOfCast(graph, isSub(call) ? makerOf(graph, operandOf(call, 'a')) : call)
+  if (codes === undefined || !isSub(call)) return codes === undefined ? undefined : { codes, zero: undefined }
+  const zero = codesOfCast(graph, makerOf(graph, operandOf(call, 'b')))
+  return zero !== undefined && typeOf(graph, zero) === typeOf(graph, codes) ? { codes, zero } : undefined
+}
+
+/** Constant bytes that a Cast makes floats of. */
+function codesOfCast(graph: PlanGraph, call: Call | undefined): ValueId | undefined {
+  const id = call?.inputs[0]
+  if (call === undefined || id === undefined || !isCast(call)) return undefined
+  return BYTES.includes(constantOf(graph, id)?.type) ? id : undefined
+}
+
+/** Scales and zero points as lists along the one axis on which both lie. */
+function listedOf(
+  graph: PlanGraph,
+  { codes, zero }: Centred,
+  scaleId: ValueId,
+  scale: Constant | Tensor
+): Weights | undefined {
+  const { dims } = constantOf(graph, codes)!
+  const zeros = zero === undefined ? undefined : constantOf(graph, zero)
+  const axes = [scale, zeros].map(list => (list ? axisOf(list.dims, dims) : 'one'))
+  if (axes.includes(undefined) || (zeros && axes[0] !== axes[1])) return undefined
+  const own = { codes, scale: addList(graph, scaleId), zero: zero === undefined ? undefined : addList(graph, zero) }
+  return { ...own, axis: axes[0] === 'one' ? undefined : axes[0] }
+}
+
+/** The one axis of the codes along which a list lies; undefined: it lies along several, or fits none. */
+function axisOf(list: readonly number[], codes: readonly number[]): number | 'one' | undefined {
+  if (list.length > codes.length) return undefined
+  const before = codes.length - list.length
+  const along = list.flatMap((dim, i) => (dim === 1 ? [] : [i + before]))
+  if (along.length === 0) return 'one'
+  return along.length === 1 && codes[along[0]] === product(list) ? along[0] : undefined
+}
+
+const constantOf = (graph: PlanGraph, id: ValueId | undefined): Constant | Tensor | undefined =>
+  id === undefined ? undefined : graph.constantOf(id)
+
+function makerOf(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
+  const maker = id === undefined ? undefined : graph.makerOf(id)
+  return maker && isPlanCall(maker) ? maker.call : undefined
+}

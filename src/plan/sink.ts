@@ -1,0 +1,78 @@
+import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { type CodeOps, type Codes, dequantizing, operandOf } from './code-ops.ts'
+import { isMovement, MOVING, onBytes } from './fuse-codes.ts'
+import { isPlanCall, type PlanCall, type PlanGraph, type PlanItem, shapeOf, typeOf } from './graph.ts'
+import { isNamed } from './patterns.ts'
+
+const isConcat = isNamed('Concat')
+/** Operators that compute with codes, and the operands that are these. */
+const TAKING: ReadonlyMap<string, string> = new Map([
+  ['Conv', 'x'],
+  ['MatMul', 'a'],
+  ['Gemm', 'a']
+])
+
+/**
+ * Numbers of codes that are moved before a convolution or a product reads them become codes that are moved: files
+ * quantize once before MaxPool, Reshape or Concat, and not again behind them.
+ * @param made codes by the numbers that DequantizeLinear makes of them; what is moved is added
+ */
+export function sinkNumbers(graph: PlanGraph, made: Map<ValueId, Codes>, ops: CodeOps): void {
+  const by = new Map<PlanItem, readonly PlanCall[]>()
+  for (const item of graph.calls) {
+    const [{ call }, to] = [item, item.call.outputs[0]]
+    if (to === undefined || graph.isOutside(to) || !isWanted(graph, to)) continue
+    const moved = movedCodes(graph, call, made)
+    if (moved === undefined) continue
+    const codes = `${to}\0codes`
+    graph.describe(codes, tensorFact(typeOf(graph, moved.codes.codes), shapeOf(graph, to)))
+    const own: Codes = { ...moved.codes, codes }
+    const moving = { ...onBytes(call), inputs: moved.inputs, outputs: [codes] }
+    const numbers = { ...dequantizing(call, ops, own), outputs: [to] }
+    by.set(
+      item,
+      [moving, numbers].map(call => ({ ...item, call }))
+    )
+    made.set(to, own)
+  }
+  graph.spread(by)
+}
+
+/** The inputs of a call that moves codes instead of numbers; undefined where it computes, or codes differ. */
+function movedCodes(
+  graph: PlanGraph,
+  call: Call,
+  made: ReadonlyMap<ValueId, Codes>
+): { readonly inputs: Call['inputs']; readonly codes: Codes } | undefined {
+  if (isConcat(call)) {
+    const parts = call.inputs.map(id => (id === undefined ? undefined : made.get(id)))
+    const [first] = parts
+    const areAlike = parts.every(part => part && first && isSame(graph, part, first))
+    return first && areAlike ? { inputs: parts.map(part => part!.codes), codes: first } : undefined
+  }
+  const operand = isNamed(...MOVING.keys())(call) && isMovement(call, graph) ? MOVING.get(call.op.name) : undefined
+  const id = operand === undefined ? undefined : operandOf(call, operand)
+  const codes = id === undefined ? undefined : made.get(id)
+  return codes && { inputs: call.inputs.with(call.inputs.indexOf(id), codes.codes), codes }
+}
+
+/** Whether two quantizations are constants of the same numbers. */
+const isSame = (graph: PlanGraph, a: Codes, b: Codes): boolean =>
+  (['scale', 'zero'] as const).every(name => {
+    const [one, other] = [a[name], b[name]].map(id => id !== undefined && graph.constantOf(id))
+    return one === other || (one && other && 'data' in one && 'data' in other && one.data[0] === other.data[0])
+  }) && typeOf(graph, a.codes) === typeOf(graph, b.codes)
+
+/** Whether a value is read, perhaps moved once more, by what computes with codes. */
+function isWanted(graph: PlanGraph, id: ValueId): boolean {
+  return [...graph.readersOf(id)].some(reader => {
+    if (!isPlanCall(reader)) return false
+    const { call } = reader
+    const operand = TAKING.get(call.op.name)
+    if (operand !== undefined) return operandOf(call, operand) === id
+    const moves = isConcat(call) || operandOf(call, MOVING.get(call.op.name) ?? '') === id
+    return moves && call.outputs[0] !== undefined && isWanted(graph, call.outputs[0])
+  })
+}

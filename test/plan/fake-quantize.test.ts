@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest'
+import { bind } from '../../src/bind/bind.ts'
+import { registryWith } from '../../src/built-in.ts'
+import type { Model } from '../../src/graph/graph.ts'
+import { InferenceSession } from '../../src/index.ts'
+import { propagate } from '../../src/infer/propagate.ts'
+import { type Plan, planGraph } from '../../src/plan/plan.ts'
+import { layer, load, net } from '../openvino/ir.ts'
+import { noise } from '../wasm/compare.ts'
+import { opsOf } from './plan.ts'
+
+const PRECISION = { f32: 'FP32', f16: 'FP16', i8: 'I8', u8: 'U8', i32: 'I32', i64: 'I64' } as const
+type Type = keyof typeof PRECISION
+
+/** Builds an IR layer by layer; a value is the number of its layer and the port that gives it. */
+class Ir {
+  private readonly layers: string[] = []
+  private readonly edges: string[] = []
+  private bin = new Uint8Array()
+
+  constant(type: Type, dims: readonly number[], data: ArrayBufferView): string {
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    const place = `offset="${this.bin.length}" size="${bytes.length}"`
+    this.bin = new Uint8Array(Buffer.concat([this.bin, bytes]))
+    return this.add('Const', [], type, dims, `element_type="${type}" shape="${dims.join()}" ${place}`)
+  }
+
+  floats(dims: readonly number[], values: readonly number[]): string {
+    return this.constant('f32', dims, Float32Array.from(values))
+  }
+
+  add(type: string, inputs: readonly string[], to: Type, dims: readonly number[], data = '', names?: string): string {
+    const id = this.layers.length
+    const out = inputs.length
+    inputs.forEach((from, i) => this.edges.push(`${from}>${id}:${i}`))
+    this.layers.push(
+      layer(id, type, {
+        ...(data !== '' && { data }),
+        in: inputs.map((_, i) => `${i}`),
+        ...(type !== 'Result' && { out: [`${out}:${PRECISION[to]}[${dims.join()}]`] }),
+        ...(names && { names })
+      })
+    )
+    return `${id}:${out}`
+  }
+
+  /** FakeQuantize with bounds for all. */
+  fake(x: string, dims: readonly number[], [low, high]: readonly [number, number], levels = 256): string {
+    const bounds = [low, high, low, high].map(bound => this.floats(new Array<number>(dims.length).fill(1), [bound]))
+    return this.add('FakeQuantize', [x, ...bounds], 'f32', dims, `levels="${levels}"`)
+  }
+
+  /** Numbers of codes: Convert, Subtract, Multiply. */
+  weights(type: 'i8' | 'u8', dims: readonly number[], ofScales: readonly number[], hasZeros: boolean): string {
+    const count = ofScales.reduce((all, dim) => all * dim, 1)
+    const codes = Int8Array.from(noise(dims, 5, 127).data, Math.round)
+    const scales = Array.from(noise([count], 6).data, x => 0.001 + Math.abs(x) / 50)
+    let numbers = this.add('Convert', [this.constant(type, dims, codes)], 'f32', dims, 'destination_type="f32"')
+    if (hasZeros) {
+      const zeros = this.constant(
+        type,
+        ofScales,
+        Int8Array.from(noise([count], 7, 9).data, x => Math.abs(Math.round(x)))
+      )
+      const points = this.add('Convert', [zeros], 'f32', ofScales, 'destination_type="f32"')
+      numbers = this.add('Subtract', [numbers, points], 'f32', dims)
+    }
+    return this.add('Multiply', [numbers, this.floats(ofScales, scales)], 'f32', dims)
+  }
+
+  model(y: string): Model {
+    this.add('Result', [y], 'f32', [])
+    return load(net(this.layers, this.edges), this.bin)
+  }
+}
+
+const DIMS = [2, 6, 7, 6]
+const WINDOWS = 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"'
+const INTO: readonly [number, number] = [-1.28, 1.27]
+const OUT: readonly [number, number] = [0, 25.5]
+
+/** A model whose input is quantized. */
+function modelOf(
+  make: (ir: Ir, x: string) => string,
+  dims: readonly number[] = DIMS,
+  range = INTO,
+  levels = 256
+): Model {
+  const ir = new Ir()
+  const x = ir.add('Parameter', [], 'f32', dims, `shape="${dims.join()}" element_type="f32"`, 'x')
+  return ir.model(make(ir, ir.fake(x, dims, range, levels)))
+}
+
+const convolution = (ir: Ir, x: string, w: string, type = 'Convolution', channels = 6): string => {
+  const made = ir.add(type, [x, w], 'f32', [2, channels, 7, 6], WINDOWS)
+  const bias = ir.floats([1, channels, 1, 1], [...noise([channels], 8).data])
+  return ir.add('Add', [made, bias], 'f32', [2, channels, 7, 6])
+}
+const conv = (ir: Ir, x: string, hasZeros = false): string =>
+  convolution(ir, x, ir.weights('i8', [6, 6, 3, 3], [6, 1, 1, 1], hasZeros))
+
+const planOf = (model: Model, isExact = false): Plan => {
+  const result = propagate(bind(model, registryWith()))
+  return planGraph(
+    result,
+    result.bound.graph.outputs.map(({ value }) => value),
+    { isExact }
+  )
+}
+
+/** What a model gives for noise in each precision. */
+async function results(model: Model, dims: readonly number[]): Promise<{ fast: Float32Array; exact: Float32Array }> {
+  const of: Record<string, Float32Array> = {}
+  for (const precision of ['fast', 'exact'] as const) {
+    const session = new InferenceSession(model, { precision })
+    const [y] = Object.values(await session.run({ [session.inputNames[0]]: noise(dims, 1, 1.4) }))
+    of[precision] = (y.data as Float32Array).slice()
+    session.dispose()
+  }
+  return of as { fast: Float32Array; exact: Float32Array }
+}
+
+const MATRIX = [2, 5, 40]
+const NUMBERS = ['QuantizeLinear', 'DequantizeLinear']
+const between = (op: string): string[] => [NUMBERS[0], op, NUMBERS[1]]
+
+type Make = (ir: Ir, x: string) => string
+type Region = readonly [what: string, ops: string[], make: Make, dims: readonly number[]]
+const REGIONS: readonly Region[] = [
+  ['a convolution', between('QLinearConv'), (ir, x) => ir.fake(conv(ir, x), DIMS, OUT), DIMS],
+  [
+    'a convolution with zero points and ReLU',
+    between('QLinearConv'),
+    (ir, x) => ir.fake(ir.add('ReLU', [conv(ir, x, true)], 'f32', DIMS), DIMS, OUT),
+    DIMS
+  ],
+  [
+    'a convolution channel by channel',
+    between('QLinearConv'),
+    (ir, x) => {
+      const w = ir.weights('i8', [6, 1, 1, 3, 3], [6, 1, 1, 1, 1], false)
+      return ir.fake(convolution(ir, x, w, 'GroupConvolution'), DIMS, [-5.12, 5.08])
+    },
+    DIMS
+  ],
+  [
+    'a convolution whose result stays float',
+    ['QuantizeLinear', 'ConvIntegerToFloat'],
+    (ir, x) => conv(ir, x, true),
+    DIMS
+  ],
+  [
+    'MaxPool before a convolution',
+    ['QuantizeLinear', 'MaxPool', 'ConvIntegerToFloat'],
+    (ir, x) => conv(ir, ir.add('MaxPool', [x], 'f32', DIMS, `kernel="3,3" rounding_type="floor" ${WINDOWS}`)),
+    DIMS
+  ],
+  [
+    'Concat of numbers of one range before a convolution',
+    ['QuantizeLinear', 'Concat', 'ConvIntegerToFloat'],
+    (ir, x) => {
+      const joined = ir.add('Concat', [x, x], 'f32', [2, 12, 7, 6], 'axis="1"')
+      return convolution(ir, joined, ir.weights('u8', [6, 12, 3, 3], [6, 1, 1, 1], true))
+    },
+    DIMS
+  ],
+  [
+    'a product, transposed, with a bias',
+    ['QuantizeLinear', 'MatMulIntegerToFloat'],
+    (ir, x) => {
+      const w = ir.weights('i8', [24, 40], [24, 1], false)
+      const made = ir.add('MatMul', [x, w], 'f32', [2, 5, 24], 'transpose_a="false" transpose_b="true"')
+      return ir.add('Add', [made, ir.floats([1, 1, 24], [...noise([24], 8).data])], 'f32', [2, 5, 24])
+    },
+    MATRIX
+  ],
+  [
+    'a product that is quantized',
+    between('QLinearMatMul'),
+    (ir, x) => {
+      const w = ir.weights('i8', [24, 40], [24, 1], true)
+      const made = ir.add('MatMul', [x, w], 'f32', [2, 5, 24], 'transpose_a="false" transpose_b="true"')
+      return ir.fake(made, [2, 5, 24], [-12.8, 12.7])
+    },
+    MATRIX
+  ],
+  [
+    'a mean over planes',
+    between('QLinearGlobalAveragePool'),
+    (ir, x) => {
+      const axes = ir.constant('i64', [2], BigInt64Array.of(2n, -1n))
+      const mean = ir.add('ReduceMean', [x, axes], 'f32', [2, 6, 1, 1], 'keep_dims="true"')
+      return ir.fake(mean, [2, 6, 1, 1], [-0.64, 0.635])
+    },
+    DIMS
+  ]
+]
+
+describe('between FakeQuantize of bytes', () => {
+  test.each(REGIONS)('%s computes with codes', async (_, ops, make, dims) => {
+    const model = modelOf(make, dims)
+    expect(opsOf(planOf(model))).toEqual(ops)
+    const { fast, exact } = await results(model, dims)
+    const largest = Math.max(...exact.map(Math.abs))
+    const far = fast.filter((value, i) => Math.abs(value - exact[i]) > 1e-6 * largest)
+    // A value that lies between two levels may be rounded to the other one.
+    expect(far.length).toBeLessThanOrEqual(ops.length > 2 && ops.at(-1) === NUMBERS[1] ? fast.length / 100 : 0)
+    expect(Math.max(...fast.map((value, i) => Math.abs(value - exact[i])))).toBeLessThan((1.01 / 100) * largest)
+  })
+
+  test.each(REGIONS)('%s stays as it is in exact precision', (_, ops, make, dims) => {
+    expect(
+      opsOf(planOf(modelOf(make, dims), true)).filter(op => ops.includes(op) && /Linear|ToFloat/.test(op))
+    ).toEqual([])
+  })
+
+  test('a sum of two becomes a table', () => {
+    const dims = [1, 6, 60, 60]
+    const sum = (ir: Ir, x: string): string => ir.fake(ir.add('Add', [x, x], 'f32', dims), dims, [-2.56, 2.54])
+    expect(opsOf(planOf(modelOf(sum, dims)))).toEqual(between('ByteTable'))
+  })
+
+  test('weights stay bytes in memory', () => {
+    const { steps, initial } = planOf(modelOf((ir, x) => conv(ir, x)))
+    const { inputs, call } = steps[1]
+    const weights = call.operands.find(({ name }) => name === 'w')!.index
+    expect(initial[inputs[weights]]?.type).toBe('int8')
+  })
+})
+
+describe('FakeQuantize stays', () => {
+  const bounds = (ir: Ir): string[] =>
+    [-1.28, 1.27, -1.28, 1.27].map(bound =>
+      ir.floats(
+        [1, 6, 1, 1],
+        Array.from({ length: 6 }, (_, channel) => bound * (1 + channel))
+      )
+    )
+  test.each([
+    ['where zero is none of its levels', modelOf((ir, x) => conv(ir, x), DIMS, [-1, 1])],
+    ['where its levels are no bytes', modelOf((ir, x) => conv(ir, x), DIMS, INTO, 255)],
+    [
+      'where bounds are those of channels',
+      modelOf((ir, x) =>
+        ir.add('FakeQuantize', [ir.add('ReLU', [x], 'f32', DIMS), ...bounds(ir)], 'f32', DIMS, 'levels="256"')
+      )
+    ]
+  ])('%s', (_, model) => {
+    expect(opsOf(planOf(model))).toContain('FakeQuantize')
+    expect(opsOf(planOf(model))).not.toContain('DequantizeLinear')
+  })
+
+  test('to the last bit where nothing computes with its codes', async () => {
+    const model = modelOf((ir, x) => ir.add('ReLU', [x], 'f32', DIMS))
+    expect(opsOf(planOf(model))).toEqual(['FakeQuantize', 'Relu'])
+    const { fast, exact } = await results(model, DIMS)
+    expect(fast).toEqual(exact)
+  })
+})
