@@ -133,6 +133,11 @@ export class ActiveCall implements KernelContext {
     return this.allocate(index, dims, type, false)
   }
 
+  dimsOf(index: number): readonly number[] | undefined {
+    const fact = this.expected[index]
+    return fact?.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape) ? fact.shape : undefined
+  }
+
   private allocate(
     index: number,
     dims: readonly number[] | undefined,

@@ -106,6 +106,8 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
   output(index?: number, dims?: readonly number[], type?: DType): Output
   /** The same for kernels that write every element: it holds anything before. */
   rawOutput(index?: number, dims?: readonly number[], type?: DType): Output
+  /** The dims that `shape` gave for an output, where these are numbers and at hand. */
+  dimsOf?(index: number): readonly number[] | undefined
   /**
    * Makes an output of the elements of `from` and more behind them along an axis, in memory with room for further ones:
    * that of `from`, where nothing has been added to it yet. The kernel writes what is added, and the rest where it is

@@ -1,9 +1,25 @@
 import { Tensor } from './tensor.ts'
 
+const READ = Symbol('read')
+
+interface Unread extends Pick<Tensor, 'type' | 'dims'> {
+  readonly [READ]: () => Tensor
+}
+
+/** Made once: a product of a run makes one unread tensor, and properties of its own would take microseconds. */
+const PROTOTYPE = /* @__PURE__ */ Object.create(Tensor.prototype, {
+  data: {
+    get(this: Unread) {
+      return this[READ]().data
+    }
+  }
+}) as object
+
 /** A tensor whose elements are made when somebody asks for them. */
-export const unreadTensor = ({ type, dims }: Pick<Tensor, 'type' | 'dims'>, read: () => Tensor): Tensor =>
-  Object.create(Tensor.prototype, {
-    type: { value: type },
-    dims: { value: dims },
-    data: { get: () => read().data }
-  }) as Tensor
+export function unreadTensor({ type, dims }: Pick<Tensor, 'type' | 'dims'>, read: () => Tensor): Tensor {
+  const tensor = Object.create(PROTOTYPE) as { -readonly [Name in keyof Unread]: Unread[Name] }
+  tensor.type = type
+  tensor.dims = dims
+  tensor[READ] = read
+  return tensor as unknown as Tensor
+}

@@ -65,6 +65,8 @@ const MIN_AWAKE_WORK = 1 << 18
 const MAX_AT_ONCE = 1 << 22
 /** Tiles for each thread, so that at the end no thread waits long for the others, and the least work of a tile. */
 const TILES_PER_THREAD = 8
+/** The same where blocks are computed together: they read streams, which begin anew with each tile. */
+const STREAMED_TILES_PER_THREAD = 4
 const MIN_TILE_WORK = 1 << 15
 /** Share of their time that threads should compute, of a job whose tiles are best large. */
 const MIN_BALANCE = 0.9
@@ -219,7 +221,8 @@ const isShared = (work: number, header: Int32Array): boolean =>
 /** Blocks of a tile of a job that threads share. */
 function sharedTile({ blocks, isDivisible, together = 1, work }: JobTemplate, tile: number, threads: number): number {
   if (isDivisible !== true) {
-    const least = Math.max(blocks / threads / TILES_PER_THREAD, (blocks * MIN_TILE_WORK) / work)
+    const tiles = threads * (together > 1 ? STREAMED_TILES_PER_THREAD : TILES_PER_THREAD)
+    const least = Math.max(blocks / tiles, (blocks * MIN_TILE_WORK) / work)
     return Math.min(tile, Math.ceil(least / together) * together)
   }
   // As large as threads still have about the same to do.

@@ -29,7 +29,7 @@ interface WorkerStart {
  * waking takes. To wake one costs the main thread 7 to 20 microseconds, and it comes after 15 to 50; one that spins
  * comes within one.
  */
-const SPIN = { duringRun: 0.2, afterRun: 0.02 } as const
+const SPIN = { duringRun: 0.6, afterRun: 0.02 } as const
 /** Reads of a word between two looks at the clock. */
 const READS = 200
 

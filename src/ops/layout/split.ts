@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { copyUnits, unitsOfBoth } from '../../kernels/core/units.ts'
+import { type DataDependent, defineOp, type KernelContext, params, type ShapeParams } from '../../op-kit/define.ts'
 import { inputInt, inputInts, int, ints, is, optional, optionalInput } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import {
@@ -17,9 +18,9 @@ import {
   printShape,
   subDims
 } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { type Movable, tensorFact } from '../../shapes/fact.ts'
 import { type DataDependentList, partOf, sizesOf } from '../../shapes/lists.ts'
-import { elementCount } from '../../tensor/tensor.ts'
+import { elementCount, product } from '../../tensor/tensor.ts'
 
 interface Params {
   axis: DataDependent<number>
@@ -91,25 +92,53 @@ export const split = defineOp({
     return partSizes(shape[axis], p, outputCount).map(size => fact(shape.map((dim, i) => (i === axis ? size : dim))))
   },
 
-  *run({ data }, p, call) {
+  run({ data }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const outer = elementCount(data.dims.slice(0, axis))
-    const inner = elementCount(data.dims.slice(axis + 1))
-    const stride = data.dims[axis] * inner
-    let offset = 0
-    const pace = new Pace()
-    for (const [i, size] of (partSizes(data.dims[axis], p, call.outputCount) as number[]).entries()) {
-      const block = size * inner
-      const loops = [
-        { count: outer, from: stride, to: block },
-        { count: block, from: 1, to: 1 }
-      ]
-      if (call.wanted(i)) yield* copyStrided(data, call.rawOutput(i), loops, offset)
-      offset += block
-      if (pace.isDue(2 * COST.allocation)) yield
-    }
+    if (outer === 1 && data.data.length <= MAX_AT_ONCE && splitLine(data, axis, call)) return undefined
+    return splitLines(data, axis, outer, partSizes(data.dims[axis], p, call.outputCount) as number[], call)
   }
 })
+
+/** Elements that are copied in one go. */
+const MAX_AT_ONCE = 1 << 16
+
+/** Splits what lies in one line: its parts lie one after the other. False, with nothing done, where some are unread. */
+function splitLine(data: Movable, axis: number, call: KernelContext<Movable>): boolean {
+  for (let i = 0; i < call.outputCount; i++) if (!call.wanted(i)) return false
+  const inner = product(data.dims, axis + 1)
+  for (let i = 0, offset = 0; i < call.outputCount; i++) {
+    const part = call.rawOutput(i)
+    const { from, to, per } = unitsOfBoth(data, part)
+    const count = part.dims[axis] * inner
+    copyUnits(from, offset * per, to, 0, count * per)
+    offset += count
+  }
+  return true
+}
+
+function* splitLines(
+  data: Movable,
+  axis: number,
+  outer: number,
+  sizes: readonly number[],
+  call: KernelContext<Movable>
+): Generator<void> {
+  const inner = product(data.dims, axis + 1)
+  const stride = data.dims[axis] * inner
+  let offset = 0
+  const pace = new Pace()
+  for (const [i, size] of sizes.entries()) {
+    const block = size * inner
+    const loops = [
+      { count: outer, from: stride, to: block },
+      { count: block, from: 1, to: 1 }
+    ]
+    if (call.wanted(i)) yield* copyStrided(data, call.rawOutput(i), loops, offset)
+    offset += block
+    if (pace.isDue(2 * COST.allocation)) yield
+  }
+}
 
 type SplitParams = Omit<ShapeParams<Params>, 'axis'>
 

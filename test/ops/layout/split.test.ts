@@ -25,6 +25,17 @@ describe('ONNX Split', () => {
     expect(split(['onnx', 'Split', 13], [iota([2]), ints(0, 2)], 2).map(part => part.dims)).toEqual([[0], [2]])
   })
 
+  test.each(['float32', 'int64', 'float16', 'bool', 'string'] as const)(
+    'cuts one line into what the first of several lines is cut into: %s',
+    type => {
+      const cut = (lines: number): unknown[][] =>
+        split(['onnx', 'Split', 13], [iota([lines, 5, 3], type), ints(2, 0, 3)], 3, { axis: 1 }).map(({ data }) => [
+          ...data
+        ])
+      expect(cut(1)).toEqual(cut(2).map(part => part.slice(0, part.length / 2)))
+    }
+  )
+
   test('versions 2 and 11 have the sizes as an attribute, 1 as attribute or input', () => {
     expect(parts(split(['onnx', 'Split', 11], [iota([3])], 2, { split: [1, 2] }))).toEqual([[0], [1, 2]])
     expect(parts(split(['onnx', 'Split', 1], [iota([3])], 2, { split: [2, 1], axis: 0 }))).toEqual([[0, 1], [2]])
