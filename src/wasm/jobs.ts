@@ -76,7 +76,8 @@ const ALIGNMENT = 64
 const BY_TILE = -1
 
 /**
- * Runs a job by WebAssembly; yields about every {@link QUANTUM}. No worker is active during a yield.
+ * Runs a job by WebAssembly, in one go where it is short ({@link runAtOnce}); else it yields about every
+ * {@link QUANTUM}. No worker is active during a yield.
  * @param inputs in the order of `template.inputs`; any array that does not lie on the heap must be one that may be
  *   staged
  * @param threads most threads to use, the calling one included
@@ -87,6 +88,7 @@ export function* runJob(
   out: NumericArray,
   threads: number
 ): Generator<void, JobResult> {
+  if (runAtOnce(template, inputs, out, threads)) return 'done'
   const workspace = workspaceOf()
   if (workspace === undefined) return 'full'
   const copies: Uint8Array[] = []

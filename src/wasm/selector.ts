@@ -51,14 +51,14 @@ function* runPaced({ template, inputs }: BoundJob, out: Tensor, reference: () =>
   if (rest) yield* rest
 }
 
-/** Runs a job, in one go where it is short; false where the heap is full. */
+/** Runs a job; false where the heap is full. */
 export function* runHere(
   template: JobTemplate,
   inputs: readonly NumericArray[],
   out: NumericArray,
   threads: number
 ): Generator<void, boolean> {
-  return runAtOnce(template, inputs, out, threads) || (yield* runJob(template, inputs, out, threads)) === 'done'
+  return (yield* runJob(template, inputs, out, threads)) === 'done'
 }
 
 /** Whether all operands that are given hold float32. */

@@ -11,7 +11,7 @@ import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlo
 import type { NumericArray } from '../staging.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 13
+const MIN_MULTIPLICATIONS = 1 << 7
 /** Queries of a block: so many rows share the packing of keys and values. */
 const MAX_ROWS = 64
 /** Keys that are computed together: their scores for a block of queries lie in the second cache. */

@@ -9,8 +9,6 @@ import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, typ
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
-/** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 3
 /** Elements of a tile. */
 const TILE = 1 << 16
 /** Bytes that could be copied while one element is computed. */
@@ -86,7 +84,7 @@ function binarySelection(
   packTable?: Pack
 ): Selection | undefined {
   const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
-  if (!a || !b || !isByte(a.type) || product(dims) < MIN_ELEMENTS) return undefined
+  if (!a || !b || !isByte(a.type) || product(dims) === 0) return undefined
   if (![b, aZero, bZero, yZero].every(tensor => tensor === undefined || tensor.type === a.type)) return undefined
   const scales = [aScale, bScale, yScale]
   if (!scales.every(scale => scale?.type === 'float32') || ![...scales, aZero, bZero, yZero].every(isSingle))

@@ -8,15 +8,13 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
-import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, selectorFor, staged } from '../selector.ts'
 import { isByte } from './byte-product.ts'
 
-/** Elements below which the reference is as fast. */
+/** Elements below which the reference is as fast, which has the tables too. */
 const MIN_ELEMENTS = 1 << 10
-/** The same where tables are remembered, which the reference makes anew in each run. */
-const MIN_RECODED = 1 << 6
 /** Elements of a tile. */
 const TILE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
@@ -34,7 +32,7 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
   const given = quantizedParts(parts)
   const areFloat32 = [yScale, ...given.map(([, scale]) => scale)].every(scale => scale.type === 'float32')
   const areBytes = isByte(yZero.type) && given.every(([codes]) => codes.type === yZero.type)
-  if (product(dims) < MIN_RECODED || !areFloat32 || !areBytes) return undefined
+  if (product(dims) === 0 || !areFloat32 || !areBytes) return undefined
   const { outer, size, inner } = axisLayout(dims, normalizeAxis(parameters.axis, dims.length))
   const tables = given.map(() => remembered<Tensor>())
   return {
@@ -139,6 +137,5 @@ function* put(
     args: [Number(table !== undefined), line, outer * line, step, before]
   }
   const inputs = [arrayOf(codes), arrayOf(codes), arrayOf(table ?? codes)]
-  if (runAtOnce(template, inputs, target, threads)) return true
   return (yield* runJob(template, inputs, target, threads)) === 'done'
 }

@@ -15,7 +15,7 @@ import { activationArguments } from './elementwise.ts'
 import { type Product, productOf } from './matrix.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-export const MIN_MULTIPLICATIONS = 1 << 6
+export const MIN_MULTIPLICATIONS = 1 << 3
 /** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
 export const MAX_DEPTH = 33025
 /** Most rows of a block, which reads B once, and most bytes of them once they are widened. */

@@ -8,10 +8,8 @@ import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
 import { selectBinaryTable } from './byte-binary.ts'
 
-/** Elements below which the reference is as fast. */
+/** Elements below which the reference is as fast, which has the table too. */
 const MIN_ELEMENTS = 1 << 10
-/** The same where the table is remembered, which the reference makes anew in each run. */
-const MIN_RECODED = 1 << 4
 /** Elements of a block. */
 const LINE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
@@ -36,7 +34,7 @@ function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): S
 /** QLinearSigmoid and QLinearLeakyRelu. */
 export const selectRecoding = selectorFor<{ readonly loop: UnaryLoop }>(({ op, operands: { x }, parameters, dims }) => {
   const count = product(dims)
-  if (!x || count < MIN_RECODED) return undefined
+  if (!x || count === 0) return undefined
   const { type } = x
   const template = templateOf(1, count)
   const tableFor = remembered<Tensor>()

@@ -20,8 +20,6 @@ import {
   productMemory
 } from './byte-product.ts'
 
-/** Elements below which the reference is as fast. */
-const MIN_ELEMENTS = 1 << 3
 /** Elements of a line where there is one scale for all, and of a tile. */
 const LINE = 1 << 14
 /** Bytes that could be copied while one element is quantized. */
@@ -71,7 +69,7 @@ interface Layout {
 
 function layoutOf(dims: readonly number[], scale: Tensor, { axis, blockSize }: Granularity): Layout | undefined {
   const count = product(dims)
-  if (count < MIN_ELEMENTS) return undefined
+  if (count === 0) return undefined
   if (product(scale.dims) === 1) return { count, line: LINE, channels: 1, isByElement: false }
   if (axis === undefined || blockSize !== 0) return undefined
   const { size, inner } = axisLayout(dims, normalizeAxis(axis, dims.length))
@@ -114,7 +112,7 @@ const linesTemplate = (
 
 /** DynamicQuantizeLinear. */
 export const selectDynamicQuantizeLinear = selectorFor<unknown>(({ operands: { x } }) => {
-  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+  if (x?.type !== 'float32' || product(x.dims) === 0) return undefined
   return {
     *kernel({ x }, _, context): Paced {
       const { scale, zero } = yield* quantized(x as Tensor, context.rawOutput(), context.threads)

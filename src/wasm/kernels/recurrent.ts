@@ -32,7 +32,7 @@ import {
 } from './recurrent-pack.ts'
 
 /** Multiplications below which setting the jobs up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 12
+const MIN_MULTIPLICATIONS = 1 << 8
 /** Nanoseconds of a multiplication and an addition, and of an element's activations and those of its gates. */
 const COST_OF_MULTIPLICATION = 0.1
 const COST_OF_CELL = 6

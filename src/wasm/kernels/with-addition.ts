@@ -11,7 +11,7 @@ import { rowsTemplate } from './normalization.ts'
 // Operators of com.microsoft that add first. The jobs of their parts run one after the other, the later ones in place.
 
 /** Elements below which setting jobs up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 9
+const MIN_ELEMENTS = 1 << 6
 
 /** A job on tensors: whether it is done; otherwise its output holds anything. */
 function* isDone(template: JobTemplate, inputs: readonly Tensor[], out: Tensor, threads: number): Paced<boolean> {
