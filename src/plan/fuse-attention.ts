@@ -1,5 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
+import type { Parts } from '../kernels/attention/heads.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import type { FusedParams } from '../op-kit/fused.ts'
@@ -87,7 +88,8 @@ export const attentionPattern: Pattern = {
       score: scalarOf(graph, values.get('hiddenScore')) ?? -Infinity
     }
     const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
-    const parameters = { causal: false, scale: scaleOf(match, graph), keysInColumns, hidden, group: 1, rowsFirst: {} }
+    const plain = { causal: false, group: 1, rowsFirst: {}, parts: {} }
+    const parameters = { ...plain, scale: scaleOf(match, graph), keysInColumns, hidden }
     return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
   }
 }
@@ -133,6 +135,46 @@ function isServed(match: Match, graph: PlanGraph): boolean {
   const keepsDims = areDims(weights, scores)
   const mask = values.get('mask')
   return (axis === -1 || axis === rank - 1) && keepsDims && (mask === undefined || isFloat32(graph, mask))
+}
+
+/** Attention whose queries or keys are scaled before it, as OpenVINO has it where the file scales both. */
+export const scaledOperandPattern: Pattern = {
+  name: 'attention',
+  calls: {
+    scaled: repeatedly(commutative('Mul', ['x', 'factor'])),
+    attention: { is: isNamed('ScaledDotProductAttention'), reads: () => [{ query: 'scaled' }, { key: 'scaled' }] }
+  },
+  scalars: { factor: 'any' },
+  root: 'attention',
+  guard({ calls, values }, graph) {
+    const x = shapeOf(graph, values.get('x'))
+    return (
+      x !== undefined &&
+      shapeOf(graph, calls.get('scaled')!.call.outputs[0])?.length === x.length &&
+      isFloat32(graph, values.get('x')) &&
+      ownScale(graph, calls.get('attention')!.call) !== undefined
+    )
+  },
+  fuse({ calls, values }, graph) {
+    const { call } = calls.get('attention')!
+    const scaled = calls.get('scaled')!.call.outputs[0]
+    const name = call.inputs[positionOf(call, 'query')] === scaled ? 'query' : 'key'
+    const inputs = call.inputs.with(positionOf(call, name), values.get('x'))
+    const scale = ownScale(graph, call)! * scalarOf(graph, values.get('factor'))!
+    return { call: { ...call, inputs, known: { ...call.known, scale }, dataDependent: [] } }
+  }
+}
+
+/** What attention scales scores by, where that is known. */
+function ownScale(graph: PlanGraph, call: Call): number | undefined {
+  const given = numbersOf(graph, call, 'scale')
+  const part = (call.known.parts as Parts).query
+  const depth = part?.size ?? shapeOf(graph, call.inputs[positionOf(call, 'query')])?.at(-1)
+  return given === undefined || given[0] !== undefined
+    ? given?.[0]
+    : typeof depth === 'number'
+      ? 1 / Math.sqrt(depth)
+      : undefined
 }
 
 /** Keys or values of fewer heads, each repeated for the queries that share it: `repeat_kv` in its nodes. */

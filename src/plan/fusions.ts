@@ -1,5 +1,5 @@
 import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
-import { attentionPattern, sharedHeadsPattern } from './fuse-attention.ts'
+import { attentionPattern, scaledOperandPattern, sharedHeadsPattern } from './fuse-attention.ts'
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
 import { dequantizedPattern } from './fuse-dequantized.ts'
@@ -12,6 +12,7 @@ import {
 } from './fuse-epilogue.ts'
 import { layoutPatterns, transposesPattern } from './fuse-layout.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rootMeanSquarePattern } from './fuse-norm.ts'
+import { partPatterns } from './fuse-parts.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
 import { rowsPattern } from './fuse-rows.ts'
@@ -42,8 +43,10 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormBiasPattern,
   ...rotationPatterns,
   attentionPattern,
+  scaledOperandPattern,
   sharedHeadsPattern,
   ...layoutPatterns,
+  ...partPatterns,
   rowsPattern,
   scaledProductPattern,
   ...biasPatterns,

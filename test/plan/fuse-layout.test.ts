@@ -80,6 +80,7 @@ describe('heads behind rows', () => {
   test.each([
     ['keys in rows', ALL],
     ['keys in columns, and a mask', COLUMNS],
+    ['queries that are scaled first', [node('Mul', ['q', 'three'], ['q2']), turned('q2', 'qt'), ...ALL.slice(1)]],
     ['batches and heads as one axis', merged('parted')]
   ])('are read and written where they lie by attention: %s', async (_, nodes) => {
     const { steps } = await planOf(model(nodes))

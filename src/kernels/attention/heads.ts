@@ -1,6 +1,6 @@
 import type { DType } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { allocateRaw, type Tensor } from '../../tensor/tensor.ts'
+import { allocateRaw, product, type Tensor } from '../../tensor/tensor.ts'
 import { COST, type Pace } from '../core/pace.ts'
 import type { Matrix } from '../matrix/gemm.ts'
 
@@ -158,3 +158,29 @@ export type RowsFirst = Readonly<Partial<Record<'query' | 'key' | 'value' | 'res
 /** Dims or strides with rows and heads in the other order, where they are to be changed. */
 export const swapHeads = <T>(of: readonly T[], isMeant: boolean | undefined = true): readonly T[] =>
   isMeant === true ? [of[0], of[2], of[1], of[3]] : of
+
+/** Where heads of one operand of attention lie in a projection that has others, too, `[batch, rows, ...columns]`. */
+export interface Part {
+  readonly heads: number
+  readonly size: number
+  /** Column where the first head begins, and columns from one head to the next. */
+  readonly first: number
+  readonly spacing: number
+}
+
+/** Operands of attention that are parts of a projection. */
+export type Parts = Readonly<Partial<Record<'query' | 'key' | 'value', Part>>>
+
+/** `[batch, heads, rows, size]` of a part, from the dims of the projection. */
+export const partDims = <D>(of: readonly D[], { heads, size }: Part): readonly (D | number)[] => [
+  of[0],
+  heads,
+  of[1],
+  size
+]
+
+/** Its strides, in elements. */
+export function partStrides(dims: readonly number[], { spacing }: Part): readonly number[] {
+  const columns = product(dims, 2)
+  return [dims[1] * columns, spacing, columns, 1]
+}

@@ -1,6 +1,15 @@
 import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
-import { commonRows, type RowsFirst, sharedBatch, swapHeads } from '../../kernels/attention/heads.ts'
+import {
+  commonRows,
+  type Part,
+  partDims,
+  type Parts,
+  partStrides,
+  type RowsFirst,
+  sharedBatch,
+  swapHeads
+} from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN, maskReader } from '../../kernels/attention/masks.ts'
 import { offsetsOf } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
@@ -31,6 +40,8 @@ interface Params {
   group: number
   /** Operands, and the result, of rank 4 whose rows come before heads: only in calls of a plan. */
   rowsFirst: RowsFirst
+  /** Operands that lie in one projection: only in calls of a plan. */
+  parts: Parts
 }
 
 /** Rules of {@link scaledDotProductAttention}. */
@@ -48,16 +59,19 @@ export const scaledDotProductRules = defineRules({
         keysInColumns: is(false),
         hidden: is(HIDDEN),
         group: is(1),
-        rowsFirst: is({})
+        rowsFirst: is({}),
+        parts: is({})
       }
     }
   ],
 
-  shape(given, { causal, keysInColumns, group, rowsFirst }) {
+  shape(given, { causal, keysInColumns, group, rowsFirst, parts }) {
     const { mask } = given
-    const [query, key, value] = (['query', 'key', 'value'] as const).map(name =>
-      rowsFirst[name] ? headsFirst(given[name]) : given[name]
-    )
+    const [query, key, value] = (['query', 'key', 'value'] as const).map(name => {
+      const part = parts[name]
+      if (part) return partOf(given[name], part)
+      return rowsFirst[name] ? headsFirst(given[name]) : given[name]
+    })
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
     const [keys, values] = [rows, value].map(shared => repeatedHeads(shared, group))
@@ -73,13 +87,13 @@ export const scaledDotProductRules = defineRules({
  * NaN, as the formula of the specification does.
  */
 export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotProductRules, {
-  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group, rowsFirst }, call) {
+  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group, rowsFirst, parts }, call) {
     const out = call.output()
     if (out.data.length === 0) return
     const [q4, k4, v4, out4] = [
-      placed(query, rowsFirst.query),
-      placed(key, rowsFirst.key),
-      placed(value, rowsFirst.value),
+      placed(query, rowsFirst.query, parts.query),
+      placed(key, rowsFirst.key, parts.key),
+      placed(value, rowsFirst.value, parts.value),
       placed(out, rowsFirst.result)
     ]
     const [queries, depth] = q4.dims.slice(-2)
@@ -123,25 +137,28 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
   }
 })
 
-/** Where matrices lie: dims and strides, heads first. */
+/** Where matrices lie: dims and strides, heads first, and the first element. */
 interface Placed {
   readonly dims: readonly number[]
   readonly strides: readonly number[]
+  readonly first: number
 }
 
-const placed = ({ dims }: Tensor, rowsFirst: boolean | undefined): Placed => ({
-  dims: swapHeads(dims, rowsFirst === true),
-  strides: swapHeads(stridesOf(dims), rowsFirst === true)
-})
+const placed = ({ dims }: Tensor, rowsFirst: boolean | undefined, part?: Part): Placed =>
+  part
+    ? { dims: partDims(dims, part), strides: partStrides(dims, part), first: part.first }
+    : { dims: swapHeads(dims, rowsFirst === true), strides: swapHeads(stridesOf(dims), rowsFirst === true), first: 0 }
 
 const rowStride = ({ strides }: Placed): number => strides[strides.length - 2]
 
 /** Where the matrix of each entry of a batch begins, to which those there are are broadcast. */
-function startsOf({ dims, strides }: Placed, batch: readonly number[]): Float64Array {
+function startsOf({ dims, strides, first }: Placed, batch: readonly number[]): Float64Array {
   const missing = batch.length - (dims.length - 2)
   const steps = batch.map((_, i) => (i < missing || dims[i - missing] === 1 ? 0 : strides[i - missing]))
-  return offsetsOf(batch, steps)
+  return offsetsOf(batch, steps).map(offset => first + offset)
 }
+
+const partOf = ({ type, shape }: TensorFact, part: Part): TensorFact => tensorFact(type, shape && partDims(shape, part))
 
 const headsFirst = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, shape && swapHeads(shape))
 

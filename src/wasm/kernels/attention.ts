@@ -1,4 +1,14 @@
-import { commonRows, headsOf, type RowsFirst, sharedBatch, swapHeads } from '../../kernels/attention/heads.ts'
+import {
+  commonRows,
+  headsOf,
+  type Part,
+  partDims,
+  type Parts,
+  partStrides,
+  type RowsFirst,
+  sharedBatch,
+  swapHeads
+} from '../../kernels/attention/heads.ts'
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
@@ -58,14 +68,19 @@ interface DotProductParams {
   readonly hidden: Hidden
   readonly group: number
   readonly rowsFirst: RowsFirst
+  readonly parts: Parts
 }
 
 /** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
 export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
   // A mask is ignored where causality hides keys.
   const withoutMask = parameters.causal
+  const { parts } = parameters
   const template = dotProductTemplate(operands, parameters, dims)
-  const reads: Reads = given => [given.query!, given.key!, given.value!, withoutMask ? undefined : given.mask]
+  const reads: Reads = given => [
+    ...(['query', 'key', 'value'] as const).map(name => placedArray(given[name]!).subarray(parts[name]?.first ?? 0)),
+    withoutMask || !given.mask ? undefined : placedArray(given.mask)
+  ]
   if (template === undefined) return undefined
   const inRooms: Kernel = (given, own, context) => {
     const placed = dotProductTemplate(given as TensorOperands, parameters, dims)!
@@ -82,19 +97,23 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
 /** @returns undefined where the kernel does not serve the call, which dims and types decide */
 function dotProductTemplate(
   { query, key, value, mask: given }: TensorOperands,
-  { causal, scale, keysInColumns, hidden, group, rowsFirst }: DotProductParams,
+  { causal, scale, keysInColumns, hidden, group, rowsFirst, parts }: DotProductParams,
   made: readonly number[]
 ): JobTemplate | undefined {
   const mask = causal ? undefined : given
   if (!query || !key || !value || made.length > 4 || !areServed([query, key, value], mask)) return undefined
   const dims = swapHeads(made, rowsFirst.result === true)
-  const [queries, depth] = swapHeads(query.dims, rowsFirst.query === true).slice(-2)
-  const [values, width] = swapHeads(value.dims, rowsFirst.value === true).slice(-2)
-  const ownKeys = swapHeads(key.dims, rowsFirst.key === true).at(keysInColumns ? -1 : -2)!
+  const dimsOf = (name: keyof Parts, of: Tensor): readonly number[] => {
+    const part = parts[name]
+    return part ? partDims(of.dims, part) : swapHeads(of.dims, rowsFirst[name] === true)
+  }
+  const [queries, depth] = dimsOf('query', query).slice(-2)
+  const [values, width] = dimsOf('value', value).slice(-2)
+  const ownKeys = dimsOf('key', key).at(keysInColumns ? -1 : -2)!
   const keys = commonRows(ownKeys, values, mask?.dims.at(-1) ?? 1)
   const batch = dims.slice(0, -2)
-  const strides = (name: keyof RowsFirst, tensor: Tensor, of: readonly number[], matrix: readonly number[]): Strides =>
-    matrixStrides(placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true))
+  const strides = (name: keyof Parts, tensor: Tensor, of: readonly number[], matrix: readonly number[]): Strides =>
+    matrixStrides(placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true, parts[name]))
   const shared = sharedBatch(batch, group)
   const kStrides = strides('key', key, shared, keysInColumns ? [depth, keys] : [keys, depth])
   const layout: Layout = {
@@ -120,8 +139,17 @@ function dotProductTemplate(
   return attentionTemplate(layout, scoring)
 }
 
-/** {@link broadcastStrides} of a tensor that may lie in a room, and whose rows may come before heads. */
-function placedStrides(tensor: Tensor, dims: readonly number[], rowsFirst: boolean): readonly number[] {
+/** {@link broadcastStrides} of a tensor that may lie in a room or a projection, or whose rows may come before heads. */
+function placedStrides(
+  tensor: Tensor,
+  dims: readonly number[],
+  rowsFirst: boolean,
+  part: Part | undefined
+): readonly number[] {
+  if (part) {
+    const own = partStrides(tensor.dims, part)
+    return broadcastStrides(partDims(tensor.dims, part), dims).map((stride, i) => (stride === 0 ? 0 : own[i]))
+  }
   const strides = swapHeads(broadcastStrides(tensor.dims, swapHeads(dims, rowsFirst)), rowsFirst)
   const room = roomOf(tensor)
   const placed = room && swapHeads(stridesIn(room, tensor.dims), rowsFirst)
@@ -201,13 +229,14 @@ export function matrixStrides(strides: readonly number[]): Strides {
   return [batch, head, row, element]
 }
 
-type Reads = (given: TensorOperands) => readonly [Tensor, Tensor, Tensor, Tensor | undefined]
+/** Where queries, keys, values and the mask begin. */
+type Reads = (given: TensorOperands) => readonly (NumericArray | undefined)[]
 
 /** @param done gives further results, after the job has computed the first */
 function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
   return function* (operands, parameters, context) {
     const out = context.rawOutput()
-    const [q, k, v, mask] = reads(operands as TensorOperands).map(tensor => tensor && placedArray(tensor))
+    const [q, k, v, mask] = reads(operands as TensorOperands)
     const inputs = [q!, k!, v!, mask ?? q!]
     if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
       done?.()
@@ -233,7 +262,7 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
     const kernel = attentionKernel(
       op,
       template,
-      () => [q!, isJoined ? keys : k!, isJoined ? values : v!, mask],
+      () => [q, isJoined ? keys : k, isJoined ? values : v, mask].map(tensor => tensor && placedArray(tensor)),
       () => {
         if (context.outputCount > 1) context.give(1, keys)
         if (context.outputCount > 2) context.give(2, values)

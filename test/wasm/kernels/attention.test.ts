@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import type { Part } from '../../../src/kernels/attention/heads.ts'
 import { HIDDEN } from '../../../src/kernels/attention/masks.ts'
 import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import fc from '../../fixtures/random-cases.ts'
 import { differenceOf, expectEqual, noise, runPlanned } from '../compare.ts'
 
+/** How operands lie in calls of files. */
+const AS_IT_IS = { rowsFirst: {}, parts: {} }
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
 
@@ -186,7 +189,7 @@ describe('a plan that makes one call of products', () => {
       { key: columns(key), keysInColumns: true, isAccelerated: true }
     ].map(({ key: given, keysInColumns, isAccelerated }) => {
       const operands = { query, key: given, value }
-      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN, group: 1, rowsFirst: {} }
+      const parameters = { causal: false, scale: 0.25, keysInColumns, hidden: HIDDEN, group: 1, ...AS_IT_IS }
       return [...runPlanned(scaledDotProductAttention, operands, parameters, [2, 3, queries, 24], isAccelerated).data]
     }) as number[][]
     expect(results[1]).toEqual(results[0])
@@ -209,7 +212,7 @@ describe('a plan that makes one call of products', () => {
       })
       return new Tensor('float32', data, [2, 3, 50, columns])
     }
-    const parameters = { causal: false, scale: 0.25, keysInColumns: false, hidden: HIDDEN, group: 2, rowsFirst: {} }
+    const parameters = { causal: false, scale: 0.25, keysInColumns: false, hidden: HIDDEN, group: 2, ...AS_IT_IS }
     const run = (k: Tensor, v: Tensor, isAccelerated: boolean): Tensor => {
       const operands = { query, key: k, value: v, mask }
       return runPlanned(scaledDotProductAttention, operands, parameters, [2, 6, 40, 24], isAccelerated)
@@ -219,7 +222,7 @@ describe('a plan that makes one call of products', () => {
       expect(differenceOf(run(key, value, isAccelerated), expected)).toBeLessThan(TOLERANCE)
   })
 
-  test('reads and writes heads before and behind rows', () => {
+  test('reads and writes heads before and behind rows, and reads parts of projections', () => {
     const names = ['query', 'key', 'value', 'result'] as const
     const size = (max: number) => fc.integer({ min: 1, max })
     const sizes = fc.record({
@@ -229,37 +232,68 @@ describe('a plan that makes one call of products', () => {
       keys: size(90),
       depth: size(20),
       width: size(20),
-      rowsFirst: fc.subarray([...names])
+      rowsFirst: fc.subarray([...names]),
+      inParts: fc.subarray(names.slice(0, 3)),
+      first: fc.integer({ min: 0, max: 9 }),
+      gap: fc.integer({ min: 0, max: 5 })
     })
     fc.assert(
-      fc.property(sizes, ({ batch, heads, queries, keys, depth, width, rowsFirst }) => {
+      fc.property(sizes, ({ batch, heads, queries, keys, depth, width, first, gap, ...given }) => {
         fc.pre(batch * heads * queries * keys * (depth + width) >= 1 << 13)
-        const given = {
+        const { inParts } = given
+        const rowsFirst = given.rowsFirst.filter(name => !inParts.includes(name))
+        const plain = {
           query: noise([batch, heads, queries, depth], 1),
           key: noise([batch, heads, keys, depth], 2),
           value: noise([batch, heads, keys, width], 3)
         }
         const parameters = { causal: false, scale: 0.5, keysInColumns: false, hidden: HIDDEN, group: 1 }
-        const run = (operands: typeof given, meant: readonly string[], isAccelerated: boolean): Tensor => {
-          const own = { ...parameters, rowsFirst: Object.fromEntries(meant.map(name => [name, true])) }
-          const dims = meant.includes('result') ? [batch, queries, heads, width] : [batch, heads, queries, width]
+        const run = (operands: typeof plain, isPlaced: boolean, isAccelerated: boolean): Tensor => {
+          const own = {
+            ...parameters,
+            rowsFirst: isPlaced ? Object.fromEntries(rowsFirst.map(name => [name, true])) : {},
+            parts: isPlaced ? Object.fromEntries(inParts.map(name => [name, partOf(plain[name as 'key'])])) : {}
+          }
+          const turns = isPlaced && rowsFirst.includes('result')
+          const dims = turns ? [batch, queries, heads, width] : [batch, heads, queries, width]
           return runPlanned(scaledDotProductAttention, operands, own, dims, isAccelerated)
         }
-        const swapped = Object.fromEntries(
-          Object.entries(given).map(([name, tensor]) => [
+        const partOf = ({ dims }: Tensor): Part => ({ heads, size: dims[3], first, spacing: dims[3] + gap })
+        const placed = Object.fromEntries(
+          Object.entries(plain).map(([name, tensor]) => [
             name,
-            rowsFirst.includes(name as 'key') ? turned(tensor) : tensor
+            inParts.includes(name as 'key')
+              ? projected(tensor, partOf(tensor))
+              : rowsFirst.includes(name as 'key')
+                ? turned(tensor)
+                : tensor
           ])
-        ) as typeof given
-        const result = run(given, [], false)
+        ) as typeof plain
+        const result = run(plain, false, false)
         const expected = rowsFirst.includes('result') ? turned(result) : result
         for (const isAccelerated of [false, true])
-          expect(differenceOf(run(swapped, rowsFirst, isAccelerated), expected)).toBeLessThan(TOLERANCE)
+          expect(differenceOf(run(placed, true, isAccelerated), expected)).toBeLessThan(TOLERANCE)
       }),
       { numRuns: 40, seed: 13 }
     )
   })
 })
+
+/** Heads in the rows of a projection that has other columns, too. */
+function projected({ data, dims }: Tensor, { heads, size, first, spacing }: Part): Tensor<'float32'> {
+  const [batch, , rows] = dims
+  const columns = first + heads * spacing + 3
+  const all = new Float32Array(batch * rows * columns).fill(NaN)
+  data.forEach((value, i) => {
+    const [row, head, entry] = [
+      Math.floor(i / size) % rows,
+      Math.floor(i / size / rows) % heads,
+      i / size / rows / heads
+    ]
+    all[(Math.floor(entry) * rows + row) * columns + first + head * spacing + (i % size)] = Number(value)
+  })
+  return new Tensor('float32', all, [batch, rows, columns])
+}
 
 /** The second and the third axis in the other order. */
 function turned(tensor: Tensor): Tensor<'float32'> {
