@@ -18,10 +18,21 @@ export function storeIntegers(out: Tensor, integers: ArrayLike<number>, start = 
 
 /** {@link storeIntegers} that yields. */
 export function* storeManyIntegers(out: Tensor, integers: ArrayLike<number>): Generator<void> {
+  if (integers instanceof Int32Array && !(out.data instanceof Int32Array)) {
+    const halves = halvesOf(out)
+    return yield* inChunks(integers.length, (from, to) => storeWords(halves, integers, from, to))
+  }
   const size = Math.min(integers.length, chunkSize(COST.element))
   const part = new Float64Array(size)
   yield* inChunks(integers.length, (from, to) => {
     for (let i = from; i < to; i++) part[i - from] = integers[i]
     storeIntegers(out, part.subarray(0, to - from), from)
   })
+}
+
+function storeWords(halves: Int32Array, integers: Int32Array, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
+    halves[2 * i] = integers[i]
+    halves[2 * i + 1] = 0
+  }
 }

@@ -1,5 +1,5 @@
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
-import type { Numbers } from '../../tensor/elements.ts'
+import { halvesOf, type Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced } from './convert-paced.ts'
 import { readNumbers } from './numbers.ts'
@@ -27,6 +27,26 @@ function* bigKeys(tensor: Tensor): Generator<void, Numbers> {
     for (let i = from; i < to && exact; i++) exact = Math.abs(doubles[i]) <= Number.MAX_SAFE_INTEGER
   })
   return exact ? doubles : yield* ranksOf(tensor.data as BigInt64Array, (a, b) => (a < b ? -1 : 1))
+}
+
+/** The halves of 64-bit integers, low half first, where each is its low half; undefined where one is not. */
+export function* narrowHalves(tensor: Tensor): Generator<void, Int32Array | undefined> {
+  if (!is64BitInteger(tensor.type)) return undefined
+  const halves = halvesOf(tensor)
+  let fits = true
+  yield* inChunks(tensor.data.length, (from, to) => {
+    fits &&= areNarrow(halves, from, to, tensor.type === 'int64')
+  })
+  return fits ? halves : undefined
+}
+
+function areNarrow(halves: Int32Array, from: number, to: number, isSigned: boolean): boolean {
+  let wide = 0
+  for (let at = 2 * from; at < 2 * to; at += 2) {
+    const extension = halves[at] >> 31
+    wide |= isSigned ? extension ^ halves[at + 1] : extension | halves[at + 1]
+  }
+  return wide === 0
 }
 
 /** The position of each item among the different items in ascending order. */

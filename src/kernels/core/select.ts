@@ -2,31 +2,26 @@ import type { Numbers } from '../../tensor/elements.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { AxisLayout } from './axis-layout.ts'
 import { chunkSize, COST, Pace } from './pace.ts'
+import { hasNarrowKeys, MAX_PACKED, type Selection, selectPacked } from './select-packed.ts'
 import { sortNumbers } from './sort.ts'
 
 /** Elements of a line that are compared between two chances to yield. */
 const CHUNK = chunkSize(COST.element)
 
-/** Which elements {@link selectTop} selects, and their order. */
-export interface Selection {
-  /** Selects the largest keys, else the smallest. */
-  readonly largest: boolean
-  /** NaN comes after every number, or counts as smaller than every number. */
-  readonly nan: 'last' | 'smallest'
-  /** Order of the selected positions: best key first, or ascending. */
-  readonly order: 'value' | 'index'
-}
-
 /**
  * Positions along the axis of the `k` largest or smallest keys of each line, as a tensor `[outer, k, inner]`. Of equal
  * keys the one with the lower position comes first.
+ * @param per numbers of an element, of which the first is the key
  */
 export function* selectTop(
   keys: Numbers,
   { outer, size, inner }: AxisLayout,
   k: number,
-  selection: Selection
+  selection: Selection,
+  per = 1
 ): Generator<void, Positions> {
+  if (hasNarrowKeys(keys) && size <= MAX_PACKED)
+    return yield* selectPacked(keys, { outer, size, inner }, k, selection, per)
   const positions = size > 0x7fffffff ? new Float64Array(outer * k * inner) : new Int32Array(outer * k * inner)
   if (positions.length === 0) return positions
   const line = new Float64Array(size)
@@ -36,9 +31,9 @@ export function* selectTop(
   const pace = new Pace()
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++) {
-      const first = o * size * inner + i
+      const first = (o * size * inner + i) * per
       for (let from = 0; from < size; from += CHUNK) {
-        readLine(keys, first, inner, sign, line, from, Math.min(size, from + CHUNK))
+        readLine(keys, first, inner * per, sign, line, from, Math.min(size, from + CHUNK))
         if (pace.isDue(Math.min(CHUNK, size - from) * COST.element)) yield
       }
       yield* selectFromLine(line, heap, nanFirst, pace)

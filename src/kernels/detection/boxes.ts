@@ -1,5 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
 import { COST, inChunks } from '../core/pace.ts'
+import { keyOfBits, MAX_PACKED, packed, positionIn } from '../core/select-packed.ts'
 import { sortNumbers, sortPaced } from '../core/sort.ts'
 
 /**
@@ -8,38 +9,33 @@ import { sortNumbers, sortPaced } from '../core/sort.ts'
  */
 export type Boxes = Float32Array
 
-/** Boxes from two opposite corners `[y1, x1, y2, x2]`, in either order. */
-export function* fromCorners(numbers: Numbers): Generator<void, Boxes> {
-  const boxes = new Float32Array(numbers.length)
-  yield* inChunks(
-    boxes.length / 4,
-    (from, to) => {
-      for (let i = 4 * from; i < 4 * to; i += 4) {
-        boxes[i] = Math.min(numbers[i], numbers[i + 2])
-        boxes[i + 1] = Math.min(numbers[i + 1], numbers[i + 3])
-        boxes[i + 2] = Math.max(numbers[i], numbers[i + 2])
-        boxes[i + 3] = Math.max(numbers[i + 1], numbers[i + 3])
-      }
-    },
-    4 * COST.element
-  )
-  return boxes
+/** Writes the box whose numbers are from `p` on to `boxes`, from `q` on. */
+export type ReadBox = (numbers: Numbers, p: number, boxes: Boxes, q: number) => void
+
+/** Reads two opposite corners `[y1, x1, y2, x2]`, in either order. */
+export const fromCorners: ReadBox = (numbers, p, boxes, q) => {
+  boxes[q] = Math.min(numbers[p], numbers[p + 2])
+  boxes[q + 1] = Math.min(numbers[p + 1], numbers[p + 3])
+  boxes[q + 2] = Math.max(numbers[p], numbers[p + 2])
+  boxes[q + 3] = Math.max(numbers[p + 1], numbers[p + 3])
 }
 
-/** Boxes from `[center x, center y, width, height]`. */
-export function* fromCenters(numbers: Numbers): Generator<void, Boxes> {
+/** Reads `[center x, center y, width, height]`. */
+export const fromCenters: ReadBox = (numbers, p, boxes, q) => {
+  const halfWidth = Math.fround(numbers[p + 2] / 2)
+  const halfHeight = Math.fround(numbers[p + 3] / 2)
+  boxes[q] = numbers[p + 1] - halfHeight
+  boxes[q + 1] = numbers[p] - halfWidth
+  boxes[q + 2] = numbers[p + 1] + halfHeight
+  boxes[q + 3] = numbers[p] + halfWidth
+}
+
+export function* readBoxes(read: ReadBox, numbers: Numbers): Generator<void, Boxes> {
   const boxes = new Float32Array(numbers.length)
   yield* inChunks(
     boxes.length / 4,
     (from, to) => {
-      for (let i = 4 * from; i < 4 * to; i += 4) {
-        const halfWidth = Math.fround(numbers[i + 2] / 2)
-        const halfHeight = Math.fround(numbers[i + 3] / 2)
-        boxes[i] = numbers[i + 1] - halfHeight
-        boxes[i + 1] = numbers[i] - halfWidth
-        boxes[i + 2] = numbers[i + 1] + halfHeight
-        boxes[i + 3] = numbers[i] + halfWidth
-      }
+      for (let i = 4 * from; i < 4 * to; i += 4) read(numbers, i, boxes, i)
     },
     4 * COST.element
   )
@@ -60,8 +56,11 @@ export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
   if (!(height >= 0)) return 0
   const width = round(Math.min(boxes[p + 3], boxes[q + 3]) - Math.max(boxes[p + 1], boxes[q + 1]))
   if (!(width >= 0)) return 0
-  const areaP = area(boxes, p, extra)
-  const areaQ = area(boxes, q, extra)
+  return share(height, width, area(boxes, p, extra), area(boxes, q, extra), extra)
+}
+
+/** Intersection over union from the sides of the intersection and the two areas. */
+function share(height: number, width: number, areaP: number, areaQ: number, extra: number): number {
   if (!(areaP > 0 && areaQ > 0)) return 0
   const shared = round(round(height + extra) * round(width + extra))
   return round(shared / round(round(areaP + areaQ) - shared))
@@ -81,44 +80,71 @@ export interface KeptBoxes {
  * Kept boxes with their numbers side by side, for {@link overlap} with one box after the other.
  * @param start index of the first of the boxes that are counted
  */
-export function keptBoxes(boxes: Boxes, start: number): KeptBoxes {
-  let own = new Float32Array(64 * 4)
+export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptBoxes {
+  // The box at 0 is the one that was asked for last; those that are kept follow.
+  let boxes = new Float32Array(64 * 4)
+  let order = new Int32Array(boxes.length)
+  let areas = new Float32Array(boxes.length / 4)
   let count = 0
+  let current = -1
+  const load = (box: number): void => {
+    if (box === current) return
+    read(numbers, 4 * (start + box), boxes, 0)
+    const bits = bitsOf(boxes)
+    for (let i = 0; i < 4; i++) order[i] = keyOfBits(bits[i]) >> 1
+    areas[0] = area(boxes, 0, 0)
+    current = box
+  }
   return {
     add(box) {
-      if (4 * count === own.length) {
-        const longer = new Float32Array(2 * own.length)
-        longer.set(own)
-        own = longer
+      load(box)
+      const at = 4 * ++count
+      if (at === boxes.length) {
+        boxes = longer(boxes, new Float32Array(2 * at))
+        order = longer(order, new Int32Array(2 * at))
+        areas = longer(areas, new Float32Array(at / 2))
       }
-      const p = 4 * (start + box)
-      own.set(boxes.subarray(p, p + 4), 4 * count++)
+      boxes.copyWithin(at, 0, 4)
+      order.copyWithin(at, 0, 4)
+      areas[count] = areas[0]
     },
-    find: (box, iou) => firstOverlapping(boxes, 4 * (start + box), own, count, iou)
+    find(box, iou) {
+      load(box)
+      for (let i = 0; i < count; i++) {
+        // An overlap of 0 is more than a threshold below 0.
+        if (iou >= 0) i = firstMeeting(order, i, count)
+        if (i < count && overlapOfFirst(boxes, areas, i + 1) > iou) return i
+      }
+      return -1
+    }
   }
 }
 
-/** The first of `count` boxes of `kept` that overlaps the box at `p` more than `iou`; -1: none does. */
-function firstOverlapping(boxes: Boxes, p: number, kept: Float32Array, count: number, iou: number): number {
-  const [top, left, bottom, right] = [boxes[p], boxes[p + 1], boxes[p + 2], boxes[p + 3]]
-  const own = area(boxes, p, 0)
-  // Without an area an overlap is 0, which a threshold below 0 is less than.
-  if (!(own > 0)) return iou < 0 && count > 0 ? 0 : -1
-  for (let i = 0, q = 0; i < count; i++, q += 4) {
-    let shared = 0
-    // Disjoint boxes and those with NaN, for which every comparison is false, share nothing.
-    if (kept[q] <= bottom && kept[q + 2] >= top && kept[q + 1] <= right && kept[q + 3] >= left) {
-      const other = area(kept, q, 0)
-      if (other > 0) {
-        const height = round(Math.min(bottom, kept[q + 2]) - Math.max(top, kept[q]))
-        const width = round(Math.min(right, kept[q + 3]) - Math.max(left, kept[q + 1]))
-        const both = height >= 0 && width >= 0 ? round(height * width) : 0
-        shared = round(both / round(round(own + other) - both))
-      }
-    }
-    if (shared > iou) return i
+/** {@link overlap} of the first box and another, whose areas are known. */
+function overlapOfFirst(boxes: Boxes, areas: Float32Array, other: number): number {
+  const q = 4 * other
+  const height = round(Math.min(boxes[2], boxes[q + 2]) - Math.max(boxes[0], boxes[q]))
+  const width = round(Math.min(boxes[3], boxes[q + 3]) - Math.max(boxes[1], boxes[q + 1]))
+  return height >= 0 && width >= 0 ? share(height, width, areas[0], areas[other], 0) : 0
+}
+
+function longer<T extends Float32Array | Int32Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}
+
+/**
+ * The first of the kept boxes `from <= i < to` that may meet the box in front of them; `to` where none does. Most do
+ * not, and no one knows on which side, so that one sign says whether a side of one lies beyond the other.
+ * @param order integers of 31 bits in the order of the numbers: what is equal there may differ in its last bit
+ */
+function firstMeeting(order: Int32Array, from: number, to: number): number {
+  const [top, left, bottom, right] = [order[0], order[1], order[2], order[3]]
+  for (let i = from, q = 4 * (from + 1); i < to; i++, q += 4) {
+    const gaps = (bottom - order[q]) | (order[q + 2] - top) | (right - order[q + 1]) | (order[q + 3] - left)
+    if (gaps >= 0) return i
   }
-  return -1
+  return to
 }
 
 /**
@@ -126,35 +152,98 @@ function firstOverlapping(boxes: Boxes, p: number, kept: Float32Array, count: nu
  * the best of all scores there is `selectTop` in `core/select.ts`.
  */
 export function* byScore(candidates: readonly number[], scores: ArrayLike<number>): Generator<void, number[]> {
-  if (scores instanceof Float32Array && scores.length <= INDICES) {
-    const keys = keysOf(candidates, scores)
+  if (scores instanceof Float32Array && scores.length <= MAX_PACKED) {
+    const bits = bitsOf(scores)
+    const keys = Float64Array.from(candidates, i => packed(keyOfBits(bits[i]), i))
     yield* sortNumbers(keys)
-    const sorted = new Array<number>(keys.length)
-    for (let i = 0; i < keys.length; i++) sorted[i] = keys[i] - Math.floor(keys[i] / INDICES) * INDICES
-    return sorted
+    return Array.from(keys, positionIn)
   }
   const sorted = candidates.slice()
   yield* sortPaced(sorted, (a, b) => scores[b] - scores[a] || a - b)
   return sorted
 }
 
-/** Indices that fit into a number beside the 32 bits of a score: 53 bits in all. */
-const INDICES = 2 ** 21
-
-/** Numbers whose order is that of {@link byScore}: the score, turned around, above the index. */
-function keysOf(candidates: readonly number[], scores: Float32Array): Float64Array {
-  const bits = new Uint32Array(scores.buffer, scores.byteOffset, scores.length)
-  const keys = new Float64Array(candidates.length)
-  for (let k = 0; k < keys.length; k++) {
-    const i = candidates[k]
-    const score = scores[i] === 0 ? 0 : bits[i]
-    keys[k] = (score < SIGN ? SIGN - 1 - score : score) * INDICES + i
-  }
-  return keys
+/** Which scores are high enough; undefined: all. */
+export interface Floor {
+  readonly minScore: number | undefined
+  /** Whether a score that is equal to the least one is. */
+  readonly takesEqual: boolean
 }
 
-/** The bit of a float32 that is set where it is negative; negative numbers fall as their bits grow. */
-const SIGN = 2 ** 31
+export const accepts = (score: number, { minScore, takesEqual }: Floor): boolean =>
+  minScore === undefined || score > minScore || (takesEqual && score === minScore)
+
+/** Gives indices of scores one by one, in the order of {@link byScore}; -1 after the last one. */
+export type NextBest = () => number
+
+/** The indices of the scores that are high enough. Only few may be asked for. */
+export function* acceptedByScore(scores: ArrayLike<number>, floor: Floor): Generator<void, NextBest> {
+  if (!(scores instanceof Float32Array) || scores.length > MAX_PACKED) {
+    const sorted = yield* byScore(yield* acceptedIndices(scores.length, i => accepts(scores[i], floor)), scores)
+    let at = 0
+    return () => sorted[at++] ?? -1
+  }
+  const accepted = new Int32Array(scores.length)
+  let count = 0
+  yield* inChunks(scores.length, (from, to) => {
+    count = findAccepted(scores, floor, from, to, accepted, count)
+  })
+  const items = new Float64Array(count)
+  const bits = bitsOf(scores)
+  yield* inChunks(count, (from, to) => {
+    for (let i = from; i < to; i++) items[i] = packed(keyOfBits(bits[accepted[i]]), accepted[i])
+  })
+  return yield* lowestFirst(items)
+}
+
+/** Every index is written, and the next one over it where the score is too low: nothing is there to be predicted. */
+function findAccepted(
+  scores: Float32Array,
+  { minScore, takesEqual }: Floor,
+  from: number,
+  to: number,
+  accepted: Int32Array,
+  count: number
+): number {
+  const takesAll = minScore === undefined
+  const least = minScore ?? 0
+  for (let i = from; i < to; i++) {
+    accepted[count] = i
+    count += Number(takesAll || (takesEqual ? scores[i] >= least : scores[i] > least))
+  }
+  return count
+}
+
+/** Positions in packed numbers, the lowest number first: by a heap, since not all are asked for. */
+function* lowestFirst(items: Float64Array): Generator<void, NextBest> {
+  let count = items.length
+  yield* inChunks(count >> 1, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const at = (count >> 1) - 1 - i
+      sinkHighest(items, at, count, items[at])
+    }
+  })
+  return () => {
+    if (count === 0) return -1
+    const best = items[0]
+    count--
+    sinkHighest(items, 0, count, items[count])
+    return positionIn(best)
+  }
+}
+
+/** Puts an item in the place of the one at `at`, from where it sinks below lower ones. */
+function sinkHighest(items: Float64Array, at: number, end: number, item: number): void {
+  for (let child = 2 * at + 1; child < end; child = 2 * at + 1) {
+    if (child + 1 < end && items[child + 1] < items[child]) child++
+    if (item <= items[child]) break
+    items[at] = items[child]
+    at = child
+  }
+  items[at] = item
+}
+
+const bitsOf = ({ buffer, byteOffset, length }: Float32Array): Int32Array => new Int32Array(buffer, byteOffset, length)
 
 /** The indices below `count` that are accepted, ascending. */
 export function* acceptedIndices(count: number, accepts: (i: number) => boolean): Generator<void, number[]> {

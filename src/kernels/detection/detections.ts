@@ -208,7 +208,8 @@ function* keepApart(
   const kept = yield* suppress((a, b) => overlap(boxes, 4 * order[a], 4 * order[b]), ranked, {
     maxBoxes: Infinity,
     iou,
-    accepts: () => true,
+    minScore: undefined,
+    takesEqual: false,
     sigma: 0,
     dropsFading: false
   })

@@ -1,17 +1,15 @@
 import { COST, Pace } from '../core/pace.ts'
-import { acceptedIndices, byScore, type KeptBoxes } from './boxes.ts'
+import { acceptedByScore, acceptedIndices, accepts, type Floor, type KeptBoxes } from './boxes.ts'
 
 /** Intersection over union of two boxes, given by their indices. */
 export type Overlap = (a: number, b: number) => number
 
-export interface Suppression {
+export interface Suppression extends Floor {
   /** Compares boxes faster than the overlap does that {@link suppress} is given. */
   readonly kept?: KeptBoxes | undefined
   readonly maxBoxes: number
   /** Boxes that overlap a kept box more than this are dropped. */
   readonly iou: number
-  /** Whether a score is high enough to be kept. */
-  accepts(score: number): boolean
   /** Above 0: Soft-NMS, which lowers scores by `exp(-overlap² / (2 sigma))` instead (arXiv 1704.04503). */
   readonly sigma: number
   /** Whether Soft-NMS drops boxes that overlap more than `iou`, too. */
@@ -30,22 +28,16 @@ export const OVERLAP_COST = 16 * COST.element
 
 /** Boxes of one class that non-maximum suppression keeps, by descending score. */
 export function* suppress(overlap: Overlap, scores: ArrayLike<number>, rule: Suppression): Generator<void, Kept[]> {
-  const candidates = yield* acceptedIndices(scores.length, i => rule.accepts(scores[i]))
-  return rule.sigma > 0
-    ? yield* fade(overlap, scores, candidates, rule)
-    : yield* drop(overlap, scores, candidates, rule)
+  if (!(rule.sigma > 0)) return yield* drop(overlap, scores, rule)
+  return yield* fade(overlap, scores, yield* acceptedIndices(scores.length, i => accepts(scores[i], rule)), rule)
 }
 
-function* drop(
-  overlap: Overlap,
-  scores: ArrayLike<number>,
-  candidates: readonly number[],
-  { maxBoxes, iou, cost = OVERLAP_COST, kept: own }: Suppression
-): Generator<void, Kept[]> {
+function* drop(overlap: Overlap, scores: ArrayLike<number>, rule: Suppression): Generator<void, Kept[]> {
+  const { maxBoxes, iou, cost = OVERLAP_COST, kept: own } = rule
   const kept: number[] = []
   const pace = new Pace()
-  for (const box of yield* byScore(candidates, scores)) {
-    if (kept.length >= maxBoxes) break
+  const next = yield* acceptedByScore(scores, rule)
+  for (let box = maxBoxes > 0 ? next() : -1; box >= 0; box = kept.length < maxBoxes ? next() : -1) {
     let i = 0
     if (own) {
       const found = own.find(box, iou)
@@ -64,8 +56,9 @@ function* fade(
   overlap: Overlap,
   given: ArrayLike<number>,
   candidates: number[],
-  { maxBoxes, iou, accepts, sigma, dropsFading, cost = OVERLAP_COST }: Suppression
+  rule: Suppression
 ): Generator<void, Kept[]> {
+  const { maxBoxes, iou, sigma, dropsFading, cost = OVERLAP_COST } = rule
   const scores = Float32Array.from(given)
   const kept: Kept[] = []
   const pace = new Pace()
@@ -81,7 +74,7 @@ function* fade(
       const shared = overlap(box, best)
       if (dropsFading && shared > iou) continue
       scores[box] *= Math.exp((-0.5 * shared * shared) / sigma)
-      if (accepts(scores[box])) others.push(box)
+      if (accepts(scores[box], rule)) others.push(box)
     }
     left = others
   }

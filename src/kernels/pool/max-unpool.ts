@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { toIndices } from '../../tensor/elements.ts'
+import { halvesOf, toIndices } from '../../tensor/elements.ts'
 import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { COST, inChunks } from '../core/pace.ts'
 import { copyUnits, type UnitArray, unitsOf } from '../core/units.ts'
@@ -20,9 +20,11 @@ export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], 
   const data = indices.data as BigInt64Array
   const isSame = dims.every((dim, axis) => dim === out.dims[axis])
   const place = isSame ? undefined : placement(dims, out.dims)
+  const words = indices.type === 'int64' && size < 2 ** 31 && isSame && per === 1 ? halvesOf(indices) : undefined
   yield* inChunks(
     x.data.length,
     (start, end) => {
+      if (words && writeByWords(from, start, end, to, words, size)) return
       const part = toIndices(new Tensor(indices.type, data.subarray(start, end)))
       const wrong = start + firstBeyond(part, size)
       if (wrong < end)
@@ -31,6 +33,26 @@ export function* maxUnpool(x: Tensor, indices: Tensor, dims: readonly number[], 
     },
     (dims.length + 1) * AXIS_COST
   )
+}
+
+/**
+ * Writes elements `start <= i < end` at indices of 64 bits, given as their halves, that are below `size`.
+ * @returns false at the first that is not
+ */
+function writeByWords(
+  from: UnitArray,
+  start: number,
+  end: number,
+  to: UnitArray,
+  words: Int32Array,
+  size: number
+): boolean {
+  for (let i = start; i < end; i++) {
+    const low = words[2 * i]
+    if (words[2 * i + 1] !== 0 || low < 0 || low >= size) return false
+    to[low] = from[i]
+  }
+  return true
 }
 
 /** Where the first index lies that is not below `size`; the length where there is none. */

@@ -99,7 +99,8 @@ export const detectronDetectionOutput = /* @__PURE__ */ withKernel(detectronDete
       const kept = yield* suppress((a, b) => overlap(boxes, 4 * a, 4 * b, 1), values, {
         maxBoxes: p.maxKept < 0 ? Infinity : p.maxKept,
         iou: p.iou,
-        accepts: score => score > p.minScore,
+        minScore: p.minScore,
+        takesEqual: false,
         sigma: 0,
         dropsFading: false
       })

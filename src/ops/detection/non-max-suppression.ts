@@ -3,7 +3,14 @@ import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
-import { fromCenters, fromCorners, keptBoxes, type KeptBoxes, overlap } from '../../kernels/detection/boxes.ts'
+import {
+  fromCenters,
+  fromCorners,
+  keptBoxes,
+  type KeptBoxes,
+  overlap,
+  readBoxes
+} from '../../kernels/detection/boxes.ts'
 import { type RotatedBox, rotatedOverlap } from '../../kernels/detection/rotated-boxes.ts'
 import { type Overlap, OVERLAP_COST, suppress } from '../../kernels/detection/suppress.ts'
 import {
@@ -106,14 +113,17 @@ export const nonMaxSuppression = defineOp({
   shape: ({ boxes, scores }, p) => factsOf(boxes, scores, 4, p),
 
   *run({ boxes, scores }, p, call) {
-    const corners = yield* (p.encoding === 'corner' ? fromCorners : fromCenters)(yield* readNumbers(boxes))
+    const read = p.encoding === 'corner' ? fromCorners : fromCenters
+    const numbers = yield* readNumbers(boxes)
+    // Else few of many are read, one by one.
+    const corners = p.sigma > 0 ? yield* readBoxes(read, numbers) : new Float32Array()
     const count = boxes.dims[1]
     yield* selectBoxes(
       scores,
       p,
       call,
       batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b)),
-      { keptIn: batch => keptBoxes(corners, batch * count) }
+      { keptIn: batch => keptBoxes(read, numbers, batch * count) }
     )
   }
 })
@@ -182,9 +192,7 @@ function* selectBoxes(
 ): Generator<void> {
   const [batches, classes, count] = scores.dims
   const numbers = yield* readNumbers(scores)
-  const { maxBoxes, iou, sigma, dropsFading, minScore } = p
-  const accepts = (score: number): boolean =>
-    minScore === undefined || (p.takesEqual ? score >= minScore : score > minScore)
+  const { maxBoxes, iou, sigma, dropsFading, minScore, takesEqual } = p
   const found: Selected[] = []
   for (let batch = 0; batch < batches; batch++) {
     for (let kind = 0; kind < classes; kind++) {
@@ -194,7 +202,8 @@ function* selectBoxes(
         iou,
         sigma,
         dropsFading,
-        accepts,
+        minScore,
+        takesEqual,
         cost,
         kept: keptIn?.(batch)
       })
@@ -225,7 +234,7 @@ function* storeSelected(
     (from, to) =>
       storeIntegers(
         indices,
-        found.slice(from, to).flatMap(({ batch, kind, box }) => [batch, kind, box]),
+        triples(found, from, to, ({ box }) => box),
         3 * from
       ),
     32 * COST.element
@@ -237,7 +246,7 @@ function* storeSelected(
       found.length,
       (from, to) =>
         numbers.set(
-          found.slice(from, to).flatMap(({ batch, kind, score }) => [batch, kind, score]),
+          triples(found, from, to, ({ score }) => score),
           3 * from
         ),
       32 * COST.element
@@ -245,6 +254,22 @@ function* storeSelected(
     yield* finish()
   }
   if (call.wanted(2)) storeIntegers(call.output(2), [found.length])
+}
+
+/** Batch, class, and what `last` gives, of the boxes `from <= i < to`. */
+function triples(
+  found: readonly Selected[],
+  from: number,
+  to: number,
+  last: (selected: Selected) => number
+): Float64Array {
+  const numbers = new Float64Array(3 * (to - from))
+  for (let i = from, at = 0; i < to; i++, at += 3) {
+    numbers[at] = found[i].batch
+    numbers[at + 1] = found[i].kind
+    numbers[at + 2] = last(found[i])
+  }
+  return numbers
 }
 
 /**

@@ -109,7 +109,8 @@ export const proposal = /* @__PURE__ */ withKernel(proposalRules, {
       const kept = yield* suppress((a, b) => overlap(found.boxes, 4 * best[a], 4 * best[b], extra), ranked, {
         maxBoxes: p.maxKept,
         iou: p.iou,
-        accepts: () => true,
+        minScore: undefined,
+        takesEqual: false,
         sigma: 0,
         dropsFading: false
       })

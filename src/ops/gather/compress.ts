@@ -1,8 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
-import { inChunks } from '../../kernels/core/pace.ts'
+import { countNonZero, nonZeroPositions } from '../../kernels/core/non-zero.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
-import { type Positions, positionsArray } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { int, optional } from '../../op-kit/sources.ts'
@@ -43,7 +42,8 @@ export const compress = defineOp({
       p.axis === undefined
         ? { outer: 1, size: elementCount(data.dims), inner: 1 }
         : axisLayout(data.dims, normalizeAxis(p.axis, data.dims.length))
-    const positions = yield* positionsOf(condition, slices.size)
+    const positions = yield* nonZeroPositions(condition)
+    checkLast(positions.at(-1) ?? -1, slices.size)
     yield* gatherBlocks(data, positions, call.output(), { batch: 1, ...slices, count: positions.length })
   }
 })
@@ -52,30 +52,10 @@ export const compress = defineOp({
 function keptOf(condition: Tensor, size: Dim): number {
   const flags = condition.data as Uint8Array
   checkLast(flags.lastIndexOf(1), size)
-  return flags.reduce((count, flag) => count + flag, 0)
+  return countNonZero(flags)
 }
 
 function checkLast(last: number, size: Dim): void {
   if (last >= maxDim(size))
     fail('value-out-of-range', `the condition holds at ${last}, beyond the ${maxDim(size)} elements of the axis`)
-}
-
-/** Where the condition holds. */
-function* positionsOf(condition: Tensor, size: Dim): Generator<void, Positions> {
-  const flags = condition.data as Uint8Array
-  let count = 0
-  yield* inChunks(flags.length, (from, to) => {
-    for (let i = from; i < to; i++) count += Number(flags[i] !== 0)
-  })
-  const positions = positionsArray(count, flags.length)
-  let found = 0
-  yield* inChunks(flags.length, (from, to) => {
-    // Every position is written, and the next one over it where the condition fails: nothing is there to be predicted.
-    for (let i = from; i < to && found < count; i++) {
-      positions[found] = i
-      found += Number(flags[i] !== 0)
-    }
-  })
-  checkLast(positions.at(-1) ?? -1, size)
-  return positions
 }

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { storeManyIntegers } from '../../kernels/core/integers.ts'
-import { orderKeys } from '../../kernels/core/order.ts'
+import { narrowHalves, orderKeys } from '../../kernels/core/order.ts'
 import { selectTop } from '../../kernels/core/select.ts'
 import { gatherOffsets } from '../../kernels/gather/gather.ts'
 import { ravelPositions } from '../../kernels/gather/indices.ts'
@@ -65,7 +65,11 @@ export const topK = defineOp({
 
   *run({ data }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
-    const positions = yield* selectTop(yield* orderKeys(data), axisLayout(data.dims, axis), p.k, p)
+    const layout = axisLayout(data.dims, axis)
+    const halves = yield* narrowHalves(data)
+    const positions = halves
+      ? yield* selectTop(halves, layout, p.k, p, 2)
+      : yield* selectTop(yield* orderKeys(data), layout, p.k, p)
     if (call.wanted(1)) yield* storeManyIntegers(call.output(1), positions)
     if (!call.wanted(0)) return
     const values = call.output(0)

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { drain } from '../../../src/kernels/core/pace.ts'
+import { selectTop } from '../../../src/kernels/core/select.ts'
+
+/** Few different numbers, zeros of both signs, infinities and NaN among them. */
+function keysOf(count: number): Float32Array {
+  const numbers = [0, -0, 1, -1, NaN, Infinity, -Infinity, 1e-40, -1e-40, 3.5, -3e38]
+  let state = 5
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state % 3 === 0 ? numbers[(state >>> 8) % numbers.length] : (state >>> 20) - 2000
+  })
+}
+
+const layouts = [
+  { outer: 3, size: 90, inner: 1 },
+  { outer: 2, size: 40, inner: 3 }
+]
+
+test('the best of keys of 32 bits are those of the same keys in double precision', () => {
+  for (const layout of layouts) {
+    const keys = keysOf(layout.outer * layout.size * layout.inner)
+    for (const k of [0, 1, 2, 7, 18, 39, 40])
+      for (const largest of [true, false])
+        for (const nan of ['last', 'smallest'] as const)
+          for (const order of ['value', 'index'] as const) {
+            const found = drain(selectTop(keys, layout, k, { largest, nan, order }))
+            const expected = drain(selectTop(Float64Array.from(keys), layout, k, { largest, nan, order }))
+            expect(Array.from(found), `${k} of ${layout.size}, ${nan}`).toEqual(Array.from(expected))
+          }
+  }
+})
+
+test('lines of all numbers that are none, and those that have more of them than are selected', () => {
+  const keys = new Float32Array(60).fill(NaN)
+  keys[50] = -Infinity
+  for (const k of [1, 9, 20])
+    for (const nan of ['last', 'smallest'] as const) {
+      const selection = { largest: false, nan, order: 'value' } as const
+      const layout = { outer: 1, size: 60, inner: 1 }
+      expect(Array.from(drain(selectTop(keys, layout, k, selection)))).toEqual(
+        Array.from(drain(selectTop(Float64Array.from(keys), layout, k, selection)))
+      )
+    }
+})
+
+test('integers of up to 32 bits, the extremes among them, alone and as halves of longer ones', () => {
+  const selection = { largest: false, nan: 'last', order: 'value' } as const
+  const layout = { outer: 1, size: 70, inner: 1 }
+  for (const Keys of [Int32Array, Uint32Array, Int8Array]) {
+    const keys = new Keys(Array.from({ length: 70 }, (_, i) => (i * 7919) % 13))
+    keys[33] = 2 ** 31
+    keys[34] = -1
+    keys[60] = 2 ** 31 - 1
+    for (const largest of [true, false]) {
+      const expected = drain(selectTop(Float64Array.from(keys), layout, 9, { ...selection, largest }))
+      expect(Array.from(drain(selectTop(keys, layout, 9, { ...selection, largest })))).toEqual(Array.from(expected))
+    }
+  }
+  const halves = Int32Array.from({ length: 140 }, (_, i) => (i % 2 ? -1 : -((i * 31) % 17) - 1))
+  const low = halves.filter((_, i) => i % 2 === 0)
+  expect(Array.from(drain(selectTop(halves, layout, 9, selection, 2)))).toEqual(
+    Array.from(drain(selectTop(low, layout, 9, selection)))
+  )
+})
