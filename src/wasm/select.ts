@@ -64,6 +64,7 @@ import {
   selectQGemm,
   selectQLinearMatMul
 } from './kernels/quantized-products.ts'
+import { selectDynamicQuantizeLstm } from './kernels/recurrent-quantized.ts'
 import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
 import {
   selectLogSum,
@@ -258,6 +259,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['SquaredDifference', selectBinary('squaredDifference')],
   ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
+  ['DynamicQuantizeLSTM', selectDynamicQuantizeLstm],
   ['Pow', selectPow],
   ['Sin', selectSine(false)],
   ['Cos', selectSine(true)],

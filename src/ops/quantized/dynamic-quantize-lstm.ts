@@ -1,13 +1,13 @@
 import { fail } from '../../errors.ts'
-import { COST, Pace } from '../../kernels/core/pace.ts'
 import { dequantized } from '../../kernels/quantized/codes.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
+import { dequantizedWeights } from '../../kernels/quantized/gate-weights.ts'
 import { params } from '../../op-kit/define.ts'
 import { checkLengths, validateLengths } from '../../op-kit/recurrent-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { type Numbers, toIndices, toNumbers } from '../../tensor/elements.ts'
+import { toIndices } from '../../tensor/elements.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import { lstmBind, type LstmParams, lstmShape, runLstm } from '../recurrent/lstm.ts'
 
@@ -54,7 +54,10 @@ export const dynamicQuantizeLstm = /* @__PURE__ */ withKernel(dynamicQuantizeLst
     const lengths = rest.lengths ? toIndices(rest.lengths) : [steps]
     checkLengths(lengths, steps)
     const longest = Array.from(lengths).reduce((a, b) => Math.max(a, b), 0)
-    const weights = { w: yield* dequantizedWeights(w, wScale, wZero), r: yield* dequantizedWeights(r, rScale, rZero) }
+    const weights = {
+      w: yield* dequantizedWeights(w, wScale, wZero, 'float64'),
+      r: yield* dequantizedWeights(r, rScale, rZero, 'float64')
+    }
     yield* runLstm({ ...rest, x: yield* roundedSteps(x, longest), ...weights }, p, call, roundedTo8Bits)
   }
 })
@@ -77,26 +80,6 @@ function checkPart(name: string, { shape }: TensorFact, weights: TensorFact): vo
     const dims = printShape(expected.slice(0, shape.length))
     fail('dims-mismatch', `${name} has shape ${printShape(shape)}; ${dims} is expected`)
   }
-}
-
-/** `(codes - zero) * scale`, with the gates before what they are multiplied with. */
-function* dequantizedWeights(codes: Tensor, scale: Tensor, zero: Tensor): Generator<void, Tensor<'float64'>> {
-  const [directions, inputs, gates] = codes.dims
-  const out = allocate('float64', [directions, gates, inputs])
-  if (out.data.length === 0) return out
-  const [values, scales, zeros] = [codes, scale, zero].map(toNumbers)
-  const at = (list: Numbers, direction: number, gate: number): number =>
-    list[list.length === directions ? direction : direction * gates + gate]
-  const pace = new Pace()
-  for (let d = 0, row = 0; d < directions; d++) {
-    for (let g = 0; g < gates; g++, row++) {
-      const [point, factor] = [at(zeros, d, g), at(scales, d, g)]
-      for (let i = 0, from = d * inputs * gates + g; i < inputs; i++, from += gates)
-        out.data[row * inputs + i] = (values[from] - point) * factor
-      if (pace.isDue((inputs + 1) * COST.element)) yield
-    }
-  }
-  return out
 }
 
 /** Numbers rounded to 8 bits over their range. */

@@ -51,6 +51,8 @@ export interface Layer {
   readonly linearBeforeReset: boolean
   /** Functions of an RNN, two bits for each direction, as in ../assembly/f32/recurrent.ts. */
   readonly functions: number
+  /** LSTM: states are rounded to 8 bits before weights multiply them. */
+  readonly roundsState: boolean
   readonly params: RecurrentParams
 }
 
@@ -59,9 +61,12 @@ export const selectLstm = selectorFor<RecurrentParams & { readonly order: string
   call => {
     const { order, couplesForget } = call.parameters
     if (couplesForget || call.operands.p !== undefined || !hasDefaults(call.parameters)) return undefined
-    return selectLayer(call, { kind: 'lstm', order: ['i', 'o', 'f', 'c'].map(gate => order.indexOf(gate)) })
+    return selectLayer(call, { kind: 'lstm', order: lstmOrder(order) })
   }
 )
+
+/** Places of the gates input, output, forget and cell among the letters of gates. */
+export const lstmOrder = (letters: string): number[] => ['i', 'o', 'f', 'c'].map(gate => letters.indexOf(gate))
 
 /** GRU of float32 with the default functions, over sequences of full length. */
 export const selectGru = selectorFor<RecurrentParams & { readonly linearBeforeReset: boolean }>(call =>
@@ -84,35 +89,44 @@ function selectLayer(
   call: Candidate<RecurrentParams>,
   own: Pick<Layer, 'kind'> & Partial<Layer>
 ): Selection | undefined {
-  const { kind, order = [], linearBeforeReset = false, functions = 0 } = own
-  const { op, operands, parameters: params } = call
+  const { op, operands } = call
   const { lengths: _lengths, ...numbers } = operands
-  const { x, r } = operands
-  if (x === undefined || r === undefined || !areFloat32(numbers)) return undefined
+  if (operands.r === undefined || !areFloat32(numbers)) return undefined
+  const layer = layerOf(call, { ...own, hidden: operands.r.dims[operands.r.dims.length - 1] })
+  if (layer === undefined) return undefined
+  const kernel: Kernel = function* (given, parameters, context) {
+    const tensors = given as TensorOperands
+    if (areFull(tensors.lengths, layer.steps) && (yield* runLayer(layer, tensors, context))) return
+    const rest = op.run(given, parameters, context)
+    if (rest) yield* rest
+  }
+  return { kernel, pack: PACKS[layer.kind] }
+}
+
+/** The layer of a call; undefined where its kernel cannot compute it, or not faster. */
+export function layerOf(
+  { operands: { x }, parameters: params }: Candidate<RecurrentParams>,
+  own: Pick<Layer, 'kind' | 'hidden'> & Partial<Layer>
+): Layer | undefined {
+  const { kind, hidden, order = [], linearBeforeReset = false, functions = 0, roundsState = false } = own
+  if (x === undefined) return undefined
   const sizeOf = (letter: string): number => x.dims[params.layout.x.indexOf(letter)] ?? 1
   const gates = GATES[kind]
   const [steps, batch, inputs] = [sizeOf('S'), sizeOf('B'), sizeOf('I')]
   const { directions } = params
-  const hidden = r.dims[r.dims.length - 1]
-  const layer = { kind, gates, directions, steps, batch, inputs, hidden, order, linearBeforeReset, functions, params }
   const multiplications = steps * batch * directions.length * gates * hidden * (inputs + hidden)
   if (inputs === 0 || multiplications < MIN_MULTIPLICATIONS) return undefined
   if (EDGE + batch * hidden * 4 > SCRATCH_BYTES) return undefined
-  const kernel: Kernel = function* (given, parameters, context) {
-    const tensors = given as TensorOperands
-    if (areFull(tensors.lengths, steps) && (yield* runLayer(layer, tensors, context))) return
-    const rest = op.run(given, parameters, context)
-    if (rest) yield* rest
-  }
-  return { kernel, pack: PACKS[kind] }
+  const sizes = { gates, directions, steps, batch, inputs, hidden }
+  return { kind, ...sizes, order, linearBeforeReset, functions, roundsState, params }
 }
 
 const PACKS = { lstm: packLstm, gru: packGru, rnn: packRnn } as const
 
-const hasDefaults = ({ functions, clip }: RecurrentParams): boolean =>
+export const hasDefaults = ({ functions, clip }: RecurrentParams): boolean =>
   clip === Infinity && functions.every(list => list.every((fn, i) => fn === (i === 0 ? SIGMOID : TANH)))
 
-function areFull(lengths: Tensor | undefined, steps: number): boolean {
+export function areFull(lengths: Tensor | undefined, steps: number): boolean {
   if (lengths === undefined) return true
   const data = lengths.data as Int32Array | BigInt64Array
   for (let i = 0; i < data.length; i++) if (Number(data[i]) !== steps) return false
@@ -157,7 +171,7 @@ interface Memory {
  * Runs a layer: the products of all inputs with their weights as one job, then the steps.
  * @returns false, with no output made, when the heap is full
  */
-function* runLayer(layer: Layer, operands: TensorOperands, context: KernelContext): Generator<void, boolean> {
+export function* runLayer(layer: Layer, operands: TensorOperands, context: KernelContext): Generator<void, boolean> {
   const { kind, directions, gates: gateCount, steps, batch, hidden } = layer
   const temporaries = new Temporaries()
   try {
@@ -303,11 +317,11 @@ function copyRows(
 
 /** Steps of a job, so that it takes about a quantum, and sequences of a block, so that threads share one direction. */
 function splitOf(
-  { directions, gates, batch, hidden }: Layer,
+  { directions, gates, batch, hidden, roundsState }: Layer,
   threads: number
 ): { readonly perJob: number; readonly rows: number } {
   const cost = batch * gates * hidden * (hidden * COST_OF_MULTIPLICATION + COST_OF_CELL) * directions.length
-  const perThread = directions.length > 1 ? batch : Math.ceil(batch / threads / 4) * 4
+  const perThread = directions.length > 1 || roundsState ? batch : Math.ceil(batch / threads / 4) * 4
   return { perJob: Math.max(1, Math.floor(QUANTUM / cost)), rows: Math.min(batch, perThread) }
 }
 
@@ -343,6 +357,7 @@ function stepsTemplate(
       Number(hasReset),
       Number(linearBeforeReset),
       functions,
+      Number(layer.roundsState),
       ...order.map(gate => gate * hidden * 4)
     ]
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { heapStats } from '../../../src/wasm/heap.ts'
 import type { Kind } from '../../ops/harness.ts'
+import { codes } from '../bytes.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const LSTM: Kind = ['onnx', 'LSTM', 14]
@@ -55,6 +56,33 @@ describe.each(['heap', 'array'] as const)('recurrent layers of float32 in WebAss
           expectEqual(LSTM, onnxInputs(4, s, layout).slice(0, 3), options, TOLERANCE)
         }
   })
+
+  test.each(sizes.slice(0, 4))(
+    'DynamicQuantizeLSTM equals the reference, where no state lies between two codes: %j',
+    s => {
+      const { inputs, hidden, directions } = s
+      for (const [type, zero] of [
+        ['uint8', 120],
+        ['int8', -3]
+      ] as const)
+        for (const count of [directions, directions * 4 * hidden]) {
+          const dims = count === directions ? [directions] : [directions, 4 * hidden]
+          const scales = new Tensor('float32', Array.from(noise([count], 7, 0.004).data, Math.abs), dims)
+          const zeros = new Tensor(type, new Array<number>(count).fill(zero), dims)
+          const [x, , , b, lengths, h, c] = onnxInputs(4, s)
+          const weights = [
+            codes(type, [directions, inputs, 4 * hidden], 2),
+            codes(type, [directions, hidden, 4 * hidden], 3)
+          ]
+          const given = [x, ...weights, b, lengths, h, c, undefined, scales, zeros, scales, zeros]
+          for (const constants of [{ w: 1, r: 2, b: 3, wScale: 8, wZero: 9, rScale: 10, rZero: 11 }, {}]) {
+            const attributes = { hidden_size: hidden, direction: directionOf(s) }
+            const kind: Kind = ['onnx', 'DynamicQuantizeLSTM', 1, 'com.microsoft']
+            expectEqual(kind, given, { region, attributes, constants, outputs: 3 }, TOLERANCE)
+          }
+        }
+    }
+  )
 
   test.each(sizes)('GRU equals the reference: %j', s => {
     for (const linear of [0, 1])

@@ -40,6 +40,8 @@ export class RecurrentArguments {
   linearBeforeReset: u32
   /** RNN: two bits for each direction, 0 tanh, 1 ReLU, 2 sigmoid. */
   functions: u32
+  /** LSTM: whether states are rounded to 8 bits before weights multiply them; a block has all sequences then. */
+  roundsState: u32
   /** LSTM: where the gates lie in a row. */
   inputGate: usize
   outputGate: usize
@@ -114,16 +116,48 @@ function addProduct(
 export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
   const hidden = <usize>args.hidden
   const bytes = hidden << 2
+  const apart = scratch + EDGE
   for (let block = from; block < to; block++) {
     enter(args, block)
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
-      addProduct(h, hidden, weights, args.hidden << 2, g, args.gatesRow, scratch)
+      if (args.roundsState) roundStates(h, apart, count * bytes)
+      addProduct(args.roundsState ? apart : h, hidden, weights, args.hidden << 2, g, args.gatesRow, scratch)
       for (let b: u32 = 0; b < count; b++) {
         lstmCell(args, g + b * args.gatesRow, bytes, c + b * bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
       }
     }
+  }
+}
+
+/**
+ * Numbers rounded to the 256 levels of their range, which includes 0, as DynamicQuantizeLinear and DequantizeLinear
+ * do.
+ */
+function roundStates(from: usize, to: usize, bytes: usize): void {
+  let lowest = splat(0)
+  let highest = splat(0)
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    const x = part(from + at, isVector)
+    lowest = f32x4.min(lowest, x)
+    highest = f32x4.max(highest, x)
+    at += isVector ? 16 : 4
+  }
+  lowest = f32x4.min(lowest, i32x4.shuffle(lowest, lowest, 2, 3, 0, 1))
+  highest = f32x4.max(highest, i32x4.shuffle(highest, highest, 2, 3, 0, 1))
+  const low = min(f32x4.extract_lane(lowest, 0), f32x4.extract_lane(lowest, 1))
+  const high = max(f32x4.extract_lane(highest, 0), f32x4.extract_lane(highest, 1))
+  const scale: f32 = (low == high ? <f32>1 : high - low) / 255
+  const zero = splat(nearest<f32>(max<f32>(0, min<f32>(255, -low / scale))))
+  const step = splat(scale)
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    const code = f32x4.add(f32x4.nearest(f32x4.div(part(from + at, isVector), step)), zero)
+    const held = f32x4.max(splat(0), f32x4.min(splat(255), code))
+    put(to + at, f32x4.mul(f32x4.sub(held, zero), step), isVector)
+    at += isVector ? 16 : 4
   }
 }
 
