@@ -27,6 +27,19 @@ const MIN_PACKED = 1 << 13
 export const MAX_LOOPS = 8
 /** Rows of a block: with a depth of 256 they stay in the second cache. A multiple of four, the rows of a strip. */
 const MAX_BLOCK_ROWS = 256
+/** Depth from which on fewer rows do, lest a tile take long. */
+const DEEP = 1024
+/**
+ * Fewest and most blocks of a tile where one thread computes all, and the flops of a tile between them: rows of A are
+ * put into strips once for all of a tile. Threads that share a product take fewer.
+ */
+const TILE = { least: 16, most: 64, flops: 1.5e8 }
+/** Fewest rows that are put into strips. */
+const MIN_STRIPS = 5
+/** Fewest rows, columns and depth for Strassen's algorithm; below, what it saves goes into additions. */
+const MIN_STRASSEN = { rows: 64, columns: 64, depth: 384 }
+/** Greatest depth of a slab of it. */
+const MAX_SLAB = 512
 
 /** Matrices of a product: sizes, and steps in bytes. */
 export interface Product {
@@ -209,17 +222,20 @@ export function productTemplate(
   panels: DType | false
 ): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
-  const rows = Math.min(m, MAX_BLOCK_ROWS)
+  const slab = panels === 'float32' ? slabOf(found) : 0
+  const rows = rowsOf(found, slab > 0)
   const isNarrow = panels !== false && panels !== 'float32'
-  const flopsPerBlock = 2 * rows * k * PANEL
-  const together = panelsTogether(rows, k, panels)
-  const blocks = batches * Math.ceil(m / rows) * Math.ceil(n / PANEL)
+  const together = slab > 0 ? 1 : panelsTogether(rows, k, panels)
+  // Strassen's algorithm takes two panels at a time.
+  const width = slab > 0 ? 2 * PANEL : PANEL
+  const perRow = Math.ceil(n / width)
   return {
     kernel: 'matrix',
-    blocks,
-    blockBytes: rows * PANEL * 4,
-    tile: Math.ceil(tileOfFlops(flopsPerBlock, rows < 4 ? 96 : 64) / together) * together,
+    blocks: batches * Math.ceil(m / rows) * perRow,
+    blockBytes: rows * width * 4,
+    tile: Math.ceil(tileOf(2 * rows * k * width, rows, perRow) / together) * together,
     together,
+    isDivisible: rows >= MIN_STRIPS,
     // Few rows take the time in which B is read.
     work: Math.max(workOfFlops(2 * batches * m * n * k), (isNarrow ? 2 : 4) * batches * n * k),
     inputs: staged(4),
@@ -238,11 +254,34 @@ export function productTemplate(
       panels ? 0 : bRow,
       panels ? 0 : bColumn,
       panels ? PANEL_TYPES.indexOf(panels) : 0,
+      slab,
       ...activationArguments(activation),
       loops.length,
       ...loops.flat()
     ]
   }
+}
+
+/**
+ * Depth of a slab of Strassen's algorithm (../assembly/f32/strassen.ts); 0 where it does not pay. Two slabs at least:
+ * rounding errors are then 1.4 times those of the definition, of one slab twice them.
+ */
+function slabOf({ m, n, k }: Product): number {
+  if (m < MIN_STRASSEN.rows || n < MIN_STRASSEN.columns || k < MIN_STRASSEN.depth || k % 4 !== 0) return 0
+  return 4 * Math.ceil(k / 4 / Math.max(2, Math.ceil(k / MAX_SLAB)))
+}
+
+/** Rows of a block; as many in each, and a multiple of eight, where their halves are added up. */
+function rowsOf({ m, k }: Product, areHalved: boolean): number {
+  const most = k > DEEP ? MAX_BLOCK_ROWS / 2 : MAX_BLOCK_ROWS
+  return Math.min(m, areHalved ? 8 * Math.ceil(m / 8 / Math.ceil(m / most)) : most)
+}
+
+/** Blocks of a tile, `perRow` of which take the same rows of A; a multiple of four, so that threads can divide it. */
+function tileOf(flopsOfBlock: number, rows: number, perRow: number): number {
+  if (rows < MIN_STRIPS) return tileOfFlops(flopsOfBlock, rows < 4 ? 96 : 64)
+  const most = Math.max(TILE.least, Math.min(TILE.most, Math.round(TILE.flops / flopsOfBlock)))
+  return 4 * Math.ceil((perRow < most ? perRow * Math.floor(most / perRow) : perRow / Math.ceil(perRow / most)) / 4)
 }
 
 /** Puts a constant second factor, one matrix, into panels. */

@@ -1,5 +1,7 @@
-import { describe, test } from 'vitest'
-import { expectEqual, noise } from '../compare.ts'
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { runOp } from '../../ops/harness.ts'
+import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const sizes = [
   [1, 64, 200],
@@ -109,9 +111,51 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     })
   })
 
+  test.each([
+    [64, 64, 384],
+    [67, 70, 388],
+    [83, 88, 516]
+  ])('by Strassen equal the reference for %i x %i x %i', (m, n, k) => {
+    const inputs = [noise([m, k], 1), noise([k, n], 2)]
+    expectEqual(['onnx', 'MatMul', 13], inputs, { region, constants: { b: 1 } })
+    expectEqual(['onnx', 'MatMul', 13], inputs, { region, constants: { b: 1 }, threads: 2 })
+  })
+
   test('are shared by two threads', () => {
     expectEqual(['onnx', 'MatMul', 13], [noise([128, 256], 1), noise([256, 300], 2)], { region, threads: 2 })
     const row = [noise([1, 600], 1), noise([600, 1000], 2)]
     expectEqual(['onnx', 'MatMul', 13], row, { region, threads: 2, constants: { b: 1 } })
+  })
+})
+
+describe('products by Strassen, which add up rows of A and panels of B', () => {
+  const [m, n, k] = [66, 72, 384]
+  const scaled = (tensor: Tensor<'float32'>, scaleOf: (row: number, column: number) => number): Tensor<'float32'> => {
+    const columns = tensor.dims[1]
+    return new Tensor(
+      'float32',
+      tensor.data.map((x, i) => x * scaleOf(Math.floor(i / columns), i % columns)),
+      tensor.dims
+    )
+  }
+  const [a, b] = [noise([m, k], 1), noise([k, n], 2)]
+
+  test.each([
+    ['rows of', scaled(a, row => (row < 40 ? 1 : 1e-4)), b, (at: number) => at >= 40 * n],
+    ['panels of', a, scaled(b, (_, column) => (column < 8 ? 1e-4 : 1)), (at: number) => at % n < 8]
+  ] as const)('keep small %s numbers as exact as large ones', (_, left, right, isSmall) => {
+    const small = (outputs: readonly unknown[]) => {
+      const data = (outputs[0] as Tensor<'float32'>).data.filter((_, at) => isSmall(at))
+      return new Tensor('float32', data, [data.length])
+    }
+    const found = runAccelerated(['onnx', 'MatMul', 13], [left, right], { constants: { b: 1 } })
+    expect(differenceOf(small(found), small(runOp(['onnx', 'MatMul', 13], [left, right])))).toBeLessThanOrEqual(1e-6)
+  })
+
+  test.each([NaN, Infinity])('keep %d in its row and its column', value => {
+    const left = scaled(a, (row, column) => (row === 3 && column === 5 ? value : 1))
+    const right = scaled(b, (row, column) => (row === 7 && column === 20 ? value : 1))
+    expectEqual(['onnx', 'MatMul', 13], [left, b], { constants: { b: 1 } })
+    expectEqual(['onnx', 'MatMul', 13], [a, right], { constants: { b: 1 } })
   })
 })

@@ -4,10 +4,11 @@ import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
-import { packPanel } from './panels'
+import { fetchLines, packPanel, packStrips } from './panels'
 import { planTaps } from '../windows'
 import { ConvArguments, stripsOfPart, windowsOf, writeColumns } from './conv'
 import { splat } from './simd'
+import { rowsByStrassen } from './strassen'
 
 /**
  * C = f(alpha A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie one
@@ -38,6 +39,8 @@ export class MatrixArguments {
   bColumn: usize
   /** What the panels of B hold: 0: float32; 1: float16, in codes of few-halves.ts; 2: bfloat16. */
   panelKind: u32
+  /** Depth of a slab of Strassen's algorithm; 0: by the definition. */
+  slab: u32
   activation: i32
   p: f32
   q: f32
@@ -47,12 +50,16 @@ export class MatrixArguments {
 
 /** Depth of a block: eight columns of so many rows stay in the first cache. */
 const DEPTH: u32 = 256
+/** Fewest panels for which rows of A are put into strips first, which takes as long as a quarter of a panel. */
+const MIN_PANELS: u32 = 4
+
 /**
- * Computes blocks `from … to - 1`: a panel of columns in a block of rows, counted over panels, then over blocks of
- * rows, then over matrices.
+ * Computes blocks `from … to - 1`: a panel of columns in a block of rows, by Strassen's algorithm two panels, counted
+ * over panels, then over blocks of rows, then over matrices.
  */
 export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, to: u32): void {
-  const panels = (args.n + 7) >> 3
+  const pairs: u32 = args.slab ? 1 : 0
+  const panels = (((args.n + 7) >> 3) + pairs) >> pairs
   const rowBlocks = (args.m + args.rows - 1) / args.rows
   while (from < to) {
     const outer = from / panels
@@ -64,7 +71,17 @@ export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, t
     const a = args.a + firstOffset
     const b = args.b + secondOffset
     const c = ((<usize>matrix * args.m + row) * args.n) << 2
-    panelsOf(args, a + <usize>row * args.aRow, b, c, row, min(args.rows, args.m - row), first, last, scratch)
+    panelsOf(
+      args,
+      a + <usize>row * args.aRow,
+      b,
+      c,
+      row,
+      min(args.rows, args.m - row),
+      first << pairs,
+      last << pairs,
+      scratch
+    )
     from += last - first
   }
 }
@@ -86,7 +103,9 @@ function panelsOf(
   const at = cOffset + (left << 2)
   const c = args.c + at
   b += args.bColumn == 0 ? (<usize>first * args.k) << (args.panelKind == 0 ? 5 : 4) : <usize>left * args.bColumn
-  if (rows > 3 || !fewRowsOf(args, a, b, c, rows, cols)) byPanel(args, a, b, c, rows, cols, scratch)
+  if (args.slab)
+    rowsByStrassen(a, args.aRow, args.aElement, b, c, (<usize>n) << 2, rows, cols, args.k, args.slab, scratch)
+  else if (rows > 3 || !fewRowsOf(args, a, b, c, rows, cols)) byPanel(args, a, b, c, rows, cols, scratch)
   epilogue(
     c,
     args.hasResidual ? args.residual + at : 0,
@@ -129,6 +148,8 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   const isBrain = args.panelKind == 2
   // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
   const maxDepth = isPacked && !isNarrow && rows <= 4 ? max<u32>(k, 1) : DEPTH
+  const inStrips = rows > 4 && panels >= MIN_PANELS
+  const strips = panel + (DEPTH << 5)
   let done: u32 = 0
   if (isNarrow && rows < 5) done = rowsByHalves(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, isBrain)
   else if (isPacked && !isNarrow && rows < 4)
@@ -136,6 +157,8 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   // At least once, so that C is written where k is 0, too.
   for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
     const depth = min(maxDepth, k - k0)
+    const from0 = a + <usize>k0 * args.aElement
+    if (inStrips) packStrips(from0, args.aRow, args.aElement, rows, depth, strips)
     for (let p = done; p < panels; p++) {
       const count = min<u32>(8, cols - (p << 3))
       let from = panel
@@ -144,14 +167,17 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
         if (isBrain) widenHalves(at, panel, depth << 3, true)
         else widenPanel(at, panel, depth << 3)
       }
-      if (isPacked && !isNarrow) from = b + ((<usize>p * k + k0) << 5)
-      else if (!isPacked)
+      if (isPacked && !isNarrow) {
+        from = b + ((<usize>p * k + k0) << 5)
+        if (inStrips && p + 1 < panels) fetchLines(from + ((<usize>k) << 5), (<usize>depth) << 5, scratch)
+      }
+      if (!isPacked)
         packPanel(b + k0 * args.bRow + (p << 3) * args.bColumn, args.bRow, args.bColumn, depth, count, panel)
       rowsByPanel(
-        a + <usize>k0 * args.aElement,
-        args.aRow,
-        args.aElement,
-        args.aFour,
+        inStrips ? strips : from0,
+        inStrips ? 4 : args.aRow,
+        inStrips ? 16 : args.aElement,
+        inStrips ? (<usize>depth) << 4 : args.aFour,
         from,
         c + (p << 5),
         cRow,

@@ -80,3 +80,14 @@ export function packPanels(
   for (let p = from; p < end; p++)
     packPanel(b + <usize>(p << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), to + ((<usize>p * k) << 5))
 }
+
+/**
+ * Reads one word of each cache line, so that a panel comes from memory all at once: kernels that compute with what they
+ * read wait for a few lines at a time.
+ * @param to where a word goes that nobody reads
+ */
+export function fetchLines(from: usize, bytes: usize, to: usize): void {
+  let any: u32 = 0
+  for (const end = from + bytes; from < end; from += 64) any |= load<u32>(from)
+  store<u32>(to, any)
+}

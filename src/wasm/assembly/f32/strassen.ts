@@ -1,0 +1,280 @@
+import { A11, A12, A22, S1, S2, S3, S4 } from '../quarters'
+import { EDGE, rowsByPanel, stripTile } from './gemm'
+import { fetchLines, packStrips } from './panels'
+import { maxOf, splat } from './simd'
+
+/*
+ * Strassen's algorithm, which ../quarters.ts describes, slab by slab of the depth. Rounding errors of its products are
+ * twice those of a product as defined, but they grow with the depth of a slab only, since the sums of slabs are added
+ * last. They are a share of the largest numbers of both rows and both panels that are added up. So where one has much
+ * larger numbers than the other, or Infinity or NaN, products are made as defined.
+ */
+
+/** Most by which the largest number of a row or panel may be beyond that of the other. */
+const MAX_RATIO: f32 = 16
+
+/**
+ * `rows` rows of A by panels of B into C, of which `cols` columns are written. What is in C is overwritten.
+ * @param b the panels, each `k` deep
+ * @param slab depth of a slab; it and `k` are multiples of four
+ */
+export function rowsByStrassen(
+  a: usize,
+  aRow: usize,
+  aElement: usize,
+  b: usize,
+  c: usize,
+  cRow: usize,
+  rows: u32,
+  cols: u32,
+  k: u32,
+  slab: u32,
+  scratch: usize
+): void {
+  const strips = <usize>((rows + 7) >> 3)
+  const upper = min(rows, (<u32>strips) << 2)
+  const t = scratch + EDGE
+  const size = strips << 7
+  const step = (<usize>k) << 5
+  for (let k0: u32 = 0; k0 < k; k0 += slab) {
+    const half = <usize>(min(slab, k - k0) >> 1)
+    const sums = t + (half << 7)
+    const quarters = sums + 7 * size
+    const plain = quarters + 7 * strips * (half << 4)
+    const from = a + <usize>k0 * aElement
+    const isAdded = k0 > 0
+    let panel = b + ((<usize>k0) << 5)
+    let to = c
+    const areEven = packQuarters(from, aRow, aElement, rows, half, strips, quarters)
+    if (!areEven) {
+      asDefined(from, aRow, aElement, panel, step, c, cRow, rows, cols, half << 1, isAdded, plain, scratch)
+      continue
+    }
+    for (let column: u32 = 0; column < cols; column += 16, panel += 2 * step, to += 64) {
+      const left = min(16, cols - column)
+      if (left <= 8 || !addPanels(panel, panel + step, half, t)) {
+        asDefined(from, aRow, aElement, panel, step, to, cRow, rows, left, half << 1, isAdded, plain, scratch)
+        continue
+      }
+      if (column + 32 <= cols) {
+        fetchLines(panel + 2 * step, half << 6, scratch)
+        fetchLines(panel + 3 * step, half << 6, scratch)
+      }
+      twoPanels(quarters, strips, half, panel, panel + step, t, sums, scratch)
+      place(sums, to, cRow, upper, 8, isAdded)
+      place(sums + size, to + upper * cRow, cRow, rows - upper, 8, isAdded)
+      place(sums + 2 * size, to + 32, cRow, upper, left - 8, isAdded)
+      place(sums + 3 * size, to + 32 + upper * cRow, cRow, rows - upper, left - 8, isAdded)
+    }
+  }
+}
+
+/** Rows of A, `depth` elements of each, by panels that are `step` bytes apart. */
+function asDefined(
+  a: usize,
+  aRow: usize,
+  aElement: usize,
+  panel: usize,
+  step: usize,
+  c: usize,
+  cRow: usize,
+  rows: u32,
+  cols: u32,
+  depth: usize,
+  add: bool,
+  strips: usize,
+  scratch: usize
+): void {
+  packStrips(a, aRow, aElement, rows, depth, strips)
+  for (let column: u32 = 0; column < cols; column += 8, panel += step)
+    rowsByPanel(
+      strips,
+      4,
+      16,
+      depth << 4,
+      panel,
+      c + (column << 2),
+      cRow,
+      rows,
+      min(8, cols - column),
+      depth,
+      add,
+      scratch
+    )
+}
+
+/**
+ * Quarters of rows of A in strips, and S1 to S4; rows beyond the last are 0.
+ * @returns whether both of all rows that are added up have numbers of about the same size
+ */
+function packQuarters(a: usize, aRow: usize, aElement: usize, rows: u32, half: usize, strips: usize, to: usize): bool {
+  const strip = half << 4
+  const quarter = strips * strip
+  const lanes = i32x4(0, 1, 2, 3)
+  let areEven = i32x4.splat(-1)
+  for (let s: usize = 0; s < strips; s++, to += strip) {
+    packStrip(a, aRow, aElement, s << 2, rows, half, to + A11 * quarter, to + A12 * quarter)
+    packStrip(a, aRow, aElement, (s + strips) << 2, rows, half, to + S3 * quarter, to + A22 * quarter)
+    let upper = splat(0)
+    let lower = upper
+    for (let at = to; at < to + strip; at += 16) {
+      const a11 = v128.load(at + A11 * quarter)
+      const a12 = v128.load(at + A12 * quarter)
+      const a21 = v128.load(at + S3 * quarter)
+      const a22 = v128.load(at + A22 * quarter)
+      const s1 = f32x4.add(a21, a22)
+      const s2 = f32x4.sub(s1, a11)
+      v128.store(at + S1 * quarter, s1)
+      v128.store(at + S2 * quarter, s2)
+      v128.store(at + S3 * quarter, f32x4.sub(a11, a21))
+      v128.store(at + S4 * quarter, f32x4.sub(a12, s2))
+      upper = larger(larger(upper, a11), a12)
+      lower = larger(larger(lower, a21), a22)
+    }
+    // Rows that there are not are as large as any.
+    const isLast = i32x4.ge_s(lanes, i32x4.splat(<i32>rows - <i32>((s + strips) << 2)))
+    areEven = v128.and(areEven, v128.or(areLike(upper, lower), isLast))
+  }
+  return i32x4.all_true(areEven)
+}
+
+/** The larger of a number that is not negative and another's magnitude; NaN counts as larger than all numbers. */
+// @ts-ignore: decorator
+@inline
+function larger(a: v128, b: v128): v128 {
+  return i32x4.max_s(a, f32x4.abs(b))
+}
+
+/** Whether of the numbers in each lane, none of which is negative, neither is much larger than the other. */
+// @ts-ignore: decorator
+@inline
+function areLike(a: v128, b: v128): v128 {
+  const ratio = splat(MAX_RATIO)
+  // Of larger ones, sums might be Infinity. NaN compares as not less.
+  const areModest = f32x4.lt(f32x4.max(a, b), splat(1e37))
+  return v128.and(areModest, v128.and(f32x4.le(a, f32x4.mul(b, ratio)), f32x4.le(b, f32x4.mul(a, ratio))))
+}
+
+/** Four rows from `row` on, as two strips. */
+// @ts-ignore: decorator
+@inline
+function packStrip(
+  a: usize,
+  aRow: usize,
+  aElement: usize,
+  row: usize,
+  rows: u32,
+  half: usize,
+  left: usize,
+  right: usize
+): void {
+  if (<u32>row >= rows) {
+    memory.fill(left, 0, half << 4)
+    memory.fill(right, 0, half << 4)
+    return
+  }
+  const from = a + row * aRow
+  const count = min<u32>(4, rows - <u32>row)
+  packStrips(from, aRow, aElement, count, half, left)
+  packStrips(from + half * aElement, aRow, aElement, count, half, right)
+}
+
+/**
+ * T1 to T4 of two panels.
+ * @returns whether both panels have numbers of about the same size
+ */
+function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
+  const bytes = half << 5
+  const end = b11 + bytes
+  let left = splat(0)
+  let right = left
+  for (; b11 < end; b11 += 16, to += 16) {
+    const x11 = v128.load(b11)
+    const x12 = v128.load(b12)
+    const x21 = v128.load(b11 + bytes)
+    const x22 = v128.load(b12 + bytes)
+    const t1 = f32x4.sub(x12, x11)
+    const t2 = f32x4.sub(x22, t1)
+    v128.store(to, t1)
+    v128.store(to + bytes, t2)
+    v128.store(to + 2 * bytes, f32x4.sub(x22, x12))
+    v128.store(to + 3 * bytes, f32x4.sub(t2, x21))
+    left = larger(larger(left, x11), x21)
+    right = larger(larger(right, x12), x22)
+    b12 += 16
+  }
+  return i32x4.all_true(areLike(splat(maxOf(left)), splat(maxOf(right))))
+}
+
+/** The sums C11, C21, C12 and C22 of quarters of A and two panels, of which {@link addPanels} has made T1 to T4. */
+function twoPanels(
+  a: usize,
+  strips: usize,
+  half: usize,
+  b11: usize,
+  b12: usize,
+  t1: usize,
+  sums: usize,
+  scratch: usize
+): void {
+  const bytes = half << 5
+  const b21 = b11 + bytes
+  const b22 = b12 + bytes
+  const t2 = t1 + bytes
+  const t3 = t2 + bytes
+  const t4 = t3 + bytes
+  const size = strips << 7
+  quarterByPanel(a, A11, strips, half, b11, sums, scratch)
+  quarterByPanel(a, A12, strips, half, b21, sums + size, scratch)
+  quarterByPanel(a, S4, strips, half, b22, sums + 2 * size, scratch)
+  quarterByPanel(a, A22, strips, half, t4, sums + 3 * size, scratch)
+  quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, scratch)
+  quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, scratch)
+  quarterByPanel(a, S3, strips, half, t3, sums + 6 * size, scratch)
+  for (const end = sums + size; sums < end; sums += 16) {
+    const p1 = v128.load(sums)
+    const p5 = v128.load(sums + 4 * size)
+    const u2 = f32x4.add(p1, v128.load(sums + 5 * size))
+    const u3 = f32x4.add(u2, v128.load(sums + 6 * size))
+    const c12 = f32x4.add(f32x4.add(u2, p5), v128.load(sums + 2 * size))
+    const c21 = f32x4.sub(u3, v128.load(sums + 3 * size))
+    v128.store(sums, f32x4.add(p1, v128.load(sums + size)))
+    v128.store(sums + size, c21)
+    v128.store(sums + 2 * size, c12)
+    v128.store(sums + 3 * size, f32x4.add(u3, p5))
+  }
+}
+
+/** A quarter, or what is made of quarters, by half of a panel; eight sums a row. */
+// @ts-ignore: decorator
+@inline
+function quarterByPanel(
+  a: usize,
+  which: usize,
+  strips: usize,
+  half: usize,
+  panel: usize,
+  to: usize,
+  scratch: usize
+): void {
+  const strip = half << 4
+  rowsByPanel(a + which * strips * strip, 4, 16, strip, panel, to, 32, (<u32>strips) << 2, 8, half, false, scratch)
+}
+
+/** Writes sums, eight a row, or adds them to what is there. */
+function place(sums: usize, to: usize, step: usize, rows: u32, cols: u32, add: bool): void {
+  for (const end = sums + ((<usize>rows) << 5); sums < end; sums += 32, to += step) {
+    if (cols == 8) {
+      let left = v128.load(sums)
+      let right = v128.load(sums, 16)
+      if (add) {
+        left = f32x4.add(left, v128.load(to))
+        right = f32x4.add(right, v128.load(to, 16))
+      }
+      v128.store(to, left)
+      v128.store(to, right, 16)
+    } else
+      for (let at: usize = 0; at < (<usize>cols) << 2; at += 4)
+        f32.store(to + at, f32.load(sums + at) + (add ? f32.load(to + at) : 0))
+  }
+}
