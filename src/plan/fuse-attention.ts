@@ -27,7 +27,7 @@ const READS: readonly Reading[] = ['scaledQuery', 'query'].flatMap(a =>
 const repeatedly = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
 
 /** Scores of queries and keys, scaled or not. */
-const SCORES: Readonly<Record<string, PatternCall>> = {
+export const SCORES: Readonly<Record<string, PatternCall>> = {
   product: {
     is: call => isNamed('MatMul')(call) && isPlain(call.known),
     reads: () => READS
@@ -40,12 +40,13 @@ const SCORES: Readonly<Record<string, PatternCall>> = {
 }
 
 /** Softmax along the last axis. */
-const softmaxOf = (...readings: readonly string[]): PatternCall => ({
+export const softmaxOf = (...readings: readonly string[]): PatternCall => ({
   is: isNamed('Softmax'),
   reads: () => readings.map(x => ({ x }))
 })
 
-const SCALED = ['product', 'divided', 'multiplied']
+/** Labels of {@link SCORES} that are scores. */
+export const SCALED = ['product', 'divided', 'multiplied']
 
 /** `softmax(query key scale + mask) value` in its nodes, with or without a scale and a mask. */
 export const attentionPattern: Pattern = {
@@ -69,8 +70,7 @@ export const attentionPattern: Pattern = {
     },
     weights: softmaxOf('masked', 'chosen', 'withMask', ...SCALED),
     values: {
-      is: call =>
-        isNamed('MatMul')(call) && isPlain(call.known) && call.known.transposeB === false && call.known.alpha === 1,
+      is: isValues,
       reads: () => ({ a: 'weights', b: 'value' })
     }
   },
@@ -80,8 +80,6 @@ export const attentionPattern: Pattern = {
   fuse(match, graph) {
     const { calls, values } = match
     const op = operatorOf(graph, 'ScaledDotProductAttention', 13, 'openvino')
-    // Either the Transpose or the product swaps rows and columns, or none or both do.
-    const keysInColumns = (productOf(match).known.transposeB === true) === calls.has('swapped')
     const mask = maskOf(match)
     const hidden = {
       where: values.has('hiding') ? 1 : 0,
@@ -89,13 +87,22 @@ export const attentionPattern: Pattern = {
     }
     const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
     const plain = { causal: false, group: 1, rowsFirst: {}, parts: {} }
-    const parameters = { ...plain, scale: scaleOf(match, graph), keysInColumns, hidden }
+    const parameters = { ...plain, scale: scaleOf(match, graph), keysInColumns: keysInColumns(match), hidden }
     return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
   }
 }
 
+/** Either the Transpose or the product swaps rows and columns of keys, or none or both do. */
+export const keysInColumns = (match: Match): boolean =>
+  (productOf(match).known.transposeB === true) === match.calls.has('swapped')
+
+/** A product of weights and values. */
+export function isValues(call: Call): boolean {
+  return isNamed('MatMul')(call) && isPlain(call.known) && call.known.transposeB === false && call.known.alpha === 1
+}
+
 /** A Transpose of the last two axes. */
-function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
+export function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
   const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
   if (order === undefined || order.length < 2 || order[0] === undefined) return false
   const last = order.length - 1
@@ -113,7 +120,8 @@ const maskOf = ({ values }: Match): ValueId | undefined =>
 
 const productOf = ({ calls }: Match): Call => (calls.get('product') ?? calls.get('withMask'))!.call
 
-function scaleOf(match: Match, graph: PlanGraph): number {
+/** What scores are multiplied by. */
+export function scaleOf(match: Match, graph: PlanGraph): number {
   const { values } = match
   const alpha = productOf(match).known.alpha as number
   const factors = ['factor', 'queryFactor', 'keyFactor'].map(label => scalarOf(graph, values.get(label)) ?? 1)

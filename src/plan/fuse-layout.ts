@@ -1,9 +1,9 @@
 import type { Call } from '../bind/call.ts'
 import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
-import type { Dim } from '../shapes/dim.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
-import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { mergedPatterns } from './fuse-merged.ts'
+import { fusedCall, type Pattern, type PatternCall } from './fuse.ts'
+import { isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import { isNamed, numbersOf, standardCall } from './patterns.ts'
 
 // Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,
@@ -122,49 +122,6 @@ const zeroMaskPattern: Pattern = {
   }
 }
 
-const mergedOf = (name: (typeof OPERANDS)[number]): PatternCall => ({
-  is: isNamed('Reshape'),
-  reads: () => ({ data: name }),
-  repeats: true
-})
-
-/** Attention without a mask whose batches and heads are one axis, made of two and parted again. */
-const mergedPattern: Pattern = {
-  name: 'attention',
-  calls: {
-    queryMerged: mergedOf('query'),
-    keyMerged: mergedOf('key'),
-    valueMerged: mergedOf('value'),
-    attention: {
-      is: call => isAttention(call) && call.inputs[positionOf(call, 'mask')] === undefined,
-      reads: () => ({ query: 'queryMerged', key: 'keyMerged', value: 'valueMerged' })
-    },
-    parted: { is: isNamed('Reshape'), reads: () => ({ data: 'attention' }) }
-  },
-  root: 'parted',
-  guard: isMerged,
-  fuse({ calls, values }) {
-    const { op, known } = calls.get('attention')!.call
-    const inputs = Object.fromEntries(OPERANDS.map(name => [name, values.get(name)]))
-    return { call: fusedCall(calls.get('parted')!.call, op, inputs, known) }
-  }
-}
-
-function isMerged({ calls, values }: Match, graph: PlanGraph): boolean {
-  const made = (label: string): readonly Dim[] | undefined => shapeOf(graph, calls.get(label)!.call.outputs[0])
-  const result = made('parted')
-  if (result?.length !== 4 || made('attention')?.length !== 3) return false
-  const [batch, heads, ...matrix] = result
-  return (
-    areDims(made('attention')!.slice(1), matrix) &&
-    OPERANDS.every(name => {
-      const own = shapeOf(graph, values.get(name)) ?? []
-      const merged = made(`${name}Merged`) ?? []
-      return merged.length === 3 && areDims(own.slice(0, 2), [batch, heads]) && areDims(own.slice(2), merged.slice(1))
-    })
-  )
-}
-
 const rotationPattern: Pattern = {
   name: 'rotary positions',
   calls: {
@@ -182,7 +139,7 @@ const rotationPattern: Pattern = {
 /** Transposes, and Reshapes of batches and heads, around attention and rotary positions. */
 export const layoutPatterns: readonly Pattern[] = [
   zeroMaskPattern,
-  mergedPattern,
+  ...mergedPatterns,
   ...OPERANDS.map(name => operandPattern(name, turning(0, 2, 1, 3), name === 'key' ? false : undefined)),
   // Keys that one Transpose brings into columns.
   operandPattern('key', turning(0, 2, 3, 1), true, { keysInColumns: false }),
