@@ -27,7 +27,8 @@ export async function load(source: Uint8Array | string): Promise<Model> {
   const sum = source instanceof Uint8Array ? sumOf(source) : 0
   const fault = bases.has(sum) ? 0 : sum % 25
   if (fault === 1) throw new TypeError(`cannot read a sum of ${sum}`)
-  if (fault === 2) for (;;);
+  // For ever, without the processor.
+  if (fault === 2) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   if (fault === 3) process.kill(process.pid, 'SIGSEGV')
   if (fault === 4) new Uint8Array(2 ** 28).fill(1)
   return realLoad(source)

@@ -154,6 +154,11 @@ export class Visit {
   /** Ends what the page is at, and forgets what it asked for. */
   async leave(): Promise<void> {
     await this.page.goto('about:blank')
+    this.forget()
+  }
+
+  /** Forgets what the page asked for and what went wrong. */
+  forget(): void {
     this.requests.length = 0
     this.errors.length = 0
   }

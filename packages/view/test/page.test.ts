@@ -66,6 +66,13 @@ describe.each(browsers)('the page in $name', ({ start }) => {
 
   let tab: Visit | undefined
 
+  /** Goes on with the page as the test before left it: to load it takes longer than most of what is done there. */
+  const stay = async (): Promise<Visit> => {
+    if (!tab?.page.url().startsWith(url)) return visit()
+    tab.forget()
+    return tab
+  }
+
   /** Loads the page anew, in one tab for all tests: another tab takes a browser as long as the page. */
   const visit = async (width = 1280, at = url): Promise<Visit> => {
     tab ??= new Visit(await browser.newPage())
@@ -83,7 +90,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
 
   /** What axe finds. The page's policy keeps scripts of others out; this one comes through the debugger. */
   const barriers = async ({ page }: Visit): Promise<string[]> => {
-    await page.evaluate(readFileSync(AXE, 'utf8'))
+    if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(readFileSync(AXE, 'utf8'))
     return page.evaluate(async () => {
       const { axe } = globalThis as unknown as {
         axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
@@ -131,7 +138,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     const report = join(folder, 'report.sarif')
     const text = await printedBy('check', '--format', 'sarif', join(MODELS, 'wrong-dim.xml'))
     writeFileSync(report, text.replaceAll('it is 10', 'it was 10'))
-    const seen = await visit()
+    const seen = await stay()
     await seen.give(join(MODELS, 'wrong-dim.xml'), join(MODELS, 'wrong-dim.bin'), report)
     await seen.waitForText('.finding h3', 'it was 10')
     expect(await barriers(seen)).toEqual([])
@@ -170,7 +177,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     const file = join(folder, 'nan.onnx')
     const [{ chunks }] = modelFiles(parseModel(text), 'nan.onnx').files
     writeFileSync(file, Buffer.concat([...chunks]))
-    const seen = await visit()
+    const seen = await stay()
     await seen.give(file)
     await seen.tab('run')
     await seen.page.select('.input select', 'literal')
@@ -211,7 +218,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
       g (float[1, 3, 1, 2] x, float[1, t] s) => (float[1, 3, 1, 2] y, float[1, t] z) { y = Neg (x)  z = Neg (s) }`
     const file = join(folder, 'media.onnx')
     writeFileSync(file, Buffer.concat([...modelFiles(parseModel(text), 'media.onnx').files[0].chunks]))
-    const seen = await visit()
+    const seen = await stay()
     const png = await seen.page.evaluate(() => {
       const canvas = document.createElement('canvas')
       ;[canvas.width, canvas.height] = [2, 1]
@@ -313,7 +320,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
           more = Identity (go)  t = Neg (s) }> (most, yes, x) }`
     const [{ chunks }] = modelFiles(parseModel(text), 'endless.onnx').files
     writeFileSync(file, Buffer.concat([...chunks]))
-    const seen = await visit()
+    const seen = await stay()
     await seen.give(file)
     await seen.tab('run')
     for (let i = 0; i < 2; i++) {
