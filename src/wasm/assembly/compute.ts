@@ -134,7 +134,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       convTranspose(changetype<ConvTransposeArguments>(args), scratch, from, to)
       break
     case 42:
-      compareLines(changetype<CompareArguments>(args), from, to)
+      compareLines(changetype<CompareArguments>(args), scratch, from, to)
       break
     case 43:
       chooseLines(changetype<ChooseArguments>(args), from, to)

@@ -125,10 +125,13 @@ function combine(kind: i32, a: v128, b: v128): v128 {
   }
 }
 
-/** Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line. */
-export function compareLines(args: CompareArguments, from: u32, to: u32): void {
+/**
+ * Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line.
+ * @param scratch room for sixteen elements of each operand
+ */
+export function compareLines(args: CompareArguments, scratch: usize, from: u32, to: u32): void {
   if (args.rank == 0) {
-    return line(args, args.a + from * args.aInner, args.b + from * args.bInner, args.y + from, to - from)
+    return line(args, scratch, args.a + from * args.aInner, args.b + from * args.bInner, args.y + from, to - from)
   }
   const inner = args.inner
   const loops = changetype<usize>(args) + offsetof<CompareArguments>()
@@ -136,40 +139,40 @@ export function compareLines(args: CompareArguments, from: u32, to: u32): void {
     unravel(loops, args.rank, i)
     const a = args.a + firstOffset
     const b = args.b + secondOffset
-    line(args, a, b, args.y + i * inner, inner)
+    line(args, scratch, a, b, args.y + i * inner, inner)
   }
 }
 
-function line(args: CompareArguments, a: usize, b: usize, y: usize, count: u32): void {
+function line(args: CompareArguments, scratch: usize, a: usize, b: usize, y: usize, count: u32): void {
   switch (args.kind) {
     case EQUAL_F32:
-      return compareLine(EQUAL_F32, args, a, b, y, count)
+      return compareLine(EQUAL_F32, args, scratch, a, b, y, count)
     case GREATER_F32:
-      return compareLine(GREATER_F32, args, a, b, y, count)
+      return compareLine(GREATER_F32, args, scratch, a, b, y, count)
     case GREATER_EQUAL_F32:
-      return compareLine(GREATER_EQUAL_F32, args, a, b, y, count)
+      return compareLine(GREATER_EQUAL_F32, args, scratch, a, b, y, count)
     case EQUAL_F64:
-      return compareLine(EQUAL_F64, args, a, b, y, count)
+      return compareLine(EQUAL_F64, args, scratch, a, b, y, count)
     case GREATER_F64:
-      return compareLine(GREATER_F64, args, a, b, y, count)
+      return compareLine(GREATER_F64, args, scratch, a, b, y, count)
     case GREATER_EQUAL_F64:
-      return compareLine(GREATER_EQUAL_F64, args, a, b, y, count)
+      return compareLine(GREATER_EQUAL_F64, args, scratch, a, b, y, count)
     case EQUAL:
-      return compareLine(EQUAL, args, a, b, y, count)
+      return compareLine(EQUAL, args, scratch, a, b, y, count)
     case EQUAL + 1:
-      return compareLine(EQUAL + 1, args, a, b, y, count)
+      return compareLine(EQUAL + 1, args, scratch, a, b, y, count)
     case EQUAL + 2:
-      return compareLine(EQUAL + 2, args, a, b, y, count)
+      return compareLine(EQUAL + 2, args, scratch, a, b, y, count)
     case EQUAL + 3:
-      return compareLine(EQUAL + 3, args, a, b, y, count)
+      return compareLine(EQUAL + 3, args, scratch, a, b, y, count)
     case GREATER:
-      return compareLine(GREATER, args, a, b, y, count)
+      return compareLine(GREATER, args, scratch, a, b, y, count)
     case GREATER + 1:
-      return compareLine(GREATER + 1, args, a, b, y, count)
+      return compareLine(GREATER + 1, args, scratch, a, b, y, count)
     case GREATER + 2:
-      return compareLine(GREATER + 2, args, a, b, y, count)
+      return compareLine(GREATER + 2, args, scratch, a, b, y, count)
     case GREATER + 3:
-      return compareLine(GREATER + 3, args, a, b, y, count)
+      return compareLine(GREATER + 3, args, scratch, a, b, y, count)
     case AND:
       return combineLine(AND, a, b, y, count, args.aInner, args.bInner)
     case OR:
@@ -177,44 +180,42 @@ function line(args: CompareArguments, a: usize, b: usize, y: usize, count: u32):
     case XOR:
       return combineLine(XOR, a, b, y, count, args.aInner, args.bInner)
     case NAN:
-      return compareLine(NAN, args, a, b, y, count)
+      return compareLine(NAN, args, scratch, a, b, y, count)
     case NAN + 1:
-      return compareLine(NAN + 1, args, a, b, y, count)
+      return compareLine(NAN + 1, args, scratch, a, b, y, count)
     case INFINITE:
-      return compareLine(INFINITE, args, a, b, y, count)
+      return compareLine(INFINITE, args, scratch, a, b, y, count)
     case INFINITE + 1:
-      return compareLine(INFINITE + 1, args, a, b, y, count)
+      return compareLine(INFINITE + 1, args, scratch, a, b, y, count)
     default:
       return combineLine(NOT, a, b, y, count, args.aInner, args.bInner)
   }
 }
 
-/** Compares the vectors at an offset; an input that does not move is `s`, or `t`. */
+/** Compares the vectors at an offset. */
 // @ts-ignore: decorator
 @inline
-function compareAt(kind: i32, a: usize, b: usize, offset: usize, s: v128, t: v128, moves: i32, least: v128): v128 {
-  const p = (moves & 1) != 0 ? v128.load(a + offset) : s
-  const q = (moves & 2) != 0 ? v128.load(b + offset) : t
-  return compare(kind, p, q, least)
+function compareAt(kind: i32, a: usize, b: usize, offset: usize, least: v128): v128 {
+  return compare(kind, v128.load(a + offset), v128.load(b + offset), least)
 }
 
 /** All bits of each of 16 bytes where the comparison of 16 elements holds. */
 // @ts-ignore: decorator
 @inline
-function compareSixteen(kind: i32, a: usize, b: usize, s: v128, t: v128, moves: i32, least: v128): v128 {
-  const first = compareAt(kind, a, b, 0, s, t, moves, least)
+function compareSixteen(kind: i32, a: usize, b: usize, least: v128): v128 {
+  const first = compareAt(kind, a, b, 0, least)
   if (shiftOf(kind) == 0) return first
-  const second = compareAt(kind, a, b, 16, s, t, moves, least)
+  const second = compareAt(kind, a, b, 16, least)
   if (shiftOf(kind) == 1) return i8x16.narrow_i16x8_s(first, second)
-  const third = compareAt(kind, a, b, 32, s, t, moves, least)
-  const fourth = compareAt(kind, a, b, 48, s, t, moves, least)
+  const third = compareAt(kind, a, b, 32, least)
+  const fourth = compareAt(kind, a, b, 48, least)
   if (shiftOf(kind) == 2) {
     return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(first, second), i16x8.narrow_i32x4_s(third, fourth))
   }
-  const fifth = compareAt(kind, a, b, 64, s, t, moves, least)
-  const sixth = compareAt(kind, a, b, 80, s, t, moves, least)
-  const seventh = compareAt(kind, a, b, 96, s, t, moves, least)
-  const eighth = compareAt(kind, a, b, 112, s, t, moves, least)
+  const fifth = compareAt(kind, a, b, 64, least)
+  const sixth = compareAt(kind, a, b, 80, least)
+  const seventh = compareAt(kind, a, b, 96, least)
+  const eighth = compareAt(kind, a, b, 112, least)
   const low = i16x8.narrow_i32x4_s(even(first, second), even(third, fourth))
   return i8x16.narrow_i16x8_s(low, i16x8.narrow_i32x4_s(even(fifth, sixth), even(seventh, eighth)))
 }
@@ -226,24 +227,47 @@ function even(a: v128, b: v128): v128 {
   return i32x4.shuffle(a, b, 0, 2, 4, 6)
 }
 
+/**
+ * Sixteen elements as the loop reads them: those at `x` where they move, else `scratch` full of the one there. So that
+ * loop need not ask which of the two moves.
+ */
+// @ts-ignore: decorator
+@inline
+function sixteen(shift: i32, x: usize, moves: bool, scratch: usize): usize {
+  if (moves) return x
+  const v = splatOf(shift, x)
+  for (let at: usize = 0; at < <usize>(16 << shift); at += 16) v128.store(scratch + at, v)
+  return scratch
+}
+
 /** Called with a constant function, of which the compiler keeps the one case. */
 // @ts-ignore: decorator
 @inline
-function compareLine(kind: i32, args: CompareArguments, a: usize, b: usize, y: usize, count: u32): void {
+function compareLine(
+  kind: i32,
+  args: CompareArguments,
+  scratch: usize,
+  a: usize,
+  b: usize,
+  y: usize,
+  count: u32
+): void {
   const aInner = args.aInner
   const bInner = args.bInner
   const shift = shiftOf(kind)
   const least = leastOf(shift, args.isUnsigned != 0)
-  const vectors = y + (count & ~15)
+  const whole = count & ~15
+  const vectors = y + whole
   const end = y + count
   const one = i8x16.splat(1)
   const flip = i8x16.splat(<i8>args.isNegated)
-  const s = splatOf(shift, a)
-  const t = splatOf(shift, b)
-  const moves = <i32>(aInner != 0) | ((<i32>(bInner != 0)) << 1)
-  for (; y < vectors; y += 16, a += aInner << 4, b += bInner << 4) {
-    v128.store(y, v128.xor(v128.and(compareSixteen(kind, a, b, s, t, moves, least), one), flip))
+  let p = sixteen(shift, a, aInner != 0, scratch)
+  let q = sixteen(shift, b, bInner != 0, scratch + 128)
+  for (; y < vectors; y += 16, p += aInner << 4, q += bInner << 4) {
+    v128.store(y, v128.xor(v128.and(compareSixteen(kind, p, q, least), one), flip))
   }
+  a += whole * aInner
+  b += whole * bInner
   for (; y < end; y++, a += aInner, b += bInner) {
     const holds = compare(kind, splatOf(shift, a), splatOf(shift, b), least)
     store<u8>(y, (i8x16.extract_lane_u(holds, 0) & 1) ^ args.isNegated)
