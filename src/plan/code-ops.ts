@@ -38,3 +38,21 @@ export function codeOpsIn(graph: PlanGraph): CodeOps | undefined {
 export function dequantizing(root: Call, { dequantize }: CodeOps, { codes, scale, zero }: Codes, axis?: number): Call {
   return fusedCall(root, dequantize, { x: codes, scale, zero }, { axis, blockSize: 0, to: undefined })
 }
+
+/** The numbers of a quantization whose codes are bytes. */
+export interface Grid {
+  readonly scale: number
+  readonly zero: number
+}
+
+/** How far a zero point may be from an integer, in steps: bounds of float32 give it that exactly. */
+const NEAR = 2 ** -14
+
+/** The bytes that count the levels of a range; undefined where zero is none of the levels. */
+export function gridOfRange(low: number, high: number, levels: number): Grid | undefined {
+  const scale = Math.fround((high - low) / (levels - 1))
+  const exact = (-low / (high - low)) * (levels - 1)
+  const zero = Math.round(exact)
+  const isByte = zero >= 0 && zero < levels && Math.abs(exact - zero) <= NEAR
+  return isByte && scale > 0 && Number.isFinite(scale) ? { scale, zero } : undefined
+}

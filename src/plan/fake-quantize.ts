@@ -2,7 +2,16 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { Tensor } from '../tensor/tensor.ts'
-import { type CodeOps, codeOpsIn, type Codes, codesOf, dequantizing, operandOf } from './code-ops.ts'
+import {
+  type CodeOps,
+  codeOpsIn,
+  type Codes,
+  codesOf,
+  dequantizing,
+  type Grid,
+  gridOfRange,
+  operandOf
+} from './code-ops.ts'
 import { fusedCall, type Pattern } from './fuse.ts'
 import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, scalarOf, shapeOf } from './graph.ts'
 import { numbersAsCodes } from './numbers-of-codes.ts'
@@ -11,15 +20,6 @@ import { isNamed } from './patterns.ts'
 import { sinkNumbers } from './sink.ts'
 
 const LEVELS = 256
-/** How far a zero point may be from an integer, in steps: bounds of float32 give it that exactly. */
-const NEAR = 2 ** -14
-
-/** The numbers of a quantization whose codes are bytes. */
-interface Grid {
-  readonly scale: number
-  readonly zero: number
-}
-
 const isFake = isNamed('FakeQuantize')
 
 /** By the DequantizeLinear that was made of them. */
@@ -37,7 +37,7 @@ export const stateCodes: Pass = {
   run(graph) {
     const ops = codeOpsIn(graph)
     const fakes = graph.calls.filter(({ call }) => isFake(call))
-    if (graph.isObserved || ops === undefined || fakes.length === 0) return false
+    if (graph.isObserved || ops === undefined) return false
     const by = new Map<PlanItem, readonly PlanCall[]>()
     for (const item of fakes) {
       const calls = statedCalls(graph, item.call, ops)
@@ -72,12 +72,7 @@ function statedCalls(graph: PlanGraph, call: Call, ops: CodeOps): readonly PlanC
 /** The bytes of a range of FakeQuantize; undefined where its bounds are not known, or zero is none of the levels. */
 function gridOf(graph: PlanGraph, call: Call, side: string): Grid | undefined {
   const [low, high] = ['Low', 'High'].map(bound => scalarOf(graph, operandOf(call, side + bound)))
-  if (low === undefined || high === undefined || !(high > low)) return undefined
-  const scale = Math.fround((high - low) / (LEVELS - 1))
-  const exact = (-low / (high - low)) * (LEVELS - 1)
-  const zero = Math.round(exact)
-  const isByte = zero >= 0 && zero < LEVELS && Math.abs(exact - zero) <= NEAR
-  return isByte && scale > 0 && Number.isFinite(scale) ? { scale, zero } : undefined
+  return low === undefined || high === undefined ? undefined : gridOfRange(low, high, LEVELS)
 }
 
 const addGrid = (graph: PlanGraph, name: string, { scale, zero }: Grid): Pick<Codes, 'scale' | 'zero'> => ({

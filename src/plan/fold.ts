@@ -7,6 +7,7 @@ import { isNamed } from './patterns.ts'
 
 const isDequantizing = isNamed('DequantizeLinear')
 const isCast = isNamed('Cast')
+const isRounding = isNamed('FakeQuantize')
 const isScaling = isNamed('Sub', 'Mul')
 
 /**
@@ -32,7 +33,10 @@ export const foldNumbers: Pass = {
   }
 }
 
-/** Calls that make numbers of constant codes: DequantizeLinear, or Convert of bytes, and what follows it. */
+/**
+ * Calls that make numbers of constant codes, DequantizeLinear, or Convert of bytes and what follows it, or round
+ * constants to levels.
+ */
 function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
   const calls = new Set<Call>()
   const made = new Set<ValueId | undefined>()
@@ -40,11 +44,12 @@ function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
     const [first] = call.inputs
     const isOfBytes =
       isDequantizing(call) ||
+      (isRounding(call) && graph.constants.has(first!)) ||
       (isCast(call) && ['uint8', 'int8'].includes(typeOf(graph, first) ?? '') && graph.constants.has(first!)) ||
       ((isScaling(call) || isCast(call)) && call.inputs.some(id => made.has(id)))
     if (!isOfBytes) continue
     calls.add(call)
-    if (!isDequantizing(call)) made.add(call.outputs[0])
+    if (!isDequantizing(call) && !isRounding(call)) made.add(call.outputs[0])
   }
   return calls
 }

@@ -2,29 +2,30 @@ import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { type DType, isFloat } from '../tensor/dtype.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
-import { type CodeOps, dequantizing, operandOf } from './code-ops.ts'
+import { type CodeOps, type Codes, dequantizing, operandOf } from './code-ops.ts'
 import { addList } from './derive.ts'
 import { isFloat32, isPlanCall, type PlanGraph, typeOf } from './graph.ts'
 import { isNamed } from './patterns.ts'
+import { roundedWeights } from './rounded-weights.ts'
 
 const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
 const isCast = isNamed('Cast')
 const isSub = isNamed('Sub')
 const isMul = isNamed('Mul')
+const isFake = isNamed('FakeQuantize')
 const isTaking = isNamed('Conv', 'MatMul')
 
 /** Constant codes, and what makes numbers of them. */
 interface Weights {
-  readonly codes: ValueId
-  readonly scale: ValueId
-  readonly zero: ValueId | undefined
+  readonly codes: Codes
   /** Axis along which scales and zero points lie; undefined: there is one for all. */
   readonly axis: number | undefined
 }
 
 /**
- * States calls that make the numbers of constant bytes, `(code - zero point) * scale`, as one call of DequantizeLinear,
- * where a convolution reads them, or a product whose other factor has codes, too.
+ * States calls that make the numbers of constant bytes, `(code - zero point) * scale`, or round constants to levels
+ * that bytes can count, as one call of DequantizeLinear, where a convolution or product reads them whose other factor
+ * has codes, too.
  * @param made numbers that are made of codes
  */
 export function numbersAsCodes(graph: PlanGraph, made: ReadonlySet<ValueId>, ops: CodeOps): void {
@@ -33,10 +34,8 @@ export function numbersAsCodes(graph: PlanGraph, made: ReadonlySet<ValueId>, ops
     const to = call.outputs[0]
     if (to === undefined || !isFloat32(graph, to) || graph.isOutside(to)) continue
     if (![...graph.readersOf(to)].every(reader => isPlanCall(reader) && takesCodes(reader.call, to, made))) continue
-    const weights = weightsOf(graph, call)
-    if (weights === undefined) continue
-    const { axis, ...codes } = weights
-    graph.replace(item, { ...item, call: dequantizing(call, ops, codes, axis) })
+    const weights = isFake(call) ? roundedWeights(graph, call) : weightsOf(graph, call)
+    if (weights) graph.replace(item, { ...item, call: dequantizing(call, ops, weights.codes, weights.axis) })
   }
 }
 
@@ -90,7 +89,7 @@ function listedOf(
   const axes = [scale, zeros].map(list => (list ? axisOf(list.dims, dims) : 'one'))
   if (axes.includes(undefined) || (zeros && axes[0] !== axes[1])) return undefined
   const own = { codes, scale: addList(graph, scaleId), zero: zero === undefined ? undefined : addList(graph, zero) }
-  return { ...own, axis: axes[0] === 'one' ? undefined : axes[0] }
+  return { codes: own, axis: axes[0] === 'one' ? undefined : axes[0] }
 }
 
 /** The one axis of the codes along which a list lies; undefined: it lies along several, or fits none. */

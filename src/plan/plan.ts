@@ -7,6 +7,7 @@ import type { Fact } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { biases } from './biases.ts'
 import { bypass } from './bypass.ts'
+import { convWeights } from './conv-weights.ts'
 import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
 import { fold, foldNumbers } from './fold.ts'
 import { floatPatterns } from './fuse-to-floats.ts'
@@ -98,6 +99,7 @@ const IMPROVING: readonly Pass[] = [
   bypass,
   fuse(QUANTIZED),
   foldNumbers,
+  convWeights,
   prune,
   fuse(IDENTICAL),
   share,
@@ -115,6 +117,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   fuse(floatPatterns),
   fuse([fakeQuantizePattern]),
   foldNumbers,
+  convWeights,
   prune,
   fuse(ROUNDED),
   share,

@@ -50,6 +50,20 @@ class Ir {
     return this.add('FakeQuantize', [x, ...bounds], 'f32', dims, `levels="${levels}"`)
   }
 
+  /** Weights that FakeQuantize rounds, with bounds for each row. */
+  rounded(dims: readonly number[], levels = 255): string {
+    const rows = [dims[0], ...dims.slice(1).map(() => 1)]
+    const highs = Array.from({ length: dims[0] }, (_, row) => (row + 1) / 8)
+    const bounds = [highs.map(x => -x), highs, highs.map(x => -x), highs].map(list => this.floats(rows, list))
+    return this.add(
+      'FakeQuantize',
+      [this.floats(dims, [...noise(dims, 5).data]), ...bounds],
+      'f32',
+      dims,
+      `levels="${levels}"`
+    )
+  }
+
   /** Numbers of codes: Convert, Subtract, Multiply. */
   weights(type: 'i8' | 'u8', dims: readonly number[], ofScales: readonly number[], hasZeros: boolean): string {
     const count = ofScales.reduce((all, dim) => all * dim, 1)
@@ -147,6 +161,12 @@ const REGIONS: readonly Region[] = [
     'a convolution whose result stays float',
     ['QuantizeLinear', 'ConvIntegerToFloat'],
     (ir, x) => conv(ir, x, true),
+    DIMS
+  ],
+  [
+    'a convolution whose weights are rounded',
+    ['QuantizeLinear', 'ConvIntegerToFloat'],
+    (ir, x) => convolution(ir, x, ir.rounded([6, 6, 6, 6])),
     DIMS
   ],
   [
@@ -255,5 +275,22 @@ describe('FakeQuantize stays', () => {
     expect(opsOf(planOf(model))).toEqual(['FakeQuantize', 'Relu'])
     const { fast, exact } = await results(model, DIMS)
     expect(fast).toEqual(exact)
+  })
+})
+
+describe('weights of a convolution of floats', () => {
+  test.each([
+    ['bytes', (ir: Ir) => ir.weights('i8', [6, 6, 7, 6], [6, 1, 1, 1], true)],
+    ['rounded', (ir: Ir) => ir.rounded([6, 6, 7, 6])]
+  ])('are made once: %s', async (_, make) => {
+    const ir = new Ir()
+    const x = ir.add('Parameter', [], 'f32', DIMS, `shape="${DIMS.join()}" element_type="f32"`, 'x')
+    const model = ir.model(ir.add('Convolution', [x, make(ir)], 'f32', [2, 6, 3, 3], WINDOWS))
+    for (const isExact of [false, true]) expect(opsOf(planOf(model, isExact))).toEqual(['Conv'])
+    const session = new InferenceSession(model, { precision: 'exact' })
+    const feeds = { x: noise(DIMS, 1) }
+    const [once, apart] = [await session.run(feeds), await session.run(feeds, { onStep: () => undefined })]
+    expect(Object.values(once)[0].data).toEqual(Object.values(apart)[0].data)
+    session.dispose()
   })
 })

@@ -2,8 +2,8 @@ import { fail } from '../../errors.ts'
 import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary, eachInnerLoop, innermost, loopsOf } from '../../kernels/core/elementwise.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { roundHalfToEven } from '../../kernels/core/rounding.ts'
 import { ADD, DIVIDE, MULTIPLY, SUBTRACT } from '../../kernels/elementwise/binary.ts'
+import { levelWithin } from '../../kernels/quantized/levels.ts'
 import { alignedShape, autoBroadcast, type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
 import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -68,8 +68,7 @@ export const fakeQuantize = /* @__PURE__ */ withKernel(fakeQuantizeRules, {
             ? outLow
             : value > Math.max(low, high)
               ? outHigh
-              : (roundHalfToEven(((value - low) / (high - low)) * (levels - 1)) / (levels - 1)) * (outHigh - outLow) +
-                outLow
+              : (levelWithin(value, low, high, levels) / (levels - 1)) * (outHigh - outLow) + outLow
       }
     })
     yield* target.finish()

@@ -1,0 +1,85 @@
+import type { Call } from '../bind/call.ts'
+import type { Constant, ValueId } from '../graph/graph.ts'
+import { levelOf } from '../kernels/quantized/levels.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { toNumbers } from '../tensor/elements.ts'
+import { product, Tensor } from '../tensor/tensor.ts'
+import { type Codes, type Grid, gridOfRange, operandOf } from './code-ops.ts'
+import { isFloat32, knownTensor, type PlanGraph } from './graph.ts'
+
+/** Levels that bytes can count. */
+const MOST_LEVELS = 256
+
+/** Codes of weights that FakeQuantize rounds. */
+interface RoundedWeights {
+  readonly codes: Codes
+  /** Axis along which scales and zero points lie; undefined: there is one for all. */
+  readonly axis: number | undefined
+}
+
+/**
+ * The codes of constant weights that FakeQuantize rounds to as many levels as bytes can count, or to fewer: zero is one
+ * of them, and bounds are those of all weights or of each index of the first axis. The codes are made when they are
+ * first read.
+ */
+export function roundedWeights(graph: PlanGraph, call: Call): RoundedWeights | undefined {
+  const [to, x] = [call.outputs[0], operandOf(call, 'x')]
+  const weights = x === undefined ? undefined : graph.constantOf(x)
+  const levels = call.known.levels as number
+  if (to === undefined || weights === undefined || levels > MOST_LEVELS || !isFloat32(graph, x)) return undefined
+  const bounds = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh'].map(name => {
+    const bound = knownTensor(graph, operandOf(call, name))
+    return bound && (product(bound.dims) === 1 || isOfRows(bound.dims, weights.dims)) ? toNumbers(bound) : undefined
+  })
+  if (!bounds.every(bound => bound !== undefined)) return undefined
+  const rows = Math.max(...bounds.map(bound => bound.length))
+  const at = (bound: ArrayLike<number>, row: number): number => bound[bound.length === 1 ? 0 : row]
+  const grids: Grid[] = []
+  for (let row = 0; row < rows; row++) {
+    const [low, high, outLow, outHigh] = bounds.map(bound => at(bound, row))
+    const grid = low === outLow && high === outHigh ? gridOfRange(low, high, levels) : undefined
+    if (grid === undefined) return undefined
+    grids.push(grid)
+  }
+  const [low, high] = bounds
+  const codes = `${to}\0codes`
+  const made = codesOnce(weights, to, row => [at(low, row), at(high, row)], levels)
+  graph.constants.set(codes, made)
+  graph.describe(codes, tensorFact('uint8', made.dims))
+  const scales = Float32Array.from(grids, ({ scale }) => scale)
+  const scale = graph.addConstant(`${to}\0scale`, new Tensor('float32', scales, rows === 1 ? [] : [rows]))
+  const zeros = Uint8Array.from(grids, grid => grid.zero)
+  const zero = graph.addConstant(`${to}\0zero`, new Tensor('uint8', zeros, rows === 1 ? [] : [rows]))
+  return { codes: { codes, scale, zero }, axis: rows === 1 ? undefined : 0 }
+}
+
+/** Whether there is a bound for each index of the first axis, and for nothing else. */
+const isOfRows = (dims: readonly number[], weights: readonly number[]): boolean =>
+  dims.length === weights.length && dims.every((dim, i) => dim === (i === 0 ? weights[0] : 1))
+
+/** By the weights of which they are made, so that all plans of a session share them. */
+const made = new WeakMap<Constant | Tensor, Map<ValueId, Constant>>()
+
+function codesOnce(
+  weights: Constant | Tensor,
+  key: ValueId,
+  rangeOf: (row: number) => readonly [number, number],
+  levels: number
+): Constant {
+  const all = made.get(weights) ?? new Map<ValueId, Constant>()
+  made.set(weights, all)
+  const { dims } = weights
+  const read = (): Tensor => {
+    const numbers = ('read' in weights ? weights.read() : weights).data as Float32Array
+    const codes = new Uint8Array(numbers.length)
+    const width = product(dims, 1)
+    for (let row = 0, i = 0; row < dims[0]; row++) {
+      const [low, high] = rangeOf(row)
+      for (const end = i + width; i < end; i++) codes[i] = levelOf(numbers[i], low, high, levels)
+    }
+    return new Tensor('uint8', codes, dims)
+  }
+  const own = all.get(key) ?? { type: 'uint8', dims, byteLength: product(dims), place: {}, isDerived: true, read }
+  all.set(key, own)
+  return own
+}
