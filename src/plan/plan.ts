@@ -15,6 +15,7 @@ import { fuse } from './fuse.ts'
 import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { grow } from './grow.ts'
+import { joinProducts } from './join-products.ts'
 import { pack } from './pack.ts'
 import { type Pass, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
@@ -124,6 +125,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   // What computed the dims of what is fused away, or what calls that are gone read.
   prune,
   grow,
+  joinProducts,
   widen,
   pack,
   schedule

@@ -44,6 +44,7 @@ import { selectFolded } from './kernels/folded.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
+import { selectJoinedMatMul } from './kernels/joined-products.ts'
 import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-models.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention } from './kernels/multi-head.ts'
@@ -203,6 +204,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MoE', selectMoe],
   ['QMoE', selectQMoe],
   ['FusedMatMul', selectMatMul],
+  ['JoinedMatMul', selectJoinedMatMul],
   ['FusedGemm', selectGemm],
   ['FusedMatMulIntegerToFloat', selectMatMulIntegerToFloat],
   ['FusedConv', selectConv],

@@ -204,7 +204,7 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 }
 
 /** What panels may hold, by their number in MatrixArguments. */
-const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
+export const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
 
 /** Panels that are read side by side, as in ../assembly/f32/few-rows.ts and few-halves.ts. */
 function panelsTogether(rows: number, k: number, panels: DType | false): number {
