@@ -47,7 +47,7 @@ import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectJoinedMatMul } from './kernels/joined-products.ts'
 import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-models.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
-import { selectMultiHeadAttention, selectProjectedAttention } from './kernels/multi-head.ts'
+import { selectMultiHeadAttention, selectProjectedAttention, selectQAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectConcat, selectSplit } from './kernels/parts.ts'
 import { selectSampled } from './kernels/points.ts'
@@ -212,6 +212,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Swish', selectSwish],
   ['Attention', either(selectAttention, selectProjectedAttention)],
   ['MultiHeadAttention', selectMultiHeadAttention],
+  ['QAttention', selectQAttention],
   ['GroupQueryAttention', selectGroupQueryAttention],
   ['ScaledDotProductAttention', selectScaledDotProductAttention],
   ['Rotation', selectRotation],

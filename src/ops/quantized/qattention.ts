@@ -1,3 +1,4 @@
+import { type Attending, REFERENCE } from '../../kernels/attention/multi-head.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
 import { ADD } from '../../kernels/elementwise/binary.ts'
 import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
@@ -7,6 +8,7 @@ import { checkEach, checkQuantization } from '../../op-kit/quantized.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { is } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
+import { product } from '../../tensor/tensor.ts'
 import { projectedBind, projectedShapes } from '../attention/projected-attention.ts'
 
 /** Rules of {@link qattention}. */
@@ -46,15 +48,22 @@ export const qattentionRules = defineRules({
  */
 export const qattention = /* @__PURE__ */ withKernel(qattentionRules, {
   *run({ input, weights, bias, inputScale, inputZero, weightScale, weightZero, mask, past }, p, call) {
-    const [batch, queries] = input.dims
-    const dims = [batch, queries, weights.dims[1]]
-    const projected = yield* scaledProduct(
-      { codes: input, zero: inputZero },
-      { codes: weights, zero: weightZero },
-      [inputScale, weightScale],
-      dims
-    )
-    yield* binary(ADD, projected, asDoubles(bias), projected)
-    yield* attendProjected(projected.data, dims, { mask, past, attentionBias: undefined }, p, call)
+    const dims = [...input.dims.slice(0, 2), weights.dims[1]]
+    const reference: Attending = {
+      ...REFERENCE,
+      *project(codes, factor, added, projected) {
+        const factors = [
+          { codes, zero: inputZero },
+          { codes: factor, zero: weightZero }
+        ] as const
+        const numbers = yield* scaledProduct(...factors, [inputScale, weightScale], dims)
+        if (added) yield* binary(ADD, numbers, asDoubles(added), numbers)
+        projected.set(numbers.data)
+      }
+    }
+    const attending = call.accelerateAttention?.(reference) ?? reference
+    const projected = attending.allocate(product(dims))
+    yield* attending.project(input, weights, bias, projected)
+    yield* attendProjected(projected, dims, { mask, past, attentionBias: undefined }, p, call, attending)
   }
 })

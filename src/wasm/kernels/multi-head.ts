@@ -4,7 +4,7 @@ import type { Attending, MultiHead } from '../../kernels/attention/multi-head.ts
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import { doubles } from '../../kernels/core/numbers.ts'
 import { Pace, type Paced } from '../../kernels/core/pace.ts'
-import type { Kernel, Op, Pack } from '../../op-kit/define.ts'
+import type { Kernel, KernelContext, Op, Pack, Packed, ValueOperands } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
@@ -12,6 +12,7 @@ import { areFloat32, arrayOf, selectorFor } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import { attentionTemplate, matrixStrides, type Scoring, type Strides } from './attention.ts'
 import { packFactor, productOf, productTemplate } from './matrix.ts'
+import { selectMatMulIntegerToFloat } from './quantized-products.ts'
 
 /** MultiHeadAttention of float32. Where beams are followed, or scores are wanted, the reference attends. */
 export const selectMultiHeadAttention = selectorFor(({ op, operands: { mask: _mask, beams, ...floats } }) =>
@@ -28,15 +29,77 @@ const packWeights: Pack = function* ({ weights }, _parameters, context) {
   return packed && { weights: packed }
 }
 
+/**
+ * QAttention of bytes to float32: the product is that of MatMulIntegerToFloat, whose operands have other names, and
+ * attention that of floats.
+ */
+export const selectQAttention = selectorFor(call => {
+  const { input, weights, bias, past } = call.operands
+  if (input === undefined || weights === undefined || bias?.type !== 'float32') return undefined
+  if (past && past.type !== 'float32') return undefined
+  const dims = [...input.dims.slice(0, 2), weights.dims[1]]
+  const byReference: Kernel = (_, { reference }) => (reference as () => Paced)()
+  const found = selectMatMulIntegerToFloat({
+    op: { ...call.op, run: byReference },
+    operands: factorsOf(call.operands),
+    parameters: {},
+    dims
+  })
+  const { kernel, pack } = found ?? {}
+  if (kernel === undefined || pack === undefined) return undefined
+  const projectBy =
+    (operands: ValueOperands, context: KernelContext): ProjectBy =>
+    (reference, x, factor, added, projected) => {
+      const out = new Tensor('float32', projected as Float32Array, dims)
+      const own = { ...withOutput(context, out), packed: context.packed && panelsOf(context.packed) }
+      const parameters = { reference: () => reference.project(x, factor, added, projected) }
+      return kernel(factorsOf(operands), parameters, own) ?? NOTHING
+    }
+  const packFactors: Pack = function* (given, parameters, context) {
+    const packing = pack(factorsOf(given), parameters, context)
+    const packed = packing && Symbol.iterator in packing ? yield* packing : packing
+    if (packed === undefined) return undefined
+    const { b: panels, ...lists } = packed
+    return { ...lists, weights: panels }
+  }
+  return { kernel: accelerated(call.op, projectBy), pack: packFactors }
+})
+
+const NOTHING: Paced = (function* () {})()
+
+/** The packed form of QAttention as that of MatMulIntegerToFloat. */
+const panelsOf = ({ weights: b, ...lists }: Packed): Packed => ({ ...lists, b })
+
+const FACTORS = Object.entries({
+  ...{ input: 'a', weights: 'b', inputScale: 'aScale', weightScale: 'bScale', inputZero: 'aZero', weightZero: 'bZero' },
+  bias: 'bias'
+})
+
+/** Operands of QAttention by the names that MatMulIntegerToFloat has for them, each read when it is asked for. */
+function factorsOf<T>(operands: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const factors: Record<string, T> = {}
+  for (const [from, to] of FACTORS)
+    if (from in operands) Object.defineProperty(factors, to, { enumerable: true, get: () => operands[from] })
+  return factors
+}
+
+/** Projects as {@link Attending} does. */
+type ProjectBy = (reference: Attending, ...given: Parameters<Attending['project']>) => Paced
+
+const projectFloats =
+  (_: ValueOperands, { packed, threads }: KernelContext): ProjectBy =>
+  (reference, x, weights, bias, projected) =>
+    project([x, weights, bias], packed?.weights, projected as Float32Array, threads, reference)
+
 /** The operator's own kernel, whose products and attention are computed by jobs. */
-const accelerated = (op: Op): Kernel =>
+const accelerated = (op: Op, projectBy = projectFloats): Kernel =>
   function* (operands, parameters, context) {
     const { allocate, free } = temporaries()
-    const { packed, threads } = context
+    const { threads } = context
+    const projecting = projectBy(operands, context)
     const accelerateAttention = (reference: Attending): Attending => ({
       allocate,
-      project: (x, weights, bias, projected) =>
-        project([x, weights, bias], packed?.weights, projected as Float32Array, threads, reference),
+      project: (...given) => projecting(reference, ...given),
       attend: given => attend(given, allocate, threads, reference)
     })
     try {

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import { heapStats } from '../../../src/wasm/heap.ts'
 import fc from '../../fixtures/random-cases.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 3e-6
 const APART = ['onnx', 'MultiHeadAttention', 1, 'com.microsoft'] as const
+const CODES = ['onnx', 'QAttention', 1, 'com.microsoft'] as const
 const PROJECTED = ['onnx', 'Attention', 1, 'com.microsoft'] as const
 
 const size = (max: number) => fc.integer({ min: 1, max })
@@ -118,6 +119,40 @@ describe.each(['heap', 'array'] as const)('multi-head attention in WebAssembly, 
         expectEqual(PROJECTED, inputs, { region, attributes, outputs: 2, constants }, TOLERANCE)
       }),
       { numRuns: 60, seed: 4 }
+    )
+  })
+
+  test('QAttention equals the reference, its weights packed or not', () => {
+    const calls = fc.record({
+      ...sizes,
+      features: size(40),
+      past: fc.constantFrom(0, 6),
+      hasMask: fc.boolean(),
+      hasZeros: fc.boolean(),
+      perColumn: fc.boolean(),
+      types: fc.constantFrom(['uint8', 'int8'], ['uint8', 'uint8'], ['int8', 'int8']),
+      isConstant: fc.boolean()
+    })
+    fc.assert(
+      fc.property(calls, ({ batch, heads, depth, queries, features, past, types, isConstant, ...rest }) => {
+        const columns = 3 * heads * depth
+        const [data, weights] = types as ['uint8' | 'int8', 'uint8' | 'int8']
+        const inputs = [
+          bits(data, [batch, queries, features], 1),
+          bits(weights, [features, columns], 2),
+          noise([columns], 3),
+          new Tensor('float32', [0.002], [1]),
+          noise(rest.perColumn ? [columns] : [1], 5, 0.005),
+          rest.hasMask ? padding([batch, past + queries]) : undefined,
+          rest.hasZeros ? bits(data, [1], 6) : undefined,
+          rest.hasZeros ? bits(weights, rest.perColumn ? [columns] : [1], 7) : undefined,
+          past > 0 ? noise([2, batch, heads, past, depth], 4) : undefined
+        ]
+        const attributes = { num_heads: heads, unidirectional: Number(rest.isCausal) }
+        const constants: Record<string, number> = isConstant ? { weights: 1, bias: 2, weightScale: 4 } : {}
+        expectEqual(CODES, inputs, { region, attributes, outputs: past > 0 ? 2 : 1, constants }, TOLERANCE)
+      }),
+      { numRuns: 15, seed: 5 }
     )
   })
 })
