@@ -5,8 +5,12 @@
 export function remembered<R>(): (numbers: readonly number[], make: () => R) => R {
   let last: { readonly numbers: readonly number[]; readonly result: R } | undefined
   return (numbers, make) => {
-    const isSame = last?.numbers.every((number, i) => Object.is(number, numbers[i])) === true
-    if (last === undefined || !isSame) last = { numbers, result: make() }
+    if (last === undefined || !areSame(last.numbers, numbers)) last = { numbers, result: make() }
     return last.result
   }
+}
+
+function areSame(a: readonly number[], b: readonly number[]): boolean {
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false
+  return true
 }

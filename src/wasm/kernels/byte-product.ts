@@ -204,7 +204,8 @@ function strassenRowsOf(m: number, k: number): number | undefined {
 
 const columnsOf = (n: number): number => Math.ceil(n / PANEL) * PANEL
 
-const firstOf = (tensor: Tensor): number => convert(tensor, 'float64').data[0]
+const firstOf = (tensor: Tensor): number =>
+  tensor.type === 'float32' ? tensor.data[0] : convert(tensor, 'float64').data[0]
 
 /** Zero points of the columns as the kernel wants them, and what is added to sums. */
 function integersOf({ bZero, added }: Finish, n: number, flip: number): Int32Array {

@@ -29,7 +29,7 @@ export interface ConvShape {
 }
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 10
+const MIN_MULTIPLICATIONS = 1 << 7
 /** Positions below which packing weights for one run takes longer than what it saves. */
 const MIN_POSITIONS = 32
 /** As in ../assembly/f32/matrix.ts: panels computed together, and their depth. */

@@ -20,7 +20,7 @@ import { PANEL } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-export const MIN_MULTIPLICATIONS = 1 << 9
+export const MIN_MULTIPLICATIONS = 1 << 5
 /** Multiplications below which a constant is left as it lies. */
 const MIN_PACKED = 1 << 13
 /** Loops over matrices that fit into the arguments of a job. */

@@ -16,7 +16,7 @@ import { aroundAxes } from './axes.ts'
 import { firstOutputOnly } from './first-output.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 7
+const MIN_ELEMENTS = 1 << 5
 /** Elements of a channel below which the reference, which computes the factors once, is as fast. */
 const MIN_CHANNEL = 8
 /** Work of an element, in bytes that could be copied in the same time. */

@@ -37,11 +37,8 @@ export const selectQuantizeLinear = selectorFor<Params>(({ op, operands, paramet
   const to = zero?.type ?? p.to ?? 'uint8'
   const layout = layoutOf(x.dims, scale, p)
   if (!isByte(to) || layout === undefined) return undefined
-  return {
-    kernel: jobKernel(op, ({ x, scale, zero }) =>
-      bindCodes('quantize', to === 'int8', layout, arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))
-    )
-  }
+  const codes = codesOf('quantize', to === 'int8', layout)
+  return { kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))) }
 })
 
 /** DequantizeLinear of bytes to float32, with one scale or one for each position along an axis. */
@@ -51,12 +48,8 @@ export const selectDequantizeLinear = selectorFor<Params>(({ op, operands, param
   if (zero && zero.type !== x.type) return undefined
   const layout = layoutOf(x.dims, scale, p)
   if (layout === undefined) return undefined
-  const isSigned = x.type === 'int8'
-  return {
-    kernel: jobKernel(op, ({ x, scale, zero }) =>
-      bindCodes('dequantize', isSigned, layout, arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))
-    )
-  }
+  const codes = codesOf('dequantize', x.type === 'int8', layout)
+  return { kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))) }
 })
 
 /** Elements in lines; the lines take the scales in turn, or the elements of each line do. */
@@ -78,19 +71,25 @@ function layoutOf(dims: readonly number[], scale: Tensor, { axis, blockSize }: G
     : { count, line: inner, channels: size, isByElement: false }
 }
 
-/** The arguments are those of CodesArguments in ../assembly/int8/codes.ts. */
-function bindCodes(
+type BindCodes = (x: NumericArray, scales: NumericArray, zeros: NumericArray | undefined) => BoundJob
+
+/**
+ * Makes jobs, each of which must run before the next is made: they share the array of zero points. The arguments are
+ * those of CodesArguments in ../assembly/int8/codes.ts.
+ */
+function codesOf(
   kernel: 'quantize' | 'dequantize',
   isSigned: boolean,
-  { count, line, channels, isByElement }: Layout,
-  x: NumericArray,
-  scales: NumericArray,
-  zeros: NumericArray | undefined
-): BoundJob {
+  { count, line, channels, isByElement }: Layout
+): BindCodes {
   const points = new Int16Array(channels)
-  if (zeros) points.set(zeros as Uint8Array)
   const args = [line, count, channels, Number(isByElement), Number(isSigned)]
-  return { template: linesTemplate(kernel, count, line, 3, args), inputs: [x, scales, points] }
+  const template = linesTemplate(kernel, count, line, 3, args)
+  return (x, scales, zeros) => {
+    if (zeros === undefined) points.fill(0)
+    else points.set(zeros as Uint8Array)
+    return { template, inputs: [x, scales, points] }
+  }
 }
 
 const linesTemplate = (
@@ -139,7 +138,7 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   if (Number.isNaN(found.zero)) return yield* quantizeByRange(x, codes)
   const layout = { count, line: LINE, channels: 1, isByElement: false }
   const scale = Float32Array.of(found.scale)
-  const job = bindCodes('quantize', false, layout, numbers, scale, Uint8Array.of(found.zero))
+  const job = codesOf('quantize', false, layout)(numbers, scale, Uint8Array.of(found.zero))
   if (yield* runHere(job.template, job.inputs, arrayOf(codes), threads)) return found
   return yield* quantizeByRange(x, codes)
 }

@@ -10,7 +10,7 @@ import { INTEGERS } from './integers.ts'
 import { type Pass, passesKernel } from './passes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 7
+const MIN_ELEMENTS = 1 << 4
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 4
 /** Elements of a tile, which take some 0.05 ms. */

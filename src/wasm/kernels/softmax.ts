@@ -5,7 +5,7 @@ import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
-const MIN_ELEMENTS = 1 << 7
+const MIN_ELEMENTS = 1 << 5
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 16
 /** Elements of a tile, which take about 0.1 ms. */

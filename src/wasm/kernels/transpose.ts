@@ -6,7 +6,7 @@ import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
-const MIN_BYTES = 1 << 10
+const MIN_BYTES = 1 << 6
 /** Bytes of a line from which the reference copies it as fast. */
 const MAX_LINE_BYTES = 1 << 16
 /** Bytes of a line up to which even a copy of the input to the heap is worth its time. */
@@ -102,7 +102,8 @@ export function linesSelection(
   const template = linesTemplate(loops, bytes)
   if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
   const kernel = jobKernel(op, given => {
-    const x = arrayOf(dataOf(given)).subarray(start)
+    const whole = arrayOf(dataOf(given))
+    const x = start === 0 ? whole : whole.subarray(start)
     return isOnHeap(x) || template.blockBytes <= MAX_STAGED_LINE_BYTES ? { template, inputs: [x] } : undefined
   })
   return { kernel }

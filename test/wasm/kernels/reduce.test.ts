@@ -207,7 +207,7 @@ test('few elements, none, and other types are left to the reference', () => {
   const refused = (x: Tensor, axes: number[]): void =>
     expect(() => runAccelerated(['onnx', 'ReduceSum', 13], [x, list(axes)])).toThrow('no accelerated kernel')
   refused(noise([10, 1, 5000], 1), [1])
-  refused(noise([10, 10], 1), [1])
+  refused(noise([3, 5], 1), [1])
   refused(noise([0, 5000], 1), [0])
   refused(noise([5000, 0], 1), [0])
 })

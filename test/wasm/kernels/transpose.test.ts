@@ -166,7 +166,7 @@ describe.each(['heap', 'array'] as const)('transposes in WebAssembly, operands i
 test('few elements, none, and orders that change nothing are left to the reference', () => {
   for (const [dims, perm] of [
     [
-      [4, 5],
+      [3, 5],
       [1, 0]
     ],
     [
