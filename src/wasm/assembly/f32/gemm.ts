@@ -173,10 +173,10 @@ function madd(c: v128, a: v128, b: v128): v128 {
 
 /**
  * A strip of four rows of A, [k][4], by one panel of B into C; `k` is even. Two steps a turn and one address for each
- * factor take 0.85 of the time of {@link tile4}. As part of a larger function V8 would run out of registers; it is not
- * inlined, since it is called in two places.
+ * factor take 0.85 of the time of {@link tile4}. Four steps, and anything but stores behind the loop, take longer: V8
+ * then runs out of registers.
  */
-export function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, add: bool): void {
+function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, add: bool): void {
   const c1 = c + ldc
   const c2 = c1 + ldc
   const c3 = c2 + ldc

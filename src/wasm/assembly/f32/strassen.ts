@@ -1,5 +1,5 @@
 import { A11, A12, A22, S1, S2, S3, S4 } from '../quarters'
-import { EDGE, rowsByPanel, stripTile } from './gemm'
+import { EDGE, rowsByPanel } from './gemm'
 import { fetchLines, packStrips } from './panels'
 import { maxOf, splat } from './simd'
 
