@@ -4,6 +4,7 @@ import { axisLayout } from '../core/axis-layout.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import { type Complex, complexLine } from './complex.ts'
 import { fftOf } from './fft.ts'
+import { realFftOf } from './real-fft.ts'
 
 /** A tensor of real numbers (1 part), or of complex ones, whose two parts are adjacent. */
 export interface Field {
@@ -74,7 +75,7 @@ function* alongAxis(
 ): Generator<void> {
   const { outer, size, inner } = axisLayout(from.dims, axis)
   const kept = to.dims[axis]
-  const fft = fftOf(length)
+  const fft = from.parts === 1 && !mirrors ? realFftOf(length) : fftOf(length)
   const line = complexLine(length)
   const count = Math.min(size, mirrors ? halfOf(length) : length)
   for (let block = 0; block < outer; block++) {
@@ -156,21 +157,23 @@ export function* shortTimeFourier(signal: Numbers, parts: 1 | 2, out: Numbers, l
   const { batch, samples, frames, step, bins, window } = layout
   const { length } = window
   const pace = new Pace()
-  const fft = fftOf(length)
+  const fft = parts === 1 ? realFftOf(length) : fftOf(length)
   const line = complexLine(length)
   const strides = frameStrides(layout)
   const spectrum: Field = { dims: [], parts: 2, data: out }
   for (let b = 0; b < batch; b++) {
     for (let f = 0; f < frames; f++) {
       yield* readLine({ dims: [], parts, data: signal }, b * samples + f * step, 1, length, line)
-      for (let i = 0; i < length; i++) {
-        line.re[i] *= window[i]
-        line.im[i] *= window[i]
-      }
+      applyWindow(line.re, window)
+      if (parts === 2) applyWindow(line.im, window)
       yield* fft.transform(line, false, pace)
       yield* writeLine(line, 1, spectrum, b * frames * bins + f * strides.frame, strides.bin, bins)
     }
   }
+}
+
+function applyWindow(line: Float64Array, window: Float64Array): void {
+  for (let i = 0; i < line.length; i++) line[i] *= window[i]
 }
 
 /**

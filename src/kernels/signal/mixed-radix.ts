@@ -1,24 +1,9 @@
-import { chunkSize, inChunks } from '../core/pace.ts'
-import { type Complex, complexLine, type Fft, ROOT_COST, swapped } from './complex.ts'
+import { chunkSize } from '../core/pace.ts'
+import { type Complex, complexLine, type Fft, swapped } from './complex.ts'
+import { rootsOf } from './roots.ts'
 
 /** Nanoseconds for one element in one stage of factor 2 or 4. */
 const BUTTERFLY_COST = 10
-
-/** The roots of unity `exp(-2πi k/n)` for all k below n. */
-function* rootsOf(n: number): Generator<void, Complex> {
-  const { re, im } = complexLine(n)
-  yield* inChunks(
-    n,
-    (from, to) => {
-      for (let k = from; k < to; k++) {
-        re[k] = Math.cos((2 * Math.PI * k) / n)
-        im[k] = -Math.sin((2 * Math.PI * k) / n)
-      }
-    },
-    ROOT_COST
-  )
-  return { re, im }
-}
 
 /**
  * Mixed-radix Stockham algorithm: one stage for each factor, between two arrays, without a bit reversal. After stages

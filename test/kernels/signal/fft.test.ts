@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Pace } from '../../../src/kernels/core/pace.ts'
 import { type Complex, complexLine } from '../../../src/kernels/signal/complex.ts'
 import { fftOf } from '../../../src/kernels/signal/fft.ts'
+import { realFftOf } from '../../../src/kernels/signal/real-fft.ts'
 
 /** The definition, summed as it stands. */
 function byDefinition({ re, im }: Complex, sign: number): Complex {
@@ -55,6 +56,18 @@ describe('a fast Fourier transform', () => {
         gap = Math.max(gap, Math.abs(scaled.re[i] - line.re[i]), Math.abs(scaled.im[i] - line.im[i]))
       expect(gap).toBeLessThan(1e-11)
       expect(there.yields).toBeGreaterThan(0)
+    }
+  })
+
+  test('of real numbers agrees with the definition for even and odd lengths, both ways, line after line', () => {
+    for (const n of [1, 2, 3, 4, 6, 10, 16, 37, 74, 100]) {
+      const fft = realFftOf(n)
+      for (const inverse of [false, true]) {
+        const line = { re: sample(n).re, im: new Float64Array(n) }
+        const expected = byDefinition(line, inverse ? 1 : -1)
+        for (const _ of fft.transform(line, inverse, new Pace()));
+        expect(largestGap(line, expected), `${n}`).toBeLessThan(1e-11)
+      }
     }
   })
 
