@@ -1,8 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { computeOnce, isReshaping } from './derive.ts'
+import { computingOnce, isReshaping } from './compute-once.ts'
 import { type PlanGraph, typeOf } from './graph.ts'
-import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
 /** Elements of a list up to which it is made in one go. */
@@ -15,21 +14,7 @@ const isScaling = isNamed('Mul')
  * Numbers that nodes make of constants in int32, as biases of quantized convolutions are stored, become constants,
  * which are made when they are first read. `fold` has done so where they are few.
  */
-export const biases: Pass = {
-  name: 'biases',
-  requires: ['prune'],
-  run(graph) {
-    if (graph.isObserved) return false
-    const made = new Set<ValueId>()
-    for (const item of graph.calls) {
-      const { call } = item
-      const to = call.outputs[0]
-      if (to === undefined || !isBias(graph, call, made)) continue
-      if (computeOnce(graph, item, MAX_ELEMENTS)) made.add(to)
-    }
-    return made.size > 0
-  }
-}
+export const biases = computingOnce({ name: 'biases', requires: ['prune'], most: MAX_ELEMENTS, isMeant: isBias })
 
 /** Whether the numbers of a call come from int32. */
 function isBias(graph: PlanGraph, call: Call, made: ReadonlySet<ValueId>): boolean {

@@ -2,9 +2,8 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { operandOf } from './code-ops.ts'
-import { computeOnce, isReshaping } from './derive.ts'
+import { computingOnce, isReshaping } from './compute-once.ts'
 import { isPlanCall, type PlanGraph, typeOf } from './graph.ts'
-import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
 const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
@@ -20,21 +19,12 @@ const isProduct = isNamed('MatMul')
  * when they are first read, and let go of once they are packed. Weights that a product reads are rounded only once,
  * too; of codes products have patterns of their own.
  */
-export const convWeights: Pass = {
+export const convWeights = computingOnce({
   name: 'conv weights',
   requires: ['fuse'],
-  run(graph) {
-    if (graph.isObserved) return false
-    const made = new Set<ValueId>()
-    for (const item of graph.calls) {
-      const { call } = item
-      const to = call.outputs[0]
-      if (to === undefined || !isPart(graph, call, made) || !areWeights(graph, to, isRounding(call))) continue
-      if (computeOnce(graph, item, Infinity)) made.add(to)
-    }
-    return made.size > 0
-  }
-}
+  most: Infinity,
+  isMeant: (graph, call, made) => isPart(graph, call, made) && areWeights(graph, call.outputs[0], isRounding(call))
+})
 
 /** Whether a call makes numbers of codes, rounds numbers, or goes on with what such a call has made. */
 function isPart(graph: PlanGraph, call: Call, made: ReadonlySet<ValueId>): boolean {
@@ -44,8 +34,8 @@ function isPart(graph: PlanGraph, call: Call, made: ReadonlySet<ValueId>): boole
 }
 
 /** Whether all that reads a value, as it is or further computed, are convolutions that multiply it with their data. */
-function areWeights(graph: PlanGraph, id: ValueId, areRounded: boolean): boolean {
-  const readers = [...graph.readersOf(id)]
+function areWeights(graph: PlanGraph, id: ValueId | undefined, areRounded: boolean): boolean {
+  const readers = id === undefined ? [] : [...graph.readersOf(id)]
   return (
     readers.length > 0 &&
     readers.every(reader => {

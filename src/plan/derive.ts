@@ -1,12 +1,9 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
-import { drain } from '../kernels/core/pace.ts'
-import { computed } from '../op-kit/byte-table.ts'
-import { isConcrete } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
-import { type DType, DTYPES } from '../tensor/dtype.ts'
-import { allocate, elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
-import { isPlanCall, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
+import { isPlanCall, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 /** Types whose every number is one of float32, too. */
@@ -69,40 +66,3 @@ const wide = (constant: Constant): Constant => (NARROW.includes(constant.type) ?
 
 const listOf = (tensor: Tensor): Tensor =>
   (NARROW.includes(tensor.type) ? convert(tensor, 'float32') : tensor).reshape([tensor.data.length])
-
-/** Calls that give the elements of their first operand other dims. */
-export const isReshaping = isNamed('Reshape', 'Squeeze', 'Unsqueeze')
-
-/**
- * Puts a constant, which is made when it is first read, in the place of an elementwise call, or one that reshapes.
- * @param most elements of it
- * @returns false, with nothing done, where an operand is no constant, or others see the result
- */
-export function computeOnce(graph: PlanGraph, item: PlanCall, most: number): boolean {
-  const { call } = item
-  const to = call.outputs[0]
-  const [dims, type] = [shapeOf(graph, to), typeOf(graph, to)]
-  if (to === undefined || dims === undefined || type === undefined || !isConcrete(dims)) return false
-  const count = elementCount(dims)
-  if (graph.isOutside(to) || count > most || DTYPES[type].kind !== 'float') return false
-  const given: [string, Constant | Tensor][] = []
-  for (const { name, index } of call.operands) {
-    const id = call.inputs[index]
-    const constant = id === undefined ? undefined : graph.constantOf(id)
-    if (id !== undefined && constant === undefined) return false
-    if (constant) given.push([name, constant])
-  }
-  const read = (): Tensor => {
-    const operands = Object.fromEntries(given.map(([name, constant]) => [name, tensorOf(constant)]))
-    if (isReshaping(call)) return withDims(operands.data, dims)
-    const result = allocate(type, dims)
-    drain(computed(call.op, operands, call.known, result) as Generator<void>)
-    return result
-  }
-  const byteLength = Math.ceil((count * DTYPES[type].bits) / 8)
-  graph.constants.set(to, { type, dims, byteLength, place: {}, isDerived: true, read })
-  graph.remove(item, 'folded')
-  return true
-}
-
-const tensorOf = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)

@@ -123,13 +123,18 @@ export const MOVING: ReadonlyMap<string, string> = new Map([
   ['Flatten', 'input'],
   ['Identity', 'input'],
   ['MaxPool', 'x'],
-  ['Resize', 'x']
+  ['Resize', 'x'],
+  ['Interpolate', 'x']
 ])
 
 /** Whether a call only moves elements: Resize may take means of them, or put a number where there are none. */
 export const isMovement = ({ op, known, outputs }: Call, graph: PlanGraph): boolean =>
-  outputs.slice(1).every(id => id === undefined || !graph.isRead(id)) &&
-  (op.name !== 'Resize' || (known.mode === 'nearest' && known.coordinates !== 'tf_crop_and_resize'))
+  outputs.slice(1).every(id => id === undefined || !graph.isRead(id)) && (RESIZING[op.name]?.(known) ?? true)
+
+const RESIZING: Readonly<Record<string, ((known: Call['known']) => boolean) | undefined>> = {
+  Resize: ({ mode, coordinates }) => mode === 'nearest' && coordinates !== 'tf_crop_and_resize',
+  Interpolate: ({ mode, begin, end }) => mode === 'nearest' && [begin, end].flat().every(pad => pad === 0)
+}
 
 /** A call without the rules of its version, by which the operator may move no bytes. */
 export const onBytes = (call: Call): Call => ({ ...call, rule: undefined, inputTypes: [] })

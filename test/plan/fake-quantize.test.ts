@@ -32,9 +32,11 @@ class Ir {
   add(type: string, inputs: readonly string[], to: Type, dims: readonly number[], data = '', names?: string): string {
     const id = this.layers.length
     const out = inputs.length
+    const [name, version] = type.split('@')
     inputs.forEach((from, i) => this.edges.push(`${from}>${id}:${i}`))
     this.layers.push(
-      layer(id, type, {
+      layer(id, name, {
+        ...(version && { version }),
         ...(data !== '' && { data }),
         in: inputs.map((_, i) => `${i}`),
         ...(type !== 'Result' && { out: [`${out}:${PRECISION[to]}[${dims.join()}]`] }),
@@ -173,6 +175,28 @@ const REGIONS: readonly Region[] = [
     'MaxPool before a convolution',
     ['QuantizeLinear', 'MaxPool', 'ConvIntegerToFloat'],
     (ir, x) => conv(ir, ir.add('MaxPool', [x], 'f32', DIMS, `kernel="3,3" rounding_type="floor" ${WINDOWS}`)),
+    DIMS
+  ],
+  [
+    'Interpolate of the nearest before a convolution',
+    ['QuantizeLinear', 'Interpolate', 'ConvIntegerToFloat'],
+    (ir, x) => {
+      const [sizes, axes] = [
+        [14n, 12n],
+        [2n, 3n]
+      ].map(list => ir.constant('i64', [2], BigInt64Array.from(list)))
+      const modes = 'mode="nearest" shape_calculation_mode="sizes" coordinate_transformation_mode="asymmetric"'
+      const scales = ir.floats([2], [2, 2])
+      const wide = ir.add(
+        'Interpolate@opset4',
+        [x, sizes, scales, axes],
+        'f32',
+        [2, 6, 14, 12],
+        `${modes} nearest_mode="floor"`
+      )
+      const w = ir.weights('i8', [6, 6, 3, 3], [6, 1, 1, 1], false)
+      return ir.add('Convolution', [wide, w], 'f32', [2, 6, 14, 12], WINDOWS)
+    },
     DIMS
   ],
   [
