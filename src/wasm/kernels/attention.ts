@@ -82,17 +82,22 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
     withoutMask || !given.mask ? undefined : placedArray(given.mask)
   ]
   if (template === undefined) return undefined
-  const inRooms: Kernel = (given, own, context) => {
-    const placed = dotProductTemplate(given as TensorOperands, parameters, dims)!
-    return attentionKernel(op, placed, reads)(given, own, context)
-  }
-  const dense = attentionKernel(op, template, reads)
-  // Where rows lie in a room depends on what else lies in it, and not on dims alone.
+  const kernelFor = (given: TensorOperands): Kernel =>
+    attentionKernel(op, dotProductTemplate(given, parameters, dims)!, reads)
+  // Where rows lie in a room depends on what else lies in it, and not on dims alone: what is noted is for others.
+  let dense = liesApart(operands) ? undefined : attentionKernel(op, template, reads)
   return {
-    kernel: (given, own, context) =>
-      ([given.key, given.value].some(tensor => liesInRoom(tensor as Tensor)) ? inRooms : dense)(given, own, context)
+    kernel: (given, own, context) => {
+      const tensors = given as TensorOperands
+      const kernel = liesApart(tensors) ? kernelFor(tensors) : (dense ??= kernelFor(tensors))
+      return kernel(given, own, context)
+    }
   }
 })
+
+/** Whether keys or values lie in a room. */
+const liesApart = ({ key, value }: TensorOperands): boolean =>
+  [key, value].some(tensor => tensor !== undefined && liesInRoom(tensor))
 
 /** @returns undefined where the kernel does not serve the call, which dims and types decide */
 function dotProductTemplate(
