@@ -16,3 +16,21 @@ export const S1: usize = 3
 export const S2: usize = 4
 export const S3: usize = 5
 export const S4: usize = 6
+
+/** Makes C11, C21, C12 and C22 of P1 to P7, which lie one behind the other and have `size` bytes each. */
+// @ts-ignore: decorator
+@inline
+export function combine<T>(sums: usize, size: usize): void {
+  for (const end = sums + size; sums < end; sums += 16) {
+    const p1 = v128.load(sums)
+    const p5 = v128.load(sums + 4 * size)
+    const u2 = v128.add<T>(p1, v128.load(sums + 5 * size))
+    const u3 = v128.add<T>(u2, v128.load(sums + 6 * size))
+    const c12 = v128.add<T>(v128.add<T>(u2, p5), v128.load(sums + 2 * size))
+    const c21 = v128.sub<T>(u3, v128.load(sums + 3 * size))
+    v128.store(sums, v128.add<T>(p1, v128.load(sums + size)))
+    v128.store(sums + size, c21)
+    v128.store(sums + 2 * size, c12)
+    v128.store(sums + 3 * size, v128.add<T>(u3, p5))
+  }
+}

@@ -1,4 +1,4 @@
-import { A11, A12, A22, S1, S2, S3, S4 } from '../quarters'
+import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { EDGE, rowsByPanel } from './gemm'
 import { fetchLines, packStrips } from './panels'
 import { maxOf, splat } from './simd'
@@ -231,18 +231,7 @@ function twoPanels(
   quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, scratch)
   quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, scratch)
   quarterByPanel(a, S3, strips, half, t3, sums + 6 * size, scratch)
-  for (const end = sums + size; sums < end; sums += 16) {
-    const p1 = v128.load(sums)
-    const p5 = v128.load(sums + 4 * size)
-    const u2 = f32x4.add(p1, v128.load(sums + 5 * size))
-    const u3 = f32x4.add(u2, v128.load(sums + 6 * size))
-    const c12 = f32x4.add(f32x4.add(u2, p5), v128.load(sums + 2 * size))
-    const c21 = f32x4.sub(u3, v128.load(sums + 3 * size))
-    v128.store(sums, f32x4.add(p1, v128.load(sums + size)))
-    v128.store(sums + size, c21)
-    v128.store(sums + 2 * size, c12)
-    v128.store(sums + 3 * size, f32x4.add(u3, p5))
-  }
+  combine<f32>(sums, size)
 }
 
 /** A quarter, or what is made of quarters, by half of a panel; eight sums a row. */

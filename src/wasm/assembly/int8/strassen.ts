@@ -1,4 +1,4 @@
-import { A11, A12, A22, S1, S2, S3, S4 } from '../quarters'
+import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { panelBytes, widenPanel } from './panels'
 import { stripByPanel, sumsOfStrip, widenStrip } from './strips'
 
@@ -122,18 +122,7 @@ export function twoPanels(a: usize, rows: u32, k: u32, panel: usize, wide: usize
     subtractPanel(b11, part, wide)
     quarterByPanel(a, S1, rows, k, from, part, wide, to + 4 * size)
   }
-  for (const end = to + size; to < end; to += 16) {
-    const p1 = v128.load(to)
-    const p5 = v128.load(to + 4 * size)
-    const u2 = i32x4.add(p1, v128.load(to + 5 * size))
-    const u3 = i32x4.add(u2, v128.load(to + 6 * size))
-    const c12 = i32x4.add(i32x4.add(u2, p5), v128.load(to + 2 * size))
-    const c21 = i32x4.sub(u3, v128.load(to + 3 * size))
-    v128.store(to, i32x4.add(p1, v128.load(to + size)))
-    v128.store(to + size, c21)
-    v128.store(to + 2 * size, c12)
-    v128.store(to + 3 * size, i32x4.add(u3, p5))
-  }
+  combine<i32>(to, size)
 }
 
 /** {@link twoPanels} for a panel that is alone: four products, with A21 = A11 - S3. */
