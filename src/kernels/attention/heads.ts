@@ -179,6 +179,13 @@ export const partDims = <D>(of: readonly D[], { heads, size }: Part): readonly (
   size
 ]
 
+/** Dims with heads first of an operand: of a part of a projection, or of a tensor whose rows may come before heads. */
+export const headsFirstDims = <D>(
+  of: readonly D[],
+  rowsFirst: boolean | undefined,
+  part: Part | undefined
+): readonly (D | number)[] => (part ? partDims(of, part) : swapHeads(of, rowsFirst === true))
+
 /** Its strides, in elements. */
 export function partStrides(dims: readonly number[], { spacing }: Part): readonly number[] {
   const columns = product(dims, 2)

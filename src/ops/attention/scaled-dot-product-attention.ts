@@ -2,8 +2,8 @@ import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
 import {
   commonRows,
+  headsFirstDims,
   type Part,
-  partDims,
   type Parts,
   partStrides,
   type RowsFirst,
@@ -68,9 +68,8 @@ export const scaledDotProductRules = defineRules({
   shape(given, { causal, keysInColumns, group, rowsFirst, parts }) {
     const { mask } = given
     const [query, key, value] = (['query', 'key', 'value'] as const).map(name => {
-      const part = parts[name]
-      if (part) return partOf(given[name], part)
-      return rowsFirst[name] ? headsFirst(given[name]) : given[name]
+      const { type, shape } = given[name]
+      return tensorFact(type, shape && headsFirstDims(shape, rowsFirst[name], parts[name]))
     })
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
@@ -144,10 +143,11 @@ interface Placed {
   readonly first: number
 }
 
-const placed = ({ dims }: Tensor, rowsFirst: boolean | undefined, part?: Part): Placed =>
-  part
-    ? { dims: partDims(dims, part), strides: partStrides(dims, part), first: part.first }
-    : { dims: swapHeads(dims, rowsFirst === true), strides: swapHeads(stridesOf(dims), rowsFirst === true), first: 0 }
+const placed = ({ dims }: Tensor, rowsFirst: boolean | undefined, part?: Part): Placed => ({
+  dims: headsFirstDims(dims, rowsFirst, part),
+  strides: part ? partStrides(dims, part) : swapHeads(stridesOf(dims), rowsFirst === true),
+  first: part ? part.first : 0
+})
 
 const rowStride = ({ strides }: Placed): number => strides[strides.length - 2]
 
@@ -157,8 +157,6 @@ function startsOf({ dims, strides, first }: Placed, batch: readonly number[]): F
   const steps = batch.map((_, i) => (i < missing || dims[i - missing] === 1 ? 0 : strides[i - missing]))
   return offsetsOf(batch, steps).map(offset => first + offset)
 }
-
-const partOf = ({ type, shape }: TensorFact, part: Part): TensorFact => tensorFact(type, shape && partDims(shape, part))
 
 const headsFirst = ({ type, shape }: TensorFact): TensorFact => tensorFact(type, shape && swapHeads(shape))
 

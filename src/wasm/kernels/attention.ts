@@ -1,5 +1,6 @@
 import {
   commonRows,
+  headsFirstDims,
   headsOf,
   type Part,
   partDims,
@@ -108,10 +109,8 @@ function dotProductTemplate(
   const mask = causal ? undefined : given
   if (!query || !key || !value || made.length > 4 || !areServed([query, key, value], mask)) return undefined
   const dims = swapHeads(made, rowsFirst.result === true)
-  const dimsOf = (name: keyof Parts, of: Tensor): readonly number[] => {
-    const part = parts[name]
-    return part ? partDims(of.dims, part) : swapHeads(of.dims, rowsFirst[name] === true)
-  }
+  const dimsOf = (name: keyof Parts, of: Tensor): readonly number[] =>
+    headsFirstDims(of.dims, rowsFirst[name], parts[name])
   const [queries, depth] = dimsOf('query', query).slice(-2)
   const [values, width] = dimsOf('value', value).slice(-2)
   const ownKeys = dimsOf('key', key).at(keysInColumns ? -1 : -2)!
