@@ -35,6 +35,13 @@ const cases = [
     [48, 1, 3, 3],
     { pads: [1, 1, 1, 1], group: 48, strides: [2, 2] }
   ],
+  ['depthwise, one line of outputs', [1, 24, 3, 30], [24, 1, 3, 3], { group: 24 }],
+  [
+    'depthwise, stride 2, odd padding at the end only',
+    [1, 24, 8, 39],
+    [24, 1, 3, 3],
+    { pads: [0, 0, 1, 1], group: 24, strides: [2, 2] }
+  ],
   ['depthwise, strides that differ', [1, 24, 15, 18], [24, 1, 3, 3], { group: 24, strides: [2, 1] }],
   ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
   ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }]

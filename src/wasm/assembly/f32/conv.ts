@@ -65,7 +65,7 @@ export function windowsOf(args: ConvArguments): Windows {
 // @ts-ignore: decorator
 @inline
 export function copyLine(to: usize, from: usize, bytes: usize): void {
-  if (bytes > 256) {
+  if (bytes > 1024) {
     memory.copy(to, from, bytes)
     return
   }

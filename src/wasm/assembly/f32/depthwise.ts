@@ -13,10 +13,11 @@ function paddedWidth(args: ConvArguments): usize {
 export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
   const inH = args.inH
   const inW = args.inW
+  const kind = kindOf(args)
   const width = paddedWidth(args)
   const height = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
   const lineBytes = width << 2
-  const copied = (<usize>min(inW, <i32>width - args.pW)) << 2
+  const copied = min(inW, <i32>width - args.pW)
   memory.fill(scratch, 0, <usize>height * lineBytes)
   for (let plane = from; plane < to; plane++) {
     const image = plane / args.groups
@@ -25,16 +26,16 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
     const top = max(0, args.pH)
     const bottom = min(height, args.pH + inH)
     for (let line = top; line < bottom; line++) {
-      copyLine(
-        scratch + <usize>line * lineBytes + ((<usize>args.pW) << 2),
-        x + ((<usize>((line - args.pH) * inW)) << 2),
-        copied
-      )
+      const at = x + ((<usize>((line - args.pH) * inW)) << 2)
+      const to = scratch + <usize>line * lineBytes
+      if (isApart(kind)) copyApart(to, oddsOf(lineBytes), at, args.pW, copied)
+      else copyLine(to + ((<usize>args.pW) << 2), at, (<usize>copied) << 2)
     }
     // Output channels of one input channel: the channel multiplier.
     for (let m: u32 = 0; m < args.m; m++) {
       const channel = group * args.m + m
       convolvePlane(
+        kind,
         args,
         scratch,
         lineBytes,
@@ -54,46 +55,209 @@ const FIVE: i32 = 3
 const FIVE_BY_TWO: i32 = 4
 
 function kindOf(args: ConvArguments): i32 {
-  if (args.kH != args.kW || args.dH != 1 || args.dW != 1 || <u32>(args.sW - 1) > 1) return ANY
+  if (args.kH != args.kW || args.dH != 1 || args.dW != 1 || <u32>(args.sW - 1) > 1 || args.sH != args.sW) return ANY
+  if (args.outW < 4 || args.outH < 2) return ANY
   if (args.kW == 3) return args.sW == 1 ? THREE : THREE_BY_TWO
   if (args.kW == 5) return args.sW == 1 ? FIVE : FIVE_BY_TWO
   return ANY
 }
 
-function convolvePlane(args: ConvArguments, x: usize, lineBytes: usize, w: usize, channel: u32, y: usize): void {
-  const bias = splat(args.hasBias ? f32.load(args.bias + (channel << 2)) : 0)
-  switch (kindOf(args)) {
-    case THREE:
-      convolveLines(THREE, args, x, lineBytes, w, bias, y)
-      break
-    case THREE_BY_TWO:
-      convolveLines(THREE_BY_TWO, args, x, lineBytes, w, bias, y)
-      break
-    case FIVE:
-      convolveLines(FIVE, args, x, lineBytes, w, bias, y)
-      break
-    case FIVE_BY_TWO:
-      convolveLines(FIVE_BY_TWO, args, x, lineBytes, w, bias, y)
-      break
-    default:
-      convolveLines(ANY, args, x, lineBytes, w, bias, y)
-  }
-  const bytes = (<usize>(args.outH * args.outW)) << 2
-  if (args.activation != NONE) unarySpan(args.activation, y, y, bytes, args.p, args.q)
-}
-
-/** One loop for each kind of window: called with a constant, of which the compiler keeps the one case. */
+/** Whether even and odd elements of a line lie apart, so that windows with a stride of two read whole vectors. */
 // @ts-ignore: decorator
 @inline
-function convolveLines(
+function isApart(kind: i32): bool {
+  return kind == THREE_BY_TWO || kind == FIVE_BY_TWO
+}
+
+/** Where in a line odd elements begin. */
+// @ts-ignore: decorator
+@inline
+function oddsOf(lineBytes: usize): usize {
+  return (((lineBytes >> 2) + 1) >> 1) << 2
+}
+
+/** Copies a line of the input behind `padding` elements: even ones of the padded line to `to`, odd ones `odds` behind. */
+function copyApart(to: usize, odds: usize, from: usize, padding: i32, count: i32): void {
+  let first = to + ((<usize>(padding >> 1)) << 2)
+  let second = first + odds
+  if (padding & 1) {
+    const even = first + 4
+    first = second
+    second = even
+  }
+  const end = from + ((<usize>count) << 2)
+  for (; from + 32 <= end; from += 32, first += 16, second += 16) {
+    const a = v128.load(from)
+    const b = v128.load(from, 16)
+    v128.store(first, i32x4.shuffle(a, b, 0, 2, 4, 6))
+    v128.store(second, i32x4.shuffle(a, b, 1, 3, 5, 7))
+  }
+  for (; from < end; from += 8, first += 4, second += 4) {
+    f32.store(first, f32.load(from))
+    if (from + 4 < end) f32.store(second, f32.load(from, 4))
+  }
+}
+
+function convolvePlane(
   kind: i32,
   args: ConvArguments,
   x: usize,
   lineBytes: usize,
   w: usize,
-  bias: v128,
+  channel: u32,
   y: usize
 ): void {
+  const bias = splat(args.hasBias ? f32.load(args.bias + (channel << 2)) : 0)
+  const row = (<usize>args.outW) << 2
+  switch (kind) {
+    case THREE:
+      threeByThree(1, x, lineBytes, 4, w, bias, y, row, args.outH)
+      break
+    case THREE_BY_TWO:
+      threeByThree(2, x, lineBytes, oddsOf(lineBytes), w, bias, y, row, args.outH)
+      break
+    case FIVE:
+      fiveByFive(1, x, lineBytes, 4, w, bias, y, row, args.outH)
+      break
+    case FIVE_BY_TWO:
+      fiveByFive(2, x, lineBytes, oddsOf(lineBytes), w, bias, y, row, args.outH)
+      break
+    default:
+      convolveLines(args, x, lineBytes, w, bias, y)
+  }
+  const bytes = row * args.outH
+  if (args.activation != NONE) unarySpan(args.activation, y, y, bytes, args.p, args.q)
+}
+
+/**
+ * A plane of windows of 3 x 3 taps: two lines of outputs at once, four outputs of each. At the end of a line, and of the
+ * plane, outputs are computed twice.
+ * @param second where the second of two elements side by side lies behind the first one
+ */
+// @ts-ignore: decorator
+@inline
+function threeByThree(
+  stride: usize,
+  x: usize,
+  line: usize,
+  second: usize,
+  w: usize,
+  bias: v128,
+  y: usize,
+  row: usize,
+  lines: i32
+): void {
+  const third: usize = stride == 1 ? 8 : 4
+  const w0 = v128.load32_splat(w)
+  const w1 = v128.load32_splat(w, 4)
+  const w2 = v128.load32_splat(w, 8)
+  const w3 = v128.load32_splat(w, 12)
+  const w4 = v128.load32_splat(w, 16)
+  const w5 = v128.load32_splat(w, 20)
+  const w6 = v128.load32_splat(w, 24)
+  const w7 = v128.load32_splat(w, 28)
+  const w8 = v128.load32_splat(w, 32)
+  const last = row - 16
+  for (let i = 0; ; i = min(i + 2, lines - 2)) {
+    const from = x + <usize>i * stride * line
+    const to = y + <usize>i * row
+    for (let at: usize = 0; ; at = min(at + 16, last)) {
+      let a = from + at
+      let v = v128.load(a)
+      let s = fma(bias, w0, v)
+      let t = bias
+      v = v128.load(a + second)
+      s = fma(s, w1, v)
+      v = v128.load(a + third)
+      s = fma(s, w2, v)
+      a += line
+      v = v128.load(a)
+      s = fma(s, w3, v)
+      if (stride == 1) t = fma(t, w0, v)
+      v = v128.load(a + second)
+      s = fma(s, w4, v)
+      if (stride == 1) t = fma(t, w1, v)
+      v = v128.load(a + third)
+      s = fma(s, w5, v)
+      if (stride == 1) t = fma(t, w2, v)
+      a += line
+      v = v128.load(a)
+      s = fma(s, w6, v)
+      t = fma(t, stride == 1 ? w3 : w0, v)
+      v = v128.load(a + second)
+      s = fma(s, w7, v)
+      t = fma(t, stride == 1 ? w4 : w1, v)
+      v = v128.load(a + third)
+      s = fma(s, w8, v)
+      t = fma(t, stride == 1 ? w5 : w2, v)
+      v128.store(to + at, s)
+      if (stride == 2) {
+        a += line
+        t = fma(t, w3, v128.load(a))
+        t = fma(t, w4, v128.load(a + second))
+        t = fma(t, w5, v128.load(a + third))
+      }
+      a += line
+      t = fma(t, w6, v128.load(a))
+      t = fma(t, w7, v128.load(a + second))
+      t = fma(t, w8, v128.load(a + third))
+      v128.store(to + row + at, t)
+      if (at == last) break
+    }
+    if (i == lines - 2) break
+  }
+}
+
+/** {@link threeByThree} for 5 x 5 taps. */
+// @ts-ignore: decorator
+@inline
+function fiveByFive(
+  stride: usize,
+  x: usize,
+  line: usize,
+  second: usize,
+  w: usize,
+  bias: v128,
+  y: usize,
+  row: usize,
+  lines: i32
+): void {
+  const last = row - 16
+  const down = stride * line
+  for (let i = 0; ; i = min(i + 2, lines - 2)) {
+    const from = x + <usize>i * down
+    const to = y + <usize>i * row
+    for (let at: usize = 0; ; at = min(at + 16, last)) {
+      let s = bias
+      let t = bias
+      let a = from + at
+      for (let v = w; v < w + 100; v += 20, a += line) {
+        let u = v128.load32_splat(v)
+        s = fma(s, u, v128.load(a))
+        t = fma(t, u, v128.load(a + down))
+        u = v128.load32_splat(v, 4)
+        s = fma(s, u, v128.load(a + second))
+        t = fma(t, u, v128.load(a + down + second))
+        u = v128.load32_splat(v, 8)
+        s = fma(s, u, v128.load(a + (stride == 1 ? 8 : 4)))
+        t = fma(t, u, v128.load(a + down + (stride == 1 ? 8 : 4)))
+        u = v128.load32_splat(v, 12)
+        s = fma(s, u, v128.load(a + second + (stride == 1 ? 8 : 4)))
+        t = fma(t, u, v128.load(a + down + second + (stride == 1 ? 8 : 4)))
+        u = v128.load32_splat(v, 16)
+        s = fma(s, u, v128.load(a + (stride == 1 ? 16 : 8)))
+        t = fma(t, u, v128.load(a + down + (stride == 1 ? 16 : 8)))
+      }
+      v128.store(to + at, s)
+      v128.store(to + row + at, t)
+      if (at == last) break
+    }
+    if (i == lines - 2) break
+  }
+}
+
+/** Lines of outputs of any window. */
+function convolveLines(args: ConvArguments, x: usize, lineBytes: usize, w: usize, bias: v128, y: usize): void {
   const outW = args.outW
   const left = outW & 3
   const step = (<usize>args.sW) << 4
@@ -101,102 +265,14 @@ function convolveLines(
   for (let line = 0; line < args.outH; line++, x += lineStep) {
     let at = x
     for (const end = y + ((<usize>(outW - left)) << 2); y < end; y += 16, at += step)
-      v128.store(y, windowOf(kind, args, at, lineBytes, w, bias))
+      v128.store(y, window(args, at, lineBytes, w, bias))
     if (left == 0) continue
-    if (outW > 4) {
-      // Some of the last four outputs are computed twice.
-      const back = (<usize>(4 - left)) << 2
-      v128.store(y - back, windowOf(kind, args, at - back * args.sW, lineBytes, w, bias))
-    } else {
-      const sum = windowOf(kind, args, at, lineBytes, w, bias)
-      f32.store(y, f32x4.extract_lane(sum, 0))
-      if (left > 1) f32.store(y, f32x4.extract_lane(sum, 1), 4)
-      if (left > 2) f32.store(y, f32x4.extract_lane(sum, 2), 8)
-    }
+    const sum = window(args, at, lineBytes, w, bias)
+    f32.store(y, f32x4.extract_lane(sum, 0))
+    if (left > 1) f32.store(y, f32x4.extract_lane(sum, 1), 4)
+    if (left > 2) f32.store(y, f32x4.extract_lane(sum, 2), 8)
     y += (<usize>left) << 2
   }
-}
-
-/** Four outputs side by side. */
-// @ts-ignore: decorator
-@inline
-function windowOf(kind: i32, args: ConvArguments, x: usize, line: usize, w: usize, bias: v128): v128 {
-  if (kind == THREE) return threeByThree(x, line, w, bias)
-  if (kind == THREE_BY_TWO) {
-    const first = everyOther(x, w, bias)
-    const second = everyOther(x + line, w + 12, splat(0))
-    return f32x4.add(everyOther(x + 2 * line, w + 24, first), second)
-  }
-  if (kind == FIVE) {
-    let s = fiveWide(x, w, bias)
-    let t = fiveWide(x + line, w + 20, splat(0))
-    s = fiveWide(x + 2 * line, w + 40, s)
-    t = fiveWide(x + 3 * line, w + 60, t)
-    return f32x4.add(fiveWide(x + 4 * line, w + 80, s), t)
-  }
-  if (kind == FIVE_BY_TWO) {
-    let s = fiveOfEveryOther(x, w, bias)
-    let t = fiveOfEveryOther(x + line, w + 20, splat(0))
-    s = fiveOfEveryOther(x + 2 * line, w + 40, s)
-    t = fiveOfEveryOther(x + 3 * line, w + 60, t)
-    return f32x4.add(fiveOfEveryOther(x + 4 * line, w + 80, s), t)
-  }
-  return window(args, x, line, w, bias)
-}
-
-// @ts-ignore: decorator
-@inline
-function threeByThree(x: usize, line: usize, w: usize, bias: v128): v128 {
-  const a = x + line
-  const b = a + line
-  let s = fma(bias, v128.load32_splat(w), v128.load(x))
-  let t = f32x4.mul(v128.load32_splat(w, 12), v128.load(a))
-  s = fma(s, v128.load32_splat(w, 4), v128.load(x, 4))
-  t = fma(t, v128.load32_splat(w, 16), v128.load(a, 4))
-  s = fma(s, v128.load32_splat(w, 8), v128.load(x, 8))
-  t = fma(t, v128.load32_splat(w, 20), v128.load(a, 8))
-  s = fma(s, v128.load32_splat(w, 24), v128.load(b))
-  t = fma(t, v128.load32_splat(w, 28), v128.load(b, 4))
-  s = fma(s, v128.load32_splat(w, 32), v128.load(b, 8))
-  return f32x4.add(s, t)
-}
-
-/** Adds a line of three taps for every other element. */
-// @ts-ignore: decorator
-@inline
-function everyOther(x: usize, w: usize, sum: v128): v128 {
-  const a = v128.load(x)
-  const b = v128.load(x, 16)
-  const c = i32x4.shuffle(v128.load(x, 8), v128.load(x, 24), 0, 2, 4, 6)
-  sum = fma(sum, v128.load32_splat(w), i32x4.shuffle(a, b, 0, 2, 4, 6))
-  sum = fma(sum, v128.load32_splat(w, 4), i32x4.shuffle(a, b, 1, 3, 5, 7))
-  return fma(sum, v128.load32_splat(w, 8), c)
-}
-
-/** Adds a line of five taps. */
-// @ts-ignore: decorator
-@inline
-function fiveWide(x: usize, w: usize, sum: v128): v128 {
-  sum = fma(sum, v128.load32_splat(w), v128.load(x))
-  sum = fma(sum, v128.load32_splat(w, 4), v128.load(x, 4))
-  sum = fma(sum, v128.load32_splat(w, 8), v128.load(x, 8))
-  sum = fma(sum, v128.load32_splat(w, 12), v128.load(x, 12))
-  return fma(sum, v128.load32_splat(w, 16), v128.load(x, 16))
-}
-
-/** Adds a line of five taps for every other element. */
-// @ts-ignore: decorator
-@inline
-function fiveOfEveryOther(x: usize, w: usize, sum: v128): v128 {
-  const a = v128.load(x)
-  const b = v128.load(x, 16)
-  const c = v128.load(x, 8)
-  const d = v128.load(x, 24)
-  sum = fma(sum, v128.load32_splat(w), i32x4.shuffle(a, b, 0, 2, 4, 6))
-  sum = fma(sum, v128.load32_splat(w, 4), i32x4.shuffle(a, b, 1, 3, 5, 7))
-  sum = fma(sum, v128.load32_splat(w, 8), i32x4.shuffle(c, d, 0, 2, 4, 6))
-  sum = fma(sum, v128.load32_splat(w, 12), i32x4.shuffle(c, d, 1, 3, 5, 7))
-  return fma(sum, v128.load32_splat(w, 16), i32x4.shuffle(b, v128.load(x, 32), 0, 2, 4, 6))
 }
 
 /** Four outputs side by side of any window. */
