@@ -15,6 +15,17 @@ export const { fileURLToPath } = builtin('node:url') ?? {}
 export const nodeHttp = () => builtin('node:http')
 export const nodeHttps = () => builtin('node:https')
 
+/**
+ * Milliseconds by a clock that never goes back, since a moment of its own. Node loads modules where somebody first asks
+ * for `performance`, which takes milliseconds at every start.
+ */
+export const clock: () => number = isNode
+  ? () => {
+      const [seconds, nanoseconds] = process.hrtime()
+      return seconds * 1e3 + nanoseconds / 1e6
+    }
+  : () => performance.now()
+
 /** Number of threads that the machine runs at the same time. */
 export const parallelism = (): number =>
   isNode ? builtin('node:os').availableParallelism() : navigator.hardwareConcurrency

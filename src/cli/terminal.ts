@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { clock } from '../host.ts'
 import { printable } from '../io/print.ts'
 
 export { counted, dimsText, grouped } from '../report/words.ts'
@@ -154,13 +155,13 @@ export interface Progress {
 export function startProgress(terminal: Pick<Terminal, 'stderr' | 'env'>): Progress {
   const { stderr } = terminal
   if (!isRich(terminal, stderr)) return { isOn: false, show: () => undefined, end: () => undefined }
-  let next = performance.now() + FIRST_SHOWN
+  let next = clock() + FIRST_SHOWN
   let isShown = false
   return {
     isOn: true,
     show(text) {
-      if (performance.now() < next) return
-      next = performance.now() + INTERVAL
+      if (clock() < next) return
+      next = clock() + INTERVAL
       isShown = true
       const width = Math.max(MIN_COLUMNS, (stderr.columns || DEFAULT_COLUMNS) - 1)
       stderr.write(`\r\x1b[K${printable(text()).slice(0, width)}`)

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import { fail, NodewiseError } from '../errors.ts'
-import { fs } from '../host.ts'
+import { clock, fs } from '../host.ts'
 import type { Remote } from './remote.ts'
 
 /**
@@ -129,7 +129,7 @@ class OpenFile implements FileSource {
 
   /** Called after a read: the file is the one first opened, so the bytes just read are of that file too. */
   #checkUnchanged(descriptor: number): void {
-    const now = performance.now()
+    const now = clock()
     if (now - this.#lastCheck < CHECK_INTERVAL) return
     this.#lastCheck = now
     this.#requireSame(this.#attempt(() => fs.fstatSync(descriptor)))

@@ -1,4 +1,5 @@
 import { fail, NodewiseError } from '../errors.ts'
+import { clock } from '../host.ts'
 import type { Network } from './network.ts'
 import { abortedBy } from './remote.ts'
 import { type Incoming, send } from './transport.ts'
@@ -157,7 +158,7 @@ class Watch {
   private readonly controller = new AbortController()
   private readonly timeout: number
   private readonly deadline: number
-  private last = performance.now()
+  private last = clock()
   private timer: ReturnType<typeof setTimeout> | undefined
   private readonly outer: AbortSignal | undefined
   private readonly stop = (): void => this.controller.abort()
@@ -177,7 +178,7 @@ class Watch {
 
   /** Something has come. */
   progressed(): void {
-    this.last = performance.now()
+    this.last = clock()
   }
 
   end(): void {
@@ -188,7 +189,7 @@ class Watch {
 
   private wait(): void {
     const due = Math.min(this.last + this.timeout, this.deadline)
-    const left = due - performance.now()
+    const left = due - clock()
     if (left > 0) this.timer = setTimeout(() => this.wait(), left)
     else {
       this.late =

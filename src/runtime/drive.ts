@@ -1,6 +1,6 @@
 import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
-import { yieldToEventLoop } from '../host.ts'
+import { clock, yieldToEventLoop } from '../host.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 
 /** Milliseconds that a run may keep the event loop waiting. */
@@ -19,19 +19,19 @@ export type Deadline = () => void
 /** @returns a deadline that counts from now; undefined where nothing ends the run early */
 export function deadlineOf({ signal, timeout }: Patience): Deadline | undefined {
   if (signal === undefined && timeout === undefined) return undefined
-  const end = timeout === undefined ? Infinity : performance.now() + timeout
+  const end = timeout === undefined ? Infinity : clock() + timeout
   return () => {
     if (signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted', {}, {}, { cause: signal.reason })
-    if (performance.now() > end) throw new NodewiseError('aborted', `the run took more than ${timeout} ms (timeout)`)
+    if (clock() > end) throw new NodewiseError('aborted', `the run took more than ${timeout} ms (timeout)`)
   }
 }
 
 /** The signal for what a run waits for: it says so when the run is to be given up. Counts from now. */
 export function signalOf({ signal, timeout }: Patience): () => AbortSignal | undefined {
   if (timeout === undefined) return () => signal
-  const end = performance.now() + timeout
+  const end = clock() + timeout
   return () => {
-    const late = AbortSignal.timeout(Math.max(0, Math.ceil(end - performance.now())))
+    const late = AbortSignal.timeout(Math.max(0, Math.ceil(end - clock())))
     return signal ? AbortSignal.any([signal, late]) : late
   }
 }
@@ -62,11 +62,11 @@ export async function drive<T>(model: Model, steps: Paced<T>, patience: Patience
       const step = failure ? steps.throw(failure.error) : steps.next()
       failure = undefined
       if (step.done) return step.value
-      last ??= performance.now()
+      last ??= clock()
       if (step.value) failure = await failureOf(step.value)
-      else if (performance.now() - last < TURN) continue
+      else if (clock() - last < TURN) continue
       else await yieldToEventLoop()
-      last = performance.now()
+      last = clock()
     }
   } catch (error) {
     // Frees what the run holds, where it did not end by itself.

@@ -1,6 +1,7 @@
 import type { BoundGraph } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
+import { clock } from '../host.ts'
 import { constantFact } from '../infer/declared.ts'
 import { factBody, isOptional, propagate } from '../infer/propagate.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
@@ -204,7 +205,7 @@ class ActiveStep implements CallEnvironment {
       const isLazy = tables.some(({ index }) => index === i)
       this.inputs.push(slot < 0 || isLazy ? undefined : (this.unread(i) ?? frame.require(slot)))
     }
-    if (frame.run.onStep) this.began = performance.now()
+    if (frame.run.onStep) this.began = clock()
     this.isLookup = tables.length > 0
     return this.isLookup ? this.lookUp(tables) : this.call(this.inputs)
   }
@@ -245,7 +246,7 @@ class ActiveStep implements CallEnvironment {
       outputs,
       replace: (output, value) => this.replace(output, value),
       start: this.began - run.started,
-      milliseconds: performance.now() - this.began
+      milliseconds: clock() - this.began
     })
     for (const slot of step.free) {
       run.budget.release(slots[slot] as Value | undefined)

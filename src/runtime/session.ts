@@ -3,7 +3,7 @@ import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
 import type { Model, ValueId } from '../graph/graph.ts'
-import { parallelism, yieldToEventLoop } from '../host.ts'
+import { clock, parallelism, yieldToEventLoop } from '../host.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
@@ -185,7 +185,7 @@ export class Session {
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
     const end = await this.takeTurn()
     let failure: Awaited<ReturnType<typeof failureOf>>
-    let last = performance.now()
+    let last = clock()
     try {
       for (;;) {
         deadline?.()
@@ -194,9 +194,9 @@ export class Session {
         while (seen.length > 0) yield seen.shift()!
         if (step.done) return step.value
         if (step.value) failure = await failureOf(step.value)
-        else if (performance.now() - last < TURN) continue
+        else if (clock() - last < TURN) continue
         else await yieldToEventLoop()
-        last = performance.now()
+        last = clock()
       }
     } catch (error) {
       throw locatedIn(this.model, error)
@@ -279,7 +279,7 @@ export class Session {
       weights: this.weights,
       onStep,
       signal: signalOf(options),
-      started: onStep ? performance.now() : 0
+      started: onStep ? clock() : 0
     }
     let views: Value[] = []
     this.blocks.enter()

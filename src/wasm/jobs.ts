@@ -1,3 +1,4 @@
+import { clock } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import {
@@ -254,13 +255,13 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   let perQuantum = wholeTurns((QUANTUM / 2) * tilesPerNanosecond, least)
   for (let start = 0; start < tiles;) {
     const end = Math.min(tiles, start + perQuantum)
-    const begin = performance.now()
+    const begin = clock()
     const workers = wanted > 0 ? workersReady(workspace.header, wanted) : 0
     writeJob(job, tile)
     runTiles(runner, workspace, start, end, workers)
     if (workspace.header[HEADER.failed] !== 0) return false
     start = end
-    const took = performance.now() - begin
+    const took = clock() - begin
     if (took < QUANTUM_MS / 2) perQuantum *= 2
     else if (took > 2 * QUANTUM_MS) perQuantum = wholeTurns((perQuantum * QUANTUM_MS) / took, least)
     if (workers < wanted) requestWorkers(workspace, wanted, took)
@@ -307,11 +308,11 @@ function* runStaged(job: Job): Generator<void, boolean> {
   const target = bytesOf(out)
   let yielded = -Infinity
   for (let start = 0; start < blocks; start += tile) {
-    const now = performance.now()
+    const now = clock()
     if (now - yielded > QUANTUM_MS) {
       if (start > 0) yield
       writeJob(job, tile)
-      yielded = performance.now()
+      yielded = clock()
     }
     const end = Math.min(blocks, start + tile)
     stageTile(job, staged, start, end, tile)

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../host.ts'
+import { clock, yieldToEventLoop } from '../../host.ts'
 import type { StepEvent } from '../../runtime/execute.ts'
 import type { RunOptions, Session } from '../../runtime/session.ts'
 import type { Value } from '../../tensor/tensor.ts'
@@ -58,16 +58,16 @@ export async function measuredRuns(
   const interruption = new AbortController()
   const forget = isNoted(flags) ? terminal.onInterrupt?.(() => interruption.abort()) : undefined
   const { signal } = interruption
-  let lastTurn = performance.now()
+  let lastTurn = clock()
   let end = Infinity
   try {
     for (let i = -warmup; i < repeat; i++) {
-      const start = performance.now()
+      const start = clock()
       if (i === 0) end = start + time
       if (i > 0 && start >= end) break
       if (start - lastTurn > TURN) {
         await yieldToEventLoop()
-        lastTurn = performance.now()
+        lastTurn = clock()
       }
       const rows: TraceRow[] = []
       // A run that is interrupted before its first node leaves the trace of the run before it.
@@ -75,12 +75,12 @@ export async function measuredRuns(
         measured.traces = [...(flags.profile === undefined ? measured.traces.slice(-1) : measured.traces), rows]
       const { options, says } = observed(flags, rows, progress.isOn)
       session.resetState()
-      const began = performance.now()
+      const began = clock()
       measured.outputs = await session.run(feeds, names, {
         ...options(event => progress.show(() => `${runText(i, flags)}${says(event)}`)),
         ...(forget && { signal })
       })
-      if (i >= 0) measured.times.push(performance.now() - began)
+      if (i >= 0) measured.times.push(clock() - began)
     }
   } finally {
     forget?.()

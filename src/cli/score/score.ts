@@ -1,3 +1,4 @@
+import { clock } from '../../host.ts'
 import type { Op } from '../../op-kit/define.ts'
 import type { Value } from '../../tensor/tensor.ts'
 import { companion } from '../companion.ts'
@@ -60,7 +61,7 @@ export async function score(
   const stop = new AbortController()
   const forget = terminal.onInterrupt?.(() => stop.abort())
   const progress = startProgress(terminal)
-  const start = performance.now()
+  const start = clock()
   try {
     const result = await scoreTable({
       ...options,
@@ -68,10 +69,10 @@ export async function score(
       from: table === undefined || isStream(table) ? process.stdin : table,
       to: isStdout(output) ? (bytes: Uint8Array) => writeTo('-', bytes, terminal.stdout) : output,
       signal: stop.signal,
-      onProgress: (done: Done) => progress.show(() => progressText(done, performance.now() - start))
+      onProgress: (done: Done) => progress.show(() => progressText(done, clock() - start))
     })
     progress.end()
-    const seconds = (performance.now() - start) / 1000
+    const seconds = (clock() - start) / 1000
     if (flags.json) print(terminal, JSON.stringify({ ...result, seconds }, undefined, 2))
     else terminal.stderr.write(`${resultText(result, output, seconds)}\n`)
     return EXIT.yes

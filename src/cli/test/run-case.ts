@@ -5,6 +5,7 @@ import type { Registry } from '../../bind/registry.ts'
 import { check } from '../../check/check.ts'
 import { NodewiseError } from '../../errors.ts'
 import type { DeclaredType, GraphPort, Model } from '../../graph/graph.ts'
+import { clock } from '../../host.ts'
 import { compareValues, type Tolerance } from '../../io/compare.ts'
 import { numberedFiles } from '../../io/inputs.ts'
 import { printable } from '../../io/print.ts'
@@ -49,13 +50,13 @@ class Mismatch extends Error {}
 
 /** Runs one case. Never throws: whatever happens is its result. */
 export async function runCase(one: Case, asked: Asked = {}): Promise<CaseResult> {
-  const start = performance.now()
+  const start = clock()
   const errors = asked.verbose ? new LargestErrors() : undefined
   const result = (status: Status, message = ''): CaseResult => ({
     name: one.name,
     status,
     message,
-    milliseconds: performance.now() - start
+    milliseconds: clock() - start
   })
   try {
     await judge(one, { asked, settings: settingsOf(one), errors })

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { clock } from '../../host.ts'
 import type { Case } from './cases.ts'
 import type { Asked, CaseResult } from './run-case.ts'
 
@@ -45,7 +46,7 @@ export async function runInWorkers(
 }
 
 function ask(worker: Worker, one: Case): Promise<CaseResult> {
-  const start = performance.now()
+  const start = clock()
   return new Promise(resolve => {
     const end = (result: CaseResult): void => {
       worker.off('message', end).off('error', failed).off('exit', ended)
@@ -56,7 +57,7 @@ function ask(worker: Worker, one: Case): Promise<CaseResult> {
         name: one.name,
         status: 'error',
         message: `the thread that ran it ended: ${reason}`,
-        milliseconds: performance.now() - start
+        milliseconds: clock() - start
       })
     const failed = (error: Error): void => died(error.message)
     const ended = (code: number): void => died(`exit code ${code}`)
