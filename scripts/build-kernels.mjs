@@ -81,8 +81,8 @@ function textOfAll(kernels, relaxed, compute) {
   const encode = encoder(order)
   return `// Made by scripts/build-kernels.mjs; do not edit.
 export const CODING = ${JSON.stringify({ alphabet: ALPHABET, order })}
-export const KERNELS = '${encode(kernels)}'
-export const COMPUTE = ${JSON.stringify(pairOf(relaxed, compute, encode))}
+export const kernelsText = () => '${encode(kernels)}'
+export const computeText = () => (${JSON.stringify(pairOf(relaxed, compute, encode))})
 `
 }
 

@@ -87,7 +87,7 @@ import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
 import { selectWideMatMul } from './kernels/wide-product.ts'
 import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import type { Candidate, Selector, TensorOperands } from './selector.ts'
-import { wasm } from './wasm.ts'
+import { isComputeMade, wasm } from './wasm.ts'
 
 /** The first selector that has a kernel for a call. */
 const either =
@@ -304,12 +304,8 @@ function widenedSelector(name: string, { outputs }: Preparation): Selector | und
 }
 
 /** {@link select} among kernels that give the same numbers as the reference. */
-const selectIdentical: SelectKernel = (op, operands, prepared) => {
-  const selection = selectAmong(IDENTICAL.get(op.name), op, operands, prepared)
-  return selection?.kernel && isSmall(op, operands, prepared)
-    ? { ...selection, kernel: laterOn(op, selection.kernel) }
-    : selection
-}
+const selectIdentical: SelectKernel = (op, operands, prepared) =>
+  selectAmong(IDENTICAL.get(op.name), op, operands, prepared)
 
 export const selectorOf = (precision: Precision): SelectKernel => (precision === 'exact' ? selectIdentical : select)
 
@@ -337,9 +333,10 @@ function isSmall({ moves }: Op, operands: ValueOperands, { outputs: [first] }: P
 const laterOn =
   (op: Op, kernel: Kernel): Kernel =>
   (operands, parameters, context) => {
-    const isEarly = earlyCalls < MAX_EARLY_CALLS && wasm()?.canCompute() !== true
-    if (isEarly) earlyCalls++
-    return isEarly ? op.run(operands, parameters, context) : kernel(operands, parameters, context)
+    if (isComputeMade() || earlyCalls >= MAX_EARLY_CALLS) {
+      if (wasm()) return kernel(operands, parameters, context)
+    } else earlyCalls++
+    return op.run(operands, parameters, context)
   }
 
 /** @param selector by the name of the operator, which must be built in: a caller's own runs its own kernel */
@@ -351,7 +348,12 @@ function selectAmong(
 ): Selection | undefined {
   if (selector === undefined || !isBuiltIn(op)) return undefined
   const call = candidateOf(op, operands, prepared)
-  return call && wasm() && selector(call)
+  const selection = call && selector(call)
+  if (selection?.kernel === undefined) return selection
+  if (selector === IDENTICAL.get(op.name) && isSmall(op, operands, prepared))
+    return { ...selection, kernel: laterOn(op, selection.kernel) }
+  // Only here, since most small models pick none: WebAssembly takes milliseconds to start.
+  return wasm() && selection
 }
 
 /** Operators whose selectors know operands that are lists. */

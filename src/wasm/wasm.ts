@@ -1,4 +1,4 @@
-import { CODING, COMPUTE, KERNELS as GATHERING } from './binaries.js'
+import { CODING, computeText, kernelsText } from './binaries.js'
 import { bytesOf, textOf } from './binary.ts'
 
 /** Numbers of the kernels in assembly/index.ts, by which a job names one; see `run` there. */
@@ -182,6 +182,9 @@ export function wasm(): Wasm | undefined {
   return state === 'none' ? undefined : state
 }
 
+/** Whether the module that computes has been made, which takes some milliseconds. */
+export const isComputeMade = (): boolean => typeof state === 'object' && state.canCompute()
+
 /** Whether a buffer is the memory of the kernels. */
 export const isWasmBuffer = (buffer: ArrayBufferLike): boolean =>
   typeof state === 'object' && (buffer === state.buffer || buffers.has(buffer))
@@ -205,7 +208,7 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const { module, exports } = load<Kernels>(GATHERING, memory)
+    const { module, exports } = load<Kernels>(kernelsText(), memory)
     const { buffer } = memory
     buffers.add(buffer)
     let compute: Loaded<Compute> | undefined
@@ -237,4 +240,4 @@ const RELAXED_SIMD = [
 
 /** The module with fused multiply-add where the engine has relaxed SIMD, else the plain one. */
 const loadCompute = (memory: WebAssembly.Memory): Loaded<Compute> =>
-  load(textOf(COMPUTE, WebAssembly.validate(Uint8Array.from(RELAXED_SIMD)) ? 'first' : 'second'), memory)
+  load(textOf(computeText(), WebAssembly.validate(Uint8Array.from(RELAXED_SIMD)) ? 'first' : 'second'), memory)
