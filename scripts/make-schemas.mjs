@@ -112,8 +112,8 @@ const json = entry =>
 const lines = list => list.map(json).join(',\n')
 const literal = text => text.replace(/[\\`]|\$\{/g, '\\$&')
 const HEAD = '// Written by scripts/make-schemas.mjs; facts, not code. Types of the entries: types.ts.\n'
-const ONNX_LEGEND = `// sets: type sets, which ports name by position.
-// operators: [domain::Type, [version …]]
+const ONNX_LEGEND = `// sets: type sets, one a line, which ports name by position.
+// operators: one a line, domain::Type [version …] (JSON); a line is parsed when its operator is asked for.
 // version: [since, inputs, outputs, arity, attributes, deprecated]
 // arity: [min inputs, max inputs, min outputs, max outputs], -1: open
 // port: [name, type variable, type set, 0 single | 1 optional | 2 variadic]
@@ -126,33 +126,48 @@ const OPENVINO_LEGEND = `// entry: [type in a file, version, opsets that hold it
 // specification says: where OpenVINO takes a value all the same, the node is valid and \`check\` notes it.
 `
 
-/** What a table that is there holds. */
-function existing(name) {
-  const [, text] = /JSON\.parse\(`([^]*)`\)/.exec(readFileSync(`src/bind/schemas/${name}.ts`, 'utf8'))
-  return JSON.parse(text.replace(/\\([\\`$])/g, '$1'))
+/** The text of a table that is there. */
+const textOf = name => readFileSync(`src/bind/schemas/${name}.ts`, 'utf8')
+const unescaped = text => text.replace(/\\([\\`$])/g, '$1')
+
+/** What a table of ONNX that is there holds. */
+function existingOnnx(name) {
+  const text = textOf(name)
+  const linesOf = part => unescaped(new RegExp(`${part}: \`\n([^]*?)\n\``).exec(text)[1]).split('\n')
+  const operators = linesOf('operators').map(line => {
+    const end = line.indexOf(' ')
+    return [line.slice(0, end), JSON.parse(line.slice(end + 1))]
+  })
+  return { opset: Number(/opset: (\d+)/.exec(text)?.[1]), sets: linesOf('sets'), operators }
 }
 
-const onnx = folder ? onnxSchemas() : existing('onnx')
-const onnxruntime = folder ? onnxruntimeSchemas() : existing('onnxruntime')
-const openvino = folder ? openvinoSchemas() : existing('openvino')
-writeFileSync(
-  'src/bind/schemas/onnx.ts',
-  `${HEAD}${ONNX_LEGEND}import type { OnnxSchemas } from './types.ts'
+const existingOpenvino = () => JSON.parse(unescaped(/JSON\.parse\(`([^]*)`\)/.exec(textOf('openvino'))[1]))
 
-export const onnxSchemas = (): OnnxSchemas => JSON.parse(\`{"opset":${onnx.opset},"sets":[
-${literal(lines(onnx.sets))}],"operators":[
-${literal(lines(onnx.operators))}]}\`) as OnnxSchemas
-`
-)
-writeFileSync(
-  'src/bind/schemas/onnxruntime.ts',
-  `${HEAD}${ONNX_LEGEND}import type { OnnxTables } from './types.ts'
+const onnx = folder ? onnxSchemas() : existingOnnx('onnx')
+const onnxruntime = folder ? onnxruntimeSchemas() : existingOnnx('onnxruntime')
+const openvino = folder ? openvinoSchemas() : existingOpenvino()
 
-export const onnxruntimeSchemas = (): OnnxTables => JSON.parse(\`{"sets":[
-${literal(lines(onnxruntime.sets))}],"operators":[
-${literal(lines(onnxruntime.operators))}]}\`) as OnnxTables
+/** The file of a table of ONNX. */
+function writeOnnx(name, type, { opset, sets, operators }) {
+  const versions = operators.map(([key, list]) => `${key} ${json(list)}`)
+  writeFileSync(
+    `src/bind/schemas/${name}.ts`,
+    `${HEAD}${ONNX_LEGEND}import type { ${type} } from './types.ts'
+
+export const ${name}Schemas: ${type} = {
+${opset ? `  opset: ${opset},\n` : ''}  sets: \`
+${literal(sets.join('\n'))}
+\`,
+  operators: \`
+${literal(versions.join('\n'))}
+\`
+}
 `
-)
+  )
+}
+
+writeOnnx('onnx', 'OnnxSchemas', onnx)
+writeOnnx('onnxruntime', 'OnnxTables', onnxruntime)
 writeFileSync(
   'src/bind/schemas/openvino.ts',
   `${HEAD}${OPENVINO_LEGEND}import type { OpenvinoSchemas } from './types.ts'

@@ -38,61 +38,69 @@ export interface OpRule {
   readonly isExtra?: true
 }
 
-/** A version with the type sets of its table. */
+/** A version and the table that its type sets are in. */
 interface TabledVersion {
   readonly version: OnnxVersion
-  readonly sets: readonly ReadonlySet<string>[]
-  readonly isExtra: boolean
+  readonly table: OnnxTables
 }
 
-interface OnnxData {
-  readonly operators: ReadonlyMap<string, readonly TabledVersion[]>
-  readonly standardDomains: ReadonlySet<string>
-  readonly opset: number
-}
-
-let onnx: OnnxData | undefined
 const rules = new Map<string, OpRule>()
 
 /** Newest ONNX opset that the table knows. */
-export const newestOpset = (): number => onnxData().opset
-
-function onnxData(): OnnxData {
-  if (onnx) return onnx
-  const standard = onnxSchemas()
-  const operators = new Map<string, readonly TabledVersion[]>()
-  const standardDomains = new Set(standard.operators.map(([key]) => key.split('::')[0]))
-  addTables(operators, standard, () => false)
-  addTables(operators, onnxruntimeSchemas(), domain => standardDomains.has(domain))
-  return (onnx = { operators, standardDomains, opset: standard.opset })
-}
-
-function addTables(
-  operators: Map<string, readonly TabledVersion[]>,
-  tables: OnnxTables,
-  isExtraIn: (domain: string) => boolean
-): void {
-  // Sparse tensors are dense ones here.
-  const sets = tables.sets.map(set => new Set(set.split(' ').map(type => type.replace(/^sparse_/, ''))))
-  for (const [key, versions] of tables.operators) {
-    const isExtra = isExtraIn(key.split('::')[0])
-    const all = [...(operators.get(key) ?? []), ...versions.map(version => ({ version, sets, isExtra }))]
-    operators.set(
-      key,
-      all.sort((a, b) => a.version[0] - b.version[0])
-    )
-  }
-}
+export const newestOpset = (): number => onnxSchemas.opset
 
 /** Whether the standard defines a domain's operators: one that it does not name does not exist. */
-export const isStandardDomain = (domain: string): boolean => onnxData().standardDomains.has(domain)
+export const isStandardDomain = (domain: string): boolean =>
+  !/\s/.test(domain) && onnxSchemas.operators.includes(`\n${domain}::`)
+
+/** What the tables say of an operator, in ascending order of versions. */
+const tabledVersions = new Map<string, readonly TabledVersion[]>()
+
+function versionsOf(key: string): readonly TabledVersion[] {
+  const known = tabledVersions.get(key)
+  if (known) return known
+  const versions = [onnxSchemas, onnxruntimeSchemas]
+    .flatMap(table => lineOf(table, key).map(version => ({ version, table })))
+    .sort((a, b) => a.version[0] - b.version[0])
+  // Of names that no table has a file may have any number.
+  if (versions.length > 0) tabledVersions.set(key, versions)
+  return versions
+}
+
+/** The versions of an operator in one table. */
+function lineOf({ operators }: OnnxTables, key: string): readonly OnnxVersion[] {
+  const start = /\s/.test(key) ? -1 : operators.indexOf(`\n${key} `)
+  if (start < 0) return []
+  const text = operators.slice(start + key.length + 2, operators.indexOf('\n', start + 1))
+  return JSON.parse(text) as readonly OnnxVersion[]
+}
+
+const setsOfTables = new Map<OnnxTables, readonly (() => ReadonlySet<string>)[]>()
+
+/** The type sets of a table, by place; sparse tensors are dense ones here. */
+function setsOf(table: OnnxTables): readonly (() => ReadonlySet<string>)[] {
+  const known = setsOfTables.get(table)
+  if (known) return known
+  const sets = table.sets
+    .trim()
+    .split('\n')
+    .map(line => once(() => new Set(line.split(' ').map(type => type.replace(/^sparse_/, '')))))
+  setsOfTables.set(table, sets)
+  return sets
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
 
 /** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
 export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
-  const versions = onnxData().operators.get(`${domain}::${type}`)
-  const found = versions?.filter(({ version }) => version[0] <= opset).at(-1)
+  const found = versionsOf(`${domain}::${type}`)
+    .filter(({ version }) => version[0] <= opset)
+    .at(-1)
   if (!found) return undefined
-  const { sets } = found
+  const { table } = found
   const [version, inputs, , arity, attributes, deprecated] = found.version
   const key = `onnx ${domain} ${type} ${version}`
   const cached = rules.get(key)
@@ -101,14 +109,14 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({
     name,
     variable,
-    types: sets[set],
+    types: setsOf(table)[set](),
     kind: KINDS[kind]
   })
   const open = (count: number): number => (count < 0 ? Infinity : count)
   const rule: OpRule = {
     version,
     ...(deprecated === 1 && { deprecated: true }),
-    ...(found.isExtra && { isExtra: true }),
+    ...(table === onnxruntimeSchemas && isStandardDomain(domain) && { isExtra: true }),
     inputs: inputs.map(port),
     arity: [arity[0], open(arity[1]), arity[2], open(arity[3])],
     attributes: new Map(
@@ -229,9 +237,10 @@ export function allTypes(
   dialect: 'onnx' | 'openvino'
 ): { domain: string; type: string; versions: readonly number[] }[] {
   if (dialect === 'onnx') {
-    return [...onnxData().operators].map(([key, versions]) => {
+    const keys = [onnxSchemas, onnxruntimeSchemas].flatMap(({ operators }) => operators.match(/^\S+(?= )/gm) ?? [])
+    return [...new Set(keys)].map(key => {
       const [domain, type] = key.split('::')
-      return { domain, type, versions: versions.map(({ version }) => version[0]) }
+      return { domain, type, versions: versionsOf(key).map(({ version }) => version[0]) }
     })
   }
   const byName = new Map<string, number[]>()

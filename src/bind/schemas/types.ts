@@ -15,11 +15,12 @@ export type OnnxVersion = readonly [
   0 | 1
 ]
 
+/** Tables as text, whose lines all end: to parse them as a whole takes milliseconds at every start. */
 export interface OnnxTables {
-  /** Type sets: names separated by blanks (`float32 seq(int64)`). */
-  readonly sets: readonly string[]
-  /** By `domain::Type`. */
-  readonly operators: readonly (readonly [string, readonly OnnxVersion[]])[]
+  /** A type set a line: names separated by blanks (`float32 seq(int64)`). */
+  readonly sets: string
+  /** An operator a line: `domain::Type`, a blank, and its {@link OnnxVersion}s as JSON, in ascending order. */
+  readonly operators: string
 }
 
 export interface OnnxSchemas extends OnnxTables {
