@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { lazyOps } from './lazy-ops.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -42,7 +43,7 @@ const HOLDER = "typeof module === 'object' ? module : {}"
  * for.
  * @param {import('esbuild').BuildOptions} options beside those that every bundle has
  */
-export async function buildProgram({ define, ...options }) {
+export async function buildProgram({ define, plugins = [], ...options }) {
   const { outputFiles, metafile } = await build({
     metafile: true,
     absWorkingDir: root,
@@ -63,6 +64,7 @@ export async function buildProgram({ define, ...options }) {
     // The function is the value of the script, and what it exports where it is loaded as a module.
     banner: { js: `(${HOLDER}).exports = function (require, nodewiseUrl) { const module = { exports: {} };` },
     footer: { js: 'return module.exports }' },
+    plugins: [lazyOps, ...plugins],
     ...options
   })
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text

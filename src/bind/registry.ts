@@ -1,5 +1,6 @@
 import type { Dialect } from '../graph/graph.ts'
 import type { AnyOpVersion, Op } from '../op-kit/define.ts'
+import { joined, libraryOf, type OpLibrary } from '../op-kit/library.ts'
 
 /** An operator version with its operator. */
 export interface Binding {
@@ -27,9 +28,38 @@ export interface OpListing {
 }
 
 /** Later operators win over earlier ones of the same type: a caller's own come last. */
-export function createRegistry(ops: readonly Op[]): Registry {
+export const createRegistry = (ops: readonly Op[]): Registry => registryOf(libraryOf(ops))
+
+/** A registry that asks a library for the operators of a type when a node first has it. */
+function registryOf(library: OpLibrary): Registry {
+  const found = new Map<string, { readonly versions: Index; readonly expands: boolean }>()
+  const ofType = (type: string): { readonly versions: Index; readonly expands: boolean } | undefined => {
+    const known = found.get(type)
+    if (known) return known
+    const ops = library.ofType(type)
+    // Of types without an operator a file may have any number.
+    if (ops.length === 0) return undefined
+    const fresh = { versions: indexOf(ops), expands: ops.some(op => op.expand && onnxTypes(op).includes(type)) }
+    found.set(type, fresh)
+    return fresh
+  }
+  return {
+    expands: type => ofType(type)?.expands ?? false,
+    find: (dialect, domain, type, version) =>
+      ofType(type)
+        ?.versions.get(keyOf(dialect, domain, type))
+        ?.filter(({ opVersion }) => opVersion.since <= version)
+        .at(-1),
+    list: () => [...indexOf(library.all())].flatMap(([key, bindings]) => listed(key, bindings))
+  }
+}
+
+/** Versions by dialect, domain and type. */
+type Index = ReadonlyMap<string, readonly Binding[]>
+
+function indexOf(ops: readonly Op[]): Index {
   const index = new Map<string, Binding[]>()
-  for (const op of ops) {
+  for (const op of ops)
     for (const dialect of ['onnx', 'openvino'] as const) {
       const fresh = new Map<string, Binding[]>()
       for (const opVersion of op[dialect] ?? []) {
@@ -38,43 +68,27 @@ export function createRegistry(ops: readonly Op[]): Registry {
       }
       for (const [key, bindings] of fresh) index.set(key, merge(index.get(key) ?? [], bindings))
     }
-  }
-  const expanding = new Set(
-    ops.flatMap(({ name, expand, onnx = [] }) => (expand ? onnx.map(({ type = name }) => type) : []))
-  )
-  return {
-    expands: type => expanding.has(type),
-    find(dialect, domain, type, version) {
-      return index
-        .get(keyOf(dialect, domain, type))
-        ?.filter(({ opVersion }) => opVersion.since <= version)
-        .at(-1)
-    },
-    list() {
-      return [...index].flatMap(([key, bindings]) => {
-        const [dialect, domain, name] = key.split('|')
-        return bindings.map(({ opVersion }, i) => {
-          const until = i + 1 < bindings.length ? bindings[i + 1].opVersion.since - 1 : undefined
-          return {
-            name,
-            dialect: dialect as Dialect,
-            domain,
-            since: opVersion.since,
-            ...(until !== undefined && { until })
-          }
-        })
-      })
-    }
-  }
+  return index
+}
+
+const onnxTypes = ({ name, onnx = [] }: Op): string[] => onnx.map(({ type = name }) => type)
+
+function listed(key: string, bindings: readonly Binding[]): OpListing[] {
+  const [dialect, domain, name] = key.split('|')
+  return bindings.map(({ opVersion: { since } }, i) => {
+    const until = i + 1 < bindings.length ? bindings[i + 1].opVersion.since - 1 : undefined
+    return { name, dialect: dialect as Dialect, domain, since, ...(until !== undefined && { until }) }
+  })
 }
 
 /**
  * What gives a registry of standard operators and of a caller's own, which win over standard ones of the same type.
  * That of the standard ones alone is made once.
  */
-export function registries(standard: readonly Op[]): (own?: readonly Op[]) => Registry {
+export function registries(standard: OpLibrary): (own?: readonly Op[]) => Registry {
   let alone: Registry | undefined
-  return (own = []) => (own.length === 0 ? (alone ??= createRegistry(standard)) : createRegistry([...standard, ...own]))
+  return (own = []) =>
+    own.length === 0 ? (alone ??= registryOf(standard)) : registryOf(joined(standard, libraryOf(own)))
 }
 
 const defaultDomain = (dialect: Dialect): string => (dialect === 'onnx' ? 'ai.onnx' : 'openvino')

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { supportedOps } from '../../src/index.ts'
 import { ALL_OPS } from '../../src/ops/all.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -128,6 +129,11 @@ describe('the library bundled for Node', () => {
   test('names in nodewise/ops every operator', () => {
     const program = `import * as ops from './ops.mjs'; console.log(Object.values(ops).flat().length)`
     expect(Number(printed(program))).toBe(ALL_OPS.length)
+  })
+
+  test('finds every operator by its type, and none other', () => {
+    const program = `import { supportedOps } from './index.mjs'; console.log(JSON.stringify(supportedOps()))`
+    expect(JSON.parse(printed(program))).toEqual(supportedOps())
   })
 
   test('has stacks of the sources where Node is asked to map them', () => {
