@@ -46,6 +46,10 @@ export interface CallMemo {
   kept?: KeptPreparation
 }
 
+/** Input positions whose elements decided what is kept. */
+export const decisiveInputs = ({ kept }: CallMemo): readonly number[] =>
+  kept?.seen.flatMap((seen, i) => (seen?.elements === undefined ? [] : [i])) ?? []
+
 /**
  * What a call prepared for its last inputs. It depends on the types and dims of the inputs and on the elements of those
  * whose value was looked at; as long as these stay the same, it serves again.

@@ -341,6 +341,11 @@ export interface Selection {
   /** Packs constants for {@link kernel}, as {@link OpDefinition.pack} does for the operator's own. */
   readonly pack?: Pack
   /**
+   * Says that the kernel does nothing but run jobs, which are the same in each call whose operands have the same types
+   * and dims; except that these operands' elements decide what they are.
+   */
+  readonly looksAt?: readonly string[]
+  /**
    * Whether the selection also serves other operands of the same types and dims. Needed only where placement (whether
    * operands lie on the heap) decided; called before every run, so it must be cheap.
    */

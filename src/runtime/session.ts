@@ -25,7 +25,7 @@ import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRu
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
 import { type Asked, asksFor, type Request } from './request.ts'
-import { Settled } from './settled.ts'
+import { type Course, Settled } from './settled.ts'
 import { RunState, Variables } from './state.ts'
 import { Weights } from './weights.ts'
 
@@ -263,24 +263,14 @@ export class Session {
     const request = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
     const { overrides, settled } = request
     const given = acceptFeeds(this.model, this.places, request.plan, feeds)
-    const { plan, watch } = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
+    const course: Course = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
+    const { plan, watch, kept } = course
     request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slot[] = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
     const budget = new Budget(this.maxMemory, this.weights)
     const state = new RunState(this.variables, budget)
-    const run: Run = {
-      budget,
-      state,
-      random: randomSource(this.options.seed ?? 0),
-      overrides,
-      threads: this.threads,
-      select: this.select,
-      weights: this.weights,
-      onStep,
-      signal: signalOf(options),
-      started: onStep ? clock() : 0
-    }
+    const run = this.runFor(budget, state, overrides, options)
     let views: Value[] = []
     this.blocks.enter()
     if (this.threads > 1) enterRun()
@@ -291,7 +281,9 @@ export class Session {
       const writable = writableOf(targets, plan, given, data => lent.has(data))
       const mayExtend = (data: unknown): boolean =>
         lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)
-      const values = yield* executePlan(plan, slots, run, { writable, asViews, watch, mayExtend })
+      const isUsual = kept === undefined || asViews || targets.length > 0
+      const repeated = isUsual ? undefined : yield* settled!.repeated(kept, given, run)
+      const values = repeated ?? (yield* executePlan(plan, slots, run, { writable, asViews, watch, mayExtend }))
       if (watch) settled?.keep(watch, budget)
       state.settle(given)
       const outputs = deliver(
@@ -300,7 +292,7 @@ export class Session {
         targets,
         values,
         data =>
-          (lent.has(data) || budget.mayGive(data, asViews)) &&
+          (repeated !== undefined || lent.has(data) || budget.mayGive(data, asViews)) &&
           (this.variables.isEmpty || !holds(this.variables.values, data))
       )
       if (asViews) this.lend((views = Object.values(outputs)))
@@ -309,6 +301,22 @@ export class Session {
       budget.close(this.variables.isEmpty ? views : [...views, ...this.variables.values])
       this.blocks.leave()
       if (this.threads > 1) leaveRun()
+    }
+  }
+
+  private runFor(budget: Budget, state: RunState, overrides: Request['overrides'], options: RunOptions): Run {
+    const { onStep } = options
+    return {
+      budget,
+      state,
+      random: randomSource(this.options.seed ?? 0),
+      overrides,
+      threads: this.threads,
+      select: this.select,
+      weights: this.weights,
+      onStep,
+      signal: signalOf(options),
+      started: onStep ? clock() : 0
     }
   }
 

@@ -1,4 +1,5 @@
 import { prepareCall } from '../infer/prepare.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
 import { alsoFreeing, type Plan, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
@@ -8,6 +9,7 @@ import { liesInRoom } from '../tensor/room.ts'
 import { areSameDims, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
+import { MAX_RECORDED_BYTES, record, type RecordedRun, type Recording } from './recording.ts'
 import type { Spare, Weights } from './weights.ts'
 
 /** Larger values are computed anew in each run. */
@@ -22,15 +24,19 @@ type Signature = readonly (TensorFact | undefined)[]
 export interface Course {
   readonly plan: Plan
   readonly watch: Watch | undefined
+  /** What is kept for runs of this signature; not in the first two of them. */
+  readonly kept?: Kept | undefined
 }
 
 /** What is kept for runs of one signature: the steps that are left, and the values with which they start. */
-interface Kept {
+export interface Kept {
   readonly signature: Signature
   readonly plan: Plan
   readonly bytes: number
   /** Values on the heap. */
   readonly blocks: readonly ArrayBufferView[]
+  /** A run of these steps; `none` where they cannot be recorded. */
+  recording: Recording | 'none' | undefined
 }
 
 /**
@@ -63,7 +69,7 @@ export class Settled implements Spare {
     const { whole, kept, last } = this
     if (kept && agrees(kept.signature, given)) {
       this.last = undefined
-      return { plan: kept.plan, watch: undefined }
+      return { plan: kept.plan, watch: undefined, kept }
     }
     if (last && agrees(last, given)) return { plan: whole, watch: new Watch(whole, last, overrides) }
     const isPlain = !this.isGivenUp && given.every(value => value === undefined || isTensor(value))
@@ -81,7 +87,7 @@ export class Settled implements Spare {
     const { steps, values, bytes } = watch.rest()
     const isKept = steps.length < this.whole.steps.length && budget.fits(bytes)
     if (!isKept) {
-      this.kept = { signature, plan: this.whole, bytes: 0, blocks: [] }
+      this.kept = { signature, plan: this.whole, bytes: 0, blocks: [], recording: undefined }
       return
     }
     const initial = this.whole.initial.slice()
@@ -89,8 +95,26 @@ export class Settled implements Spare {
     const blocks = initial.flatMap((value, slot) =>
       values.has(slot) && liesOnHeap((value as Tensor).data) ? [(value as Tensor).data as ArrayBufferView] : []
     )
-    this.kept = { signature, plan: { ...this.whole, steps, initial }, bytes, blocks }
+    this.kept = { signature, plan: { ...this.whole, steps, initial }, bytes, blocks, recording: undefined }
     this.weights.otherBytes += bytes
+  }
+
+  /**
+   * Takes a run of what is kept as it was recorded; the first one is recorded.
+   * @returns the outputs, which are the caller's; undefined where the run has to be taken in the usual way
+   */
+  *repeated(kept: Kept, given: readonly (Value | undefined)[], run: RecordedRun): Paced<readonly Value[] | undefined> {
+    if (kept.recording === 'none' || this.kept !== kept) return undefined
+    if (kept.recording !== undefined) return yield* kept.recording.run(given)
+    const recording = run.budget.fits(MAX_RECORDED_BYTES) ? record(kept.plan, given, run) : undefined
+    if (recording === undefined) {
+      kept.recording = 'none'
+      return undefined
+    }
+    for (const block of recording.blocks) this.blocks.keep(block)
+    this.weights.otherBytes += recording.bytes
+    kept.recording = recording
+    return recording.results()
   }
 
   giveUp(): number {
@@ -99,12 +123,26 @@ export class Settled implements Spare {
     return this.letGo()
   }
 
+  forget(): void {
+    if (this.kept) this.letGoOfRecording(this.kept)
+  }
+
   private letGo(): number {
-    const { bytes = 0, blocks = [] } = this.kept ?? {}
-    for (const block of blocks) this.blocks.giveUp(block)
-    this.weights.otherBytes -= bytes
+    const { kept } = this
+    if (kept === undefined) return 0
+    for (const block of kept.blocks) this.blocks.giveUp(block)
+    this.weights.otherBytes -= kept.bytes
     this.kept = undefined
-    return bytes
+    return kept.bytes + this.letGoOfRecording(kept)
+  }
+
+  private letGoOfRecording(kept: Kept): number {
+    const { recording } = kept
+    kept.recording = undefined
+    if (recording === undefined || recording === 'none') return 0
+    for (const block of recording.blocks) this.blocks.giveUp(block)
+    this.weights.otherBytes -= recording.bytes
+    return recording.bytes
   }
 
   /** A value where kernels are fastest. */

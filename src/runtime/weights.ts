@@ -18,6 +18,8 @@ const NEW_MEMORY_FACTOR = 3
 export interface Spare {
   /** Lets go of it for good. @returns how many bytes it was */
   giveUp(): number
+  /** A constant does not lie any longer where it lay. */
+  forget(): void
 }
 
 /**
@@ -109,6 +111,7 @@ export class Weights implements CommonMemory {
   /** Lets go of a constant that its packed form stands for; whoever needs its elements all the same reads it again. */
   letGoOfPacked(constant: Constant): void {
     if (!this.whole.has(constant)) return
+    for (const other of this.others) other.forget()
     this.wholeBytes -= bytesToHold(constant)
     this.drop(constant)
   }

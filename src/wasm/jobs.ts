@@ -1,6 +1,8 @@
 import { clock } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
+import { runnerOf } from './fixed-jobs.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import { jobWatcher } from './job-watcher.ts'
 import {
   bytesOf,
   copyElements,
@@ -14,7 +16,7 @@ import {
   type Staging
 } from './staging.ts'
 import { areWorkersMissing, awaitWorkers, isOneAwake, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
-import { type JobRunner, type KernelName, KERNELS, type Wasm } from './wasm.ts'
+import { type JobRunner, type KernelName, KERNELS } from './wasm.ts'
 import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
 /**
@@ -90,6 +92,7 @@ export function* runJob(
   threads: number
 ): Generator<void, JobResult> {
   if (runAtOnce(template, inputs, out, threads)) return 'done'
+  jobWatcher()?.missed()
   const workspace = workspaceOf()
   if (workspace === undefined) return 'full'
   const copies: Uint8Array[] = []
@@ -148,10 +151,13 @@ export function runAtOnce(
   if (workers > 0) tile = sharedTile(template, tile, workers + 1)
   writeHeader(template, header, args, tile)
   for (let i = 0; i < own.length; i++) args[count + 1 + i] = own[i]
-  const runner = runnerOf(template, accelerated)
+  const runner = runnerOf(KERNELS[template.kernel][0], accelerated)
   if (!(workers > 0 ? runShared(runner, workspace, blocks, tile, workers) : runAlone(runner, workspace, blocks, tile)))
     return false
   if (!isOutOnHeap) copyFrom(outputStage, out)
+  const watcher = jobWatcher()
+  if (wanted > 0 && work >= MIN_AWAKE_WORK) watcher?.missed()
+  else watcher?.ran(template, tile, inputs, out)
   return true
 }
 
@@ -210,10 +216,6 @@ interface Job {
   readonly addresses: readonly number[]
 }
 
-/** The exports of the module that has a job's kernel. */
-const runnerOf = ({ kernel }: JobTemplate, accelerated: Wasm): JobRunner =>
-  KERNELS[kernel][0] === 0 ? accelerated.kernels : accelerated.compute().exports
-
 const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
   tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
 
@@ -244,7 +246,7 @@ function sharedTile({ blocks, isDivisible, together = 1, work }: JobTemplate, ti
 function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const { template, workspace } = job
   const { blocks } = template
-  const runner = runnerOf(template, workspace.accelerated)
+  const runner = runnerOf(KERNELS[template.kernel][0], workspace.accelerated)
   const wanted = isShared(template.work, workspace.header) ? threads - 1 : 0
   const least = wanted > 0 ? threads : 1
   let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
@@ -300,7 +302,7 @@ function* runStaged(job: Job): Generator<void, boolean> {
   const { template, workspace, inputs, out, addresses } = job
   const { blocks, blockBytes } = template
   const { args, outputStage } = workspace
-  const runner = runnerOf(template, workspace.accelerated)
+  const runner = runnerOf(KERNELS[template.kernel][0], workspace.accelerated)
   const outAt = inputs.length
   const isOutStaged = addresses[outAt] === BY_TILE
   const staged = stagedInputs(job)

@@ -74,7 +74,8 @@ export const selectArithmetic = (kind: ArithmeticKind): Selector =>
         const inputs = [arrayOf(given.a!), arrayOf(given.b!)]
         // The reference names a divisor that is 0, which must still be there.
         return mayFail && liesOver(out, given.b!) ? undefined : { template, inputs }
-      })
+      }),
+      looksAt: []
     }
   })
 

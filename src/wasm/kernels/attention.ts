@@ -92,7 +92,8 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
       const tensors = given as TensorOperands
       const kernel = liesApart(tensors) ? kernelFor(tensors) : (dense ??= kernelFor(tensors))
       return kernel(given, own, context)
-    }
+    },
+    looksAt: []
   }
 })
 
@@ -211,7 +212,7 @@ export const selectAttention = selectorFor<AttentionParams>(({ op, operands, par
     unseen: 0
   }
   const template = attentionTemplate(layout, scoring)
-  return template && { kernel: withPresent(op, template, p.valueHeads) }
+  return template && { kernel: withPresent(op, template, p.valueHeads), looksAt: [] }
 })
 
 /** Whether the kernel reads operands of these types. */

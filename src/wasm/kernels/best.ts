@@ -28,7 +28,7 @@ export const selectBest = (largest: boolean): Selector =>
     if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
     const layout = axisLayout(data.dims, normalizeAxis(parameters.axis, data.dims.length))
     const template = layout.size > MAX_SIZE ? undefined : templateOf(data.type, layout, largest, parameters.last)
-    return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
+    return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })), looksAt: [] }
   })
 
 /** Of types but float32: the number in ../assembly/wide/best.ts, and whether it is unsigned. */

@@ -103,14 +103,15 @@ function binarySelection(
     const bound = boundFor(quantization, () => boundOf(given))
     return bound && { template: bound.template, inputs: [arrayOf(given.a!), arrayOf(given.b!), bound.scales] }
   })
-  if (packTable === undefined) return { kernel }
+  if (packTable === undefined) return { kernel, looksAt: names }
   const typed = { a: allocate(type, [1]) }
   return {
     // A table that was packed is the reference's, which then computes the call.
     kernel: (given, parameters, context) =>
       context.packed ? op.run(given, parameters, context) : kernel(given, parameters, context),
     pack: (constants, parameters, context) =>
-      boundOf({ ...constants, ...typed }) ? undefined : packTable(constants, parameters, context)
+      boundOf({ ...constants, ...typed }) ? undefined : packTable(constants, parameters, context),
+    looksAt: names
   }
 }
 

@@ -46,7 +46,8 @@ export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonl
           args: [Number(x.type === 'int8'), to.zero, n]
         }
         return { template, inputs: [arrayOf(given.x!), tableFor([scale, divisor], () => tableOf(scale, divisor))] }
-      })
+      }),
+      looksAt: ['xScale', 'xZero', 'resultScale', 'resultZero']
     }
   }
 )

@@ -28,7 +28,7 @@ function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): S
     (given, packed) =>
       packed && { template, inputs: [arrayOf(given.a!), arrayOf(given.b ?? given.a!), arrayOf(packed.table)] }
   )
-  return { kernel, ...(op.pack && { pack: op.pack }) }
+  return { kernel, ...(op.pack && { pack: op.pack }), looksAt: [] }
 }
 
 /** QLinearSigmoid and QLinearLeakyRelu. */
@@ -45,7 +45,8 @@ export const selectRecoding = selectorFor<{ readonly loop: UnaryLoop }>(({ op, o
         recodingTable({ from: type, to: type }, from, to, parameters.loop)
       )
       return { template, inputs: [arrayOf(x!), arrayOf(x!), arrayOf(table)] }
-    })
+    }),
+    looksAt: ['xScale', 'xZero', 'yScale', 'yZero']
   }
 })
 

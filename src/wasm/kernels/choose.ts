@@ -172,5 +172,8 @@ function linesSelection(
   }
   const inputOf = (source: string | NumericArray, given: TensorOperands): NumericArray =>
     typeof source === 'string' ? arrayOf(given[source]!) : source
-  return { kernel: jobKernel(op, given => ({ template, inputs: sources.map(source => inputOf(source, given)) })) }
+  return {
+    kernel: jobKernel(op, given => ({ template, inputs: sources.map(source => inputOf(source, given)) })),
+    looksAt: []
+  }
 }

@@ -97,6 +97,7 @@ function codedSelection(
         bias: given.bias && arrayOf(given.bias),
         ...(names.table && { table: names.table })
       })
-    )
+    ),
+    looksAt: []
   }
 }

@@ -69,11 +69,11 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
     return second && { template, inputs: [first, arrayOf(second), ...added] }
   })
   const { pack } = way
-  if (pack === undefined) return { kernel: run }
-  if (images * positions < MIN_POSITIONS) return { kernel: run, pack }
+  if (pack === undefined) return { kernel: run, looksAt: [] }
+  if (images * positions < MIN_POSITIONS) return { kernel: run, pack, looksAt: [] }
   const kernel: Kernel = (given, params, context) =>
     context.packed?.w ? run(given, params, context) : runPacking(run, pack, given, params, context)
-  return { kernel, pack }
+  return { kernel, pack, looksAt: [] }
 })
 
 /** Packs weights that are no constant, or for which the session has no memory, for this run alone. */

@@ -40,7 +40,7 @@ const conversion =
     const count = product(call.dims)
     if (!FROM[to].includes(input.type) || count < MIN_ELEMENTS) return undefined
     const template = conversionTemplate(input.type, to, count)
-    return { kernel: jobKernel(call.op, given => ({ template, inputs: [arrayOf(given.input!)] })) }
+    return { kernel: jobKernel(call.op, given => ({ template, inputs: [arrayOf(given.input!)] })), looksAt: [] }
   }
 
 /** The arguments are those of ConvertArguments in ../assembly/f32/convert.ts. */

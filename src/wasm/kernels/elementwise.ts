@@ -119,7 +119,7 @@ function unarySelection({ op, operands }: Candidate<unknown>, fn: UnaryCall, cos
   const { x } = operands
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
   const template = unaryTemplate(product(x.dims), fn, cost)
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })), looksAt: [] }
 }
 
 /** The arguments are those of UnaryArguments in ../assembly/f32/elementwise.ts. */
@@ -148,7 +148,7 @@ export const selectClip = selectorFor<{ readonly low: number; readonly high: num
       inputs: [arrayOf(given.x!)]
     }
   })
-  return { kernel }
+  return { kernel, looksAt: ['min', 'max'] }
 })
 
 /** Numbers of the functions in ../assembly/f32/elementwise.ts. */
@@ -171,7 +171,9 @@ export const selectBinary = (name: keyof typeof BINARY): Selector =>
     if (parameters.broadcast && parameters.broadcast.mode === 'aligned') return undefined
     if (a === undefined || b === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
     const template = binaryTemplate(name, a.dims, b.dims, dims)
-    return template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })) }
+    return (
+      template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })), looksAt: [] }
+    )
   })
 
 /** PRelu, whose slopes are broadcast to x. */
@@ -180,7 +182,12 @@ export const selectPRelu = selectorFor<SlopeParams>(({ op, operands, parameters,
   if (x === undefined || slope === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
   const axis = slopeAxis(parameters.list, x.dims, slope.dims) ?? -1
   const template = binaryTemplate('prelu', x.dims, alignedShape(x.dims.length, slope.dims, axis), dims)
-  return template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.x!, given.slope!) })) }
+  return (
+    template && {
+      kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.x!, given.slope!) })),
+      looksAt: []
+    }
+  )
 })
 
 const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayOf(a), arrayOf(b)]

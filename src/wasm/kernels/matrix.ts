@@ -129,7 +129,7 @@ function selectProduct(
     const added = names.map(name => (name === undefined ? first : arrayOf(given[name]!)))
     return { template: packs?.b ? inPanels.get(packs.b.type)! : plain, inputs: [first, second, ...added] }
   })
-  return batches * m * n * k < MIN_PACKED ? { kernel } : { kernel, pack: packSecond }
+  return batches * m * n * k < MIN_PACKED ? { kernel, looksAt: [] } : { kernel, pack: packSecond, looksAt: [] }
 }
 
 /**

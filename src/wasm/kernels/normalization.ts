@@ -42,7 +42,8 @@ export const selectLayerNorm = selectorFor<AxisParams>(call => {
     kernel: firstOutputOnly(
       op,
       jobKernel(op, given => ({ template, inputs: rowInputs(given) }))
-    )
+    ),
+    looksAt: []
   }
 })
 
@@ -56,7 +57,8 @@ export const selectRmsNorm = selectorFor<AxisParams>(call => {
     kernel: firstOutputOnly(
       op,
       jobKernel(op, given => ({ template, inputs: rowInputs(given) }))
-    )
+    ),
+    looksAt: []
   }
 })
 
@@ -87,7 +89,7 @@ export const selectMvn = selectorFor<MvnParams>(({ op, operands, parameters }) =
     epsilon,
     divisor
   })
-  return { kernel: jobKernel(op, given => ({ template, inputs: rowInputs(given) })) }
+  return { kernel: jobKernel(op, given => ({ template, inputs: rowInputs(given) })), looksAt: [] }
 })
 
 interface Rows {
@@ -221,6 +223,7 @@ function channelSelection(
           variance ? arrayOf(variance) : data
         ]
       }
-    })
+    }),
+    looksAt: []
   }
 }

@@ -54,7 +54,8 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
       } finally {
         if (!isOnHeap(array)) heapFree(target)
       }
-    }
+    },
+    looksAt: []
   }
 })
 
@@ -88,7 +89,8 @@ export const selectSplit = selectorFor<AxisParams>(({ op, operands, parameters }
       } finally {
         if (!isOnHeap(arrayOf(data))) heapFree(source)
       }
-    }
+    },
+    looksAt: []
   }
 })
 

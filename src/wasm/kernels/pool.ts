@@ -137,7 +137,8 @@ function poolSelection(
   const pass = passOf(axes, product(dims, 0, 2), countsOf)
   return (
     pass && {
-      kernel: jobKernel(op, ({ x }) => ({ template: pass.template, inputs: pass.inputsOf(arrayOf(x!)) }))
+      kernel: jobKernel(op, ({ x }) => ({ template: pass.template, inputs: pass.inputsOf(arrayOf(x!)) })),
+      looksAt: []
     }
   )
 }

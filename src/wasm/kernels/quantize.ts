@@ -38,7 +38,10 @@ export const selectQuantizeLinear = selectorFor<Params>(({ op, operands, paramet
   const layout = layoutOf(x.dims, scale, p)
   if (!isByte(to) || layout === undefined) return undefined
   const codes = codesOf('quantize', to === 'int8', layout)
-  return { kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))) }
+  return {
+    kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
+    looksAt: ['zero']
+  }
 })
 
 /** DequantizeLinear of bytes to float32, with one scale or one for each position along an axis. */
@@ -49,7 +52,10 @@ export const selectDequantizeLinear = selectorFor<Params>(({ op, operands, param
   const layout = layoutOf(x.dims, scale, p)
   if (layout === undefined) return undefined
   const codes = codesOf('dequantize', x.type === 'int8', layout)
-  return { kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))) }
+  return {
+    kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
+    looksAt: ['zero']
+  }
 })
 
 /** Elements in lines; the lines take the scales in turn, or the elements of each line do. */

@@ -100,6 +100,7 @@ function productSelection(
       const factors = { a: given.a!, b: given.b!, packs }
       return bindByteProduct(found, factors, type, finishOf(given), memory)
     }),
-    pack: packProduct(found, listed, finishOf)
+    pack: packProduct(found, listed, finishOf),
+    looksAt: ['aScale', 'aZero', ...listed]
   }
 }

@@ -85,7 +85,7 @@ function reduceSelection(
   if (layout === undefined) return { kernel: passesKernel(op, name, reducePasses(data.dims, kind, axes, templateOf)) }
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })) }
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })), looksAt: [] }
 }
 
 type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate

@@ -23,7 +23,8 @@ export const selectRotation = selectorFor<RotationParams>(({ op, operands, param
   const steps = [rowsFirst ? [heads * length * size, size, heads * size] : inBlocks, inBlocks, angles]
   const template = rotateTemplate({ batches, heads, length, size, half, interleaved, perElement, steps })
   return {
-    kernel: jobKernel(op, given => ({ template, inputs: [given.x!, given.cos!, given.sin!].map(arrayOf) }))
+    kernel: jobKernel(op, given => ({ template, inputs: [given.x!, given.cos!, given.sin!].map(arrayOf) })),
+    looksAt: []
   }
 })
 

@@ -21,7 +21,7 @@ export const selectSoftmax = (isLog: boolean): ReturnType<typeof selectorFor> =>
     const { outer, size, inner } = axisLayout(x.dims, normalizeAxis(parameters.axis, x.dims.length))
     const layout = parameters.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }
     const template = softmaxTemplate(layout, isLog)
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })), looksAt: [] }
   })
 
 /** The arguments are those of SoftmaxArguments in ../assembly/f32/softmax.ts. */

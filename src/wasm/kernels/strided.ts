@@ -82,7 +82,7 @@ function stridedSelection(op: Op, data: Tensor, inElements: readonly Loop[], sta
     const x = arrayOf(given.data!)
     return isOnHeap(x) || x.byteLength <= MAX_STAGED_SHARE * bytes ? { template, inputs: [x] } : undefined
   })
-  return { kernel }
+  return { kernel, looksAt: [] }
 }
 
 /** Whether the kernel knows elements of so many bytes. */

@@ -85,7 +85,7 @@ export function moveSelection(
   const unit = Math.min(width, MAX_WIDTH)
   if (inner.xStep === inner.yStep) return linesSelection(op, loops, byteLength, 0, dataOf)
   const template = inner.yStep === unit ? matrixTemplate(loops, byteLength, unit) : undefined
-  return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(dataOf(given))] })) }
+  return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(dataOf(given))] })), looksAt: [] }
 }
 
 /**
@@ -106,7 +106,7 @@ export function linesSelection(
     const x = start === 0 ? whole : whole.subarray(start)
     return isOnHeap(x) || template.blockBytes <= MAX_STAGED_LINE_BYTES ? { template, inputs: [x] } : undefined
   })
-  return { kernel }
+  return { kernel, looksAt: [] }
 }
 
 /** The fewest loops, the outermost first. */

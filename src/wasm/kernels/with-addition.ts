@@ -44,7 +44,7 @@ export const selectBiasGelu = selectorFor<GeluParams>(call => {
       yield* unary({ float: parameters.function.loop }, out, out)
     }
   }
-  return { kernel }
+  return { kernel, looksAt: [] }
 })
 
 interface SkipParams {
@@ -81,7 +81,7 @@ export const selectSkipLayerNorm = selectorFor<SkipParams>(({ op, operands, para
       return
     yield* op.run(given, params, withTwo(context, out, sum)) as Paced
   }
-  return { kernel }
+  return { kernel, looksAt: [] }
 })
 
 /** A context in which output 0 and the sum have been made already. */

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { randomSource } from '../../src/runtime/random.ts'
+import { heapStats } from '../../src/wasm/heap.ts'
+import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+const random = randomSource(7)()
+const numbers = (count: number): number[] => Array.from({ length: count }, () => random() * 4 - 2)
+
+/** Products, sums, norms, codes, movements, rows that are looked up, and outputs of all kinds. */
+const parts: ModelParts = {
+  inputs: [port('x', 'float', ['b', 16]), port('rows', 'int64', ['b'])],
+  outputs: ['y', 'codes', 'moved', 'same', 'table', 'small'].map(name => port(name, 'float')),
+  initializers: [
+    floats('table', [5, 16], numbers(80)),
+    floats('w', [16, 24], numbers(384)),
+    floats('bias', [24], numbers(24)),
+    floats('scale', [24], numbers(24)),
+    floats('step', [], [0.02]),
+    int64s('halves', [3], [0, 2, 12]),
+    int64s('parts', [3], [0, 2, 8])
+  ],
+  nodes: [
+    node('Gather', ['table', 'rows'], ['looked']),
+    node('Add', ['x', 'looked'], ['sum']),
+    node('Gemm', ['sum', 'w', 'bias'], ['product']),
+    node('LayerNormalization', ['product', 'scale', 'bias'], ['norm']),
+    node('DynamicQuantizeLinear', ['norm'], ['q', 'qScale', 'qZero']),
+    node('DequantizeLinear', ['q', 'qScale', 'qZero'], ['codes']),
+    node('Reshape', ['codes', 'halves'], ['parted']),
+    node('Transpose', ['parted'], ['moved'], { perm: [0, 2, 1] }),
+    node('Softmax', ['norm'], ['y']),
+    node('Reshape', ['x', 'parts'], ['same']),
+    node('ReduceMean', ['norm'], ['small'], { axes: [1] })
+  ]
+}
+const feedsOf = (b: number): Record<string, Tensor> => ({
+  x: new Tensor('float32', numbers(16 * b), [b, 16]),
+  rows: new Tensor(
+    'int64',
+    Array.from({ length: b }, () => Math.floor(random() * 5)),
+    [b]
+  )
+})
+const session = (model = parts): Promise<InferenceSession> => InferenceSession.create(onnxBytes(model), { threads: 1 })
+const contents = (outputs: Readonly<Record<string, Tensor>>): unknown[] =>
+  Object.entries(outputs).map(([name, { type, dims, data }]) => [name, type, [...dims], [...(data as Float32Array)]])
+
+describe('from the third run in a row with inputs of the same types and dims', () => {
+  test('kernels are called as they were recorded, and give what they gave', async () => {
+    const of = await session()
+    const before: number[] = []
+    for (const b of [6, 6, 6, 6, 6, 4, 6, 4, 4, 4, 4]) {
+      const feeds = feedsOf(b)
+      const fresh = await session()
+      expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
+      fresh.dispose()
+      before.push(heapStats().blocks)
+    }
+    expect(before[2]).toBeGreaterThan(before[1])
+    expect(before[4]).toBe(before[2])
+    of.dispose()
+    expect(heapStats().blocks).toBeLessThan(before[1] + 1)
+  })
+
+  test('outputs are the caller’s own', async () => {
+    const of = await session()
+    const feeds = feedsOf(3)
+    const first = contents(await of.run(feeds))
+    for (let i = 0; i < 5; i++) {
+      const outputs = await of.run(feeds)
+      expect(contents(outputs)).toEqual(first)
+      for (const { data } of Object.values(outputs)) (data as Float32Array).fill(9)
+    }
+    expect(contents(await of.run(feeds))).toEqual(first)
+  })
+
+  test('an operand out of range fails with its place, and later runs go on', async () => {
+    const of = await session()
+    const feeds = feedsOf(3)
+    const first = contents(await of.run(feeds))
+    const wrong = { ...feeds, rows: new Tensor('int64', [0, 7, 1], [3]) }
+    const failure = await (await session()).run(wrong).catch((error: unknown) => String(error))
+    for (let i = 0; i < 3; i++) await of.run(feeds)
+    await expect(of.run(wrong).catch((error: unknown) => String(error))).resolves.toBe(failure)
+    expect(contents(await of.run(feeds))).toEqual(first)
+  })
+
+  test('runs at once, runs that are watched, and runs that write into the caller’s tensors give the same', async () => {
+    const of = await session()
+    const all = [1, 2, 3, 4, 5].map(() => feedsOf(3))
+    const alone: unknown[] = []
+    for (const feeds of all) alone.push(contents(await of.run(feeds)))
+    expect((await Promise.all(all.map(feeds => of.run(feeds)))).map(contents)).toEqual(alone)
+    const y = new Tensor('float32', new Float32Array(72), [3, 24])
+    for (const [i, feeds] of all.entries()) {
+      const fetched = await of.run(feeds, { y })
+      expect(fetched.y).toBe(y)
+      expect(contents(fetched)).toEqual((alone[i] as unknown[]).slice(0, 1))
+      let nodes = 0
+      expect(contents(await of.run(feeds, { onStep: () => nodes++ }))).toEqual(alone[i])
+      expect(nodes).toBe(parts.nodes.length)
+    }
+  })
+
+  test('a constant that another request packs, and that is let go of then, is read again', async () => {
+    const of = await session({
+      inputs: [port('x', 'float', [64, 64])],
+      outputs: [port('sum', 'float'), port('product', 'float')],
+      initializers: [floats('w', [64, 64], numbers(4096))],
+      nodes: [node('Add', ['x', 'w'], ['sum']), node('MatMul', ['x', 'w'], ['product'])]
+    })
+    const feeds = { x: new Tensor('float32', numbers(4096), [64, 64]) }
+    const first = contents(await of.run(feeds, ['sum']))
+    for (let i = 0; i < 4; i++) await of.run(feeds, ['sum'])
+    await of.run(feeds, ['product'])
+    for (let i = 0; i < 4; i++) of.allocate('float32', [64, 64]).data.fill(i)
+    for (let i = 0; i < 2; i++) expect(contents(await of.run(feeds, ['sum']))).toEqual(first)
+    of.dispose()
+  })
+
+  test('a run is given up before it starts', async () => {
+    const of = await session()
+    const feeds = feedsOf(3)
+    for (let i = 0; i < 4; i++) await of.run(feeds)
+    await expect(of.run(feeds, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  test('dims that elements of inputs decide are those of each run', async () => {
+    const of = await session({
+      inputs: [port('x', 'float', [4]), port('shape', 'int64', [2]), port('low', 'float', [])],
+      outputs: [port('y', 'float')],
+      nodes: [node('Reshape', ['x', 'shape'], ['r']), node('Clip', ['r', 'low'], ['y'])]
+    })
+    for (const [dims, low] of [
+      [[2, 2], 0],
+      [[2, 2], 1],
+      [[2, 2], 2],
+      [[2, 2], 3],
+      [[4, 1], 1],
+      [[1, 4], 2]
+    ] as const) {
+      const x = new Tensor('float32', [0, 1, 2, 3], [4])
+      const { y } = await of.run({
+        x,
+        shape: new Tensor('int64', [...dims], [2]),
+        low: new Tensor('float32', [low], [])
+      })
+      expect(y.dims).toEqual(dims)
+      expect([...(y.data as Float32Array)]).toEqual([0, 1, 2, 3].map(value => Math.max(value, low)))
+    }
+  })
+
+  test('numbers that a kernel is told, such as bounds and quantizations, are those of each run', async () => {
+    const of = await session({
+      inputs: [port('x', 'float', [200]), port('low', 'float', []), port('zero', 'uint8', [])],
+      outputs: [port('y', 'float'), port('q', 'uint8')],
+      initializers: [floats('step', [], [0.5])],
+      nodes: [node('Clip', ['x', 'low'], ['y']), node('QuantizeLinear', ['y', 'step', 'zero'], ['q'])]
+    })
+    for (let i = 0; i < 6; i++) {
+      const values = numbers(200)
+      const [low, zero] = [i / 8 - 1, 3 * i]
+      const { y, q } = await of.run({
+        x: new Tensor('float32', values, [200]),
+        low: new Tensor('float32', [low], []),
+        zero: new Tensor('uint8', [zero], [])
+      })
+      const clipped = Float32Array.from(values, value => Math.max(value, low))
+      expect([...(y.data as Float32Array)]).toEqual([...clipped])
+      expect([...(q.data as Uint8Array)]).toEqual(
+        Array.from(clipped, value => Math.max(0, evenRound(value / 0.5) + zero))
+      )
+    }
+  })
+})
+
+const evenRound = (value: number): number => {
+  const below = Math.floor(value)
+  return value - below === 0.5 ? below + (below & 1) : Math.round(value)
+}
