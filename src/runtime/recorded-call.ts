@@ -8,6 +8,10 @@ import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/
 /** Thrown where a call does what cannot be repeated with the same tensors; the run is then taken in the usual way. */
 export class Unrepeatable extends Error {}
 
+const refuse = (): never => {
+  throw new Unrepeatable()
+}
+
 /** Makes a tensor that stays where it is for as long as the recording lasts. */
 export type MakeTensor = (type: DType, dims: readonly number[]) => Tensor
 
@@ -16,6 +20,7 @@ export class RecordedCall implements KernelContext {
   readonly dialect: KernelContext['dialect']
   readonly version: number
   readonly outputCount: number
+  readonly state: State = { read: refuse, write: refuse }
   readonly threads: number
   readonly packed: Packed | undefined
   /** By position, those that have been asked for or kept. */
@@ -90,12 +95,8 @@ export class RecordedCall implements KernelContext {
     this.isSealed = true
   }
 
-  get state(): State {
-    throw new Unrepeatable()
-  }
-
   random(): () => number {
-    throw new Unrepeatable()
+    return refuse()
   }
 
   private makeOutput(index: number, dims?: readonly number[], type?: DType): Tensor {

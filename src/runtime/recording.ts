@@ -23,8 +23,8 @@ import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
 /** Most bytes of a recording, and of the values that it makes. */
-export const MAX_RECORDED_BYTES = 1 << 22
-const MAX_VALUE_BYTES = 1 << 21
+export const MAX_RECORDED_BYTES = 1 << 23
+const MAX_VALUE_BYTES = 1 << 22
 /** Steps between two yields. */
 const STEPS_PER_YIELD = 32
 
