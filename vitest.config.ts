@@ -55,6 +55,7 @@ export default defineConfig(({ mode }) => {
     resolve: { alias: { nodewise: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
     test: {
       globalSetup: ['test/cli/setup.ts'],
+      setupFiles: ['./test/equality.ts'],
       // Half of the workers wait for commands, servers and browsers: with one more than there are cores, two cores were
       // used to 1.5.
       maxWorkers: availableParallelism() + 2,
