@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { lazyModules } from './lazy-modules.mjs'
 import { lazyOps } from './lazy-ops.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -64,7 +65,7 @@ export async function buildProgram({ define, plugins = [], ...options }) {
     // The function is the value of the script, and what it exports where it is loaded as a module.
     banner: { js: `(${HOLDER}).exports = function (require, nodewiseUrl) { const module = { exports: {} };` },
     footer: { js: 'return module.exports }' },
-    plugins: [lazyOps, ...plugins],
+    plugins: [lazyOps, lazyModules, ...plugins],
     ...options
   })
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text

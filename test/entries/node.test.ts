@@ -131,6 +131,17 @@ describe('the library bundled for Node', () => {
     expect(Number(printed(program))).toBe(ALL_OPS.length)
   })
 
+  test('runs modules that few programs need when they are called', () => {
+    const program = `
+      import { check, convert, htmlReport, load, readNpz, Tensor, writeNpz } from './index.mjs'
+      const model = await load(${JSON.stringify(join(root, 'models/palette.onnx'))})
+      const { model: { dialect } } = convert(model, { dialect: 'openvino' })
+      const packed = writeNpz(new Map([['x', new Tensor('int32', Int32Array.from([7, 8]), [2])]]), { compress: true })
+      const report = htmlReport(model, { checked: check(model) })
+      console.log(dialect, readNpz(packed).get('x').data.join(), report.slice(0, 15))`
+    expect(printed(program)).toBe('openvino 7,8 <!doctype html>')
+  })
+
   test('finds every operator by its type, and none other', () => {
     const program = `import { supportedOps } from './index.mjs'; console.log(JSON.stringify(supportedOps()))`
     expect(JSON.parse(printed(program))).toEqual(supportedOps())
