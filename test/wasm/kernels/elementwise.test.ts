@@ -52,6 +52,20 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
       expectEqual(['onnx', type, version], [numbers(count)], { region, attributes }, tolerance)
   })
 
+  test('Gelu of each element is within 2e-7 of the element, however small the result', () => {
+    const x = new Tensor(
+      'float32',
+      Float32Array.from({ length: 2050 }, (_, i) => (i - 1025) / 128),
+      [2050]
+    )
+    const [found, wanted] = [runAccelerated(['onnx', 'Gelu', 20], [x], { region }), runOp(['onnx', 'Gelu', 20], [x])]
+    const exact = (wanted[0] as Tensor).data as Float32Array
+    const sizes = x.data
+    ;((found[0] as Tensor).data as Float32Array).forEach((value, i) => {
+      expect(Math.abs(value - exact[i])).toBeLessThanOrEqual(2e-7 * Math.abs(sizes[i]))
+    })
+  })
+
   test('Round of an IR with ties to the even one; ties away from zero are left to the reference', () => {
     const round = (mode: string): void =>
       expectEqual(['openvino', 'Round', 5], [numbers(2048)], { region, attributes: { mode } }, 0)

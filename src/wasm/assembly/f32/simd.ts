@@ -134,6 +134,31 @@ export function erf(v: v128): v128 {
 }
 
 /**
+ * x Phi(x), where Phi is the normal distribution: 1/2 + erf(x / sqrt 2) / 2, by a ratio of polynomials that takes a
+ * third of the time of {@link erf}. The error is at most 1.6e-7 |x|. Below -5.2381 Phi counts as 0. NaN stays NaN.
+ */
+// @ts-ignore: decorator
+@inline
+export function gelu(v: v128): v128 {
+  const x = f32x4.pmax(f32x4.pmin(v, splat(5.2381043)), splat(-5.2381043))
+  const s = f32x4.mul(x, x)
+  let p = splat(5.0613521e-6)
+  p = fma(splat(1.50626613e-4), p, s)
+  p = fma(splat(4.50388948e-3), p, s)
+  p = fma(splat(3.27405035e-2), p, s)
+  p = fma(splat(3.98942262e-1), p, s)
+  let q = splat(-1.84245053e-9)
+  q = fma(splat(7.35873698e-7), q, s)
+  q = fma(splat(6.3622676e-5), q, s)
+  q = fma(splat(1.75880874e-3), q, s)
+  q = fma(splat(2.77462546e-2), q, s)
+  q = fma(splat(2.48734608e-1), q, s)
+  q = fma(splat(1), q, s)
+  const phi = f32x4.add(splat(0.5), f32x4.div(f32x4.mul(x, p), q))
+  return f32x4.mul(v, v128.andnot(phi, f32x4.lt(v, splat(-5.2381043))))
+}
+
+/**
  * Natural logarithm: x = m 2^e with m in [sqrt(1/2), sqrt(2)), a polynomial of degree 9 for log m. Zero gives
  * -Infinity, less NaN.
  */

@@ -1,4 +1,4 @@
-import { erf, exp, fma, log, sigmoid, splat, tanh } from './simd'
+import { erf, exp, fma, gelu, log, sigmoid, splat, tanh } from './simd'
 
 /** Functions of one element by number, as in the list of ../../unary.ts; p and q are their parameters. */
 export const NONE: i32 = 0
@@ -43,7 +43,7 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
     case SILU:
       return f32x4.mul(x, sigmoid(x))
     case GELU:
-      return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), erf(f32x4.mul(x, splat(0.70710678118)))))
+      return gelu(x)
     // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u).
     case GELU_TANH: {
       const cubic = fma(x, f32x4.mul(f32x4.mul(x, x), x), splat(0.044715))
@@ -124,6 +124,14 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
 function loop(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
   const vectors = y + (bytes & ~15)
   const end = y + bytes
+  // V8 makes constants anew for each vector: two at once share them.
+  if (kind == SILU || kind == GELU || kind == GELU_TANH || kind == SIGMOID || kind == TANH)
+    for (; y + 32 <= vectors; x += 32, y += 32) {
+      const first = apply(kind, v128.load(x), p, q)
+      const second = apply(kind, v128.load(x, 16), p, q)
+      v128.store(y, first)
+      v128.store(y, second, 16)
+    }
   for (; y < vectors; x += 16, y += 16) v128.store(y, apply(kind, v128.load(x), p, q))
   // Up to three elements at the end go through a vector of one element each.
   for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(apply(kind, v128.load32_splat(x), p, q), 0))
