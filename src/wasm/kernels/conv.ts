@@ -35,6 +35,9 @@ const MIN_POSITIONS = 32
 /** As in ../assembly/f32/matrix.ts: panels computed together, and their depth. */
 const TOGETHER = 16
 const DEPTH = 256
+/** As there: bytes for what sums begin with, and from the end of a panel to the next one. */
+const START = 128
+const APART = 64
 /** Channels from which Winograd's transforms pay. */
 const MIN_WINOGRAD_CHANNELS = 16
 /** Tiles that should share the weights of Winograd's algorithm, which otherwise wait for memory. */
@@ -144,7 +147,7 @@ function wayOf(shape: ConvShape): Way | undefined {
   const isDense = axes.every(({ stride, dilation }) => stride === 1 && dilation === 1)
   const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && axes[0].size === 1
   if (isThree && isDense && isWide && isPadded && winogradDivision(shape)) return WINOGRAD
-  return EDGE + TOGETHER * (taps * TAP + DEPTH * PANEL * 4) <= SCRATCH_BYTES ? PANELS : undefined
+  return EDGE + START + TOGETHER * (taps * TAP + DEPTH * PANEL * 4 + APART) <= SCRATCH_BYTES ? PANELS : undefined
 }
 
 /** Bytes of an input plane with its padding, as depthwise.ts lays it out. */

@@ -15,6 +15,7 @@ const cases = [
   ['dilation', [1, 6, 17, 22], [8, 6, 3, 5], { pads: [2, 4, 2, 4], dilations: [2, 2] }],
   ['groups', [2, 12, 10, 13], [9, 4, 3, 3], { pads: [1, 1, 1, 1], group: 3 }],
   ['more taps than a block is deep', [1, 70, 8, 8], [5, 70, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['an odd depth', [1, 3, 9, 17], [6, 3, 3, 3], { pads: [1, 1, 1, 1] }],
   ['one axis', [2, 20, 50], [11, 20, 5], { pads: [2, 2], strides: [2] }],
   ['three axes', [1, 4, 6, 7, 8], [6, 4, 3, 2, 3], { pads: [1, 0, 1, 1, 1, 1] }],
   ['depthwise', [2, 24, 15, 18], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24 }],

@@ -81,8 +81,8 @@ export function copyLine(to: usize, from: usize, bytes: usize): void {
 }
 
 /**
- * im2col: writes rows `from … to - 1` of the panel (a row is an input channel and a tap), by the taps planned for its
- * positions.
+ * im2col: writes rows `from … to - 1` of some panels (a row is an input channel and a tap), by the taps planned for the
+ * positions of each. Panels take turns at a row, so that the input is read in its order.
  */
 export function writeColumns(
   x: usize,
@@ -91,36 +91,45 @@ export function writeColumns(
   tapCount: u32,
   from: u32,
   to: u32,
-  panel: usize
+  panels: usize,
+  step: usize,
+  count: u32
 ): void {
-  let channel = from / tapCount
+  const tapBytes = <usize>tapCount * TAP
   let t = from % tapCount
-  let base = x + channel * channelBytes
-  for (let i = from; i < to; i++) {
-    const tap = taps + t * TAP
-    const kind = load<i32>(tap)
-    if (kind == SIDE_BY_SIDE) {
-      const at = base + load<u32>(tap, 4)
-      v128.store(panel, v128.load(at))
-      v128.store(panel, v128.load(at, 16), 16)
-    } else if (kind == EVERY_OTHER) {
-      const at = base + load<u32>(tap, 4)
-      v128.store(panel, i32x4.shuffle(v128.load(at), v128.load(at, 16), 0, 2, 4, 6))
-      // The last load must not reach beyond the eighth position.
-      v128.store(panel, i32x4.shuffle(v128.load(at, 32), v128.load(at, 44), 0, 2, 5, 7), 16)
-    } else if (kind == ZEROS) {
-      v128.store(panel, i64x2.splat(0))
-      v128.store(panel, i64x2.splat(0), 16)
-    } else {
-      for (let j: usize = 0; j < 32; j += 4) {
-        const offset = load<i32>(tap + j, 8)
-        store<f32>(panel + j, offset >= 0 ? load<f32>(base + offset) : 0)
-      }
-    }
-    panel += 32
+  let base = x + (from / tapCount) * channelBytes
+  for (let i = from; i < to; i++, panels += 32) {
+    const end = panels + count * step
+    for (let panel = panels, tap = taps + t * TAP; panel < end; panel += step, tap += tapBytes)
+      writeRow(base, tap, panel)
     if (++t == tapCount) {
       t = 0
       base += channelBytes
+    }
+  }
+}
+
+/** Eight positions of a channel at one tap. */
+// @ts-ignore: decorator
+@inline
+function writeRow(base: usize, tap: usize, to: usize): void {
+  const kind = load<i32>(tap)
+  if (kind == SIDE_BY_SIDE) {
+    const at = base + load<u32>(tap, 4)
+    v128.store(to, v128.load(at))
+    v128.store(to, v128.load(at, 16), 16)
+  } else if (kind == EVERY_OTHER) {
+    const at = base + load<u32>(tap, 4)
+    v128.store(to, i32x4.shuffle(v128.load(at), v128.load(at, 16), 0, 2, 4, 6))
+    // The last load must not reach beyond the eighth position.
+    v128.store(to, i32x4.shuffle(v128.load(at, 32), v128.load(at, 44), 0, 2, 5, 7), 16)
+  } else if (kind == ZEROS) {
+    v128.store(to, i64x2.splat(0))
+    v128.store(to, i64x2.splat(0), 16)
+  } else {
+    for (let j: usize = 0; j < 32; j += 4) {
+      const offset = load<i32>(tap + j, 8)
+      store<f32>(to + j, offset >= 0 ? load<f32>(base + offset) : 0)
     }
   }
 }

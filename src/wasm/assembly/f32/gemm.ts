@@ -175,8 +175,9 @@ function madd(c: v128, a: v128, b: v128): v128 {
  * A strip of four rows of A, [k][4], by one panel of B into C; `k` is even. Two steps a turn and one address for each
  * factor take 0.85 of the time of {@link tile4}. Four steps, and anything but stores behind the loop, take longer: V8
  * then runs out of registers.
+ * @param start what the product is added to, rows `startStep` bytes apart: C, or anything else; 0: nothing
  */
-function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, add: bool): void {
+function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
   const c1 = c + ldc
   const c2 = c1 + ldc
   const c3 = c2 + ldc
@@ -188,15 +189,18 @@ function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, add: bool
   let c21 = c00
   let c30 = c00
   let c31 = c00
-  if (add) {
-    c00 = v128.load(c)
-    c01 = v128.load(c, 16)
-    c10 = v128.load(c1)
-    c11 = v128.load(c1, 16)
-    c20 = v128.load(c2)
-    c21 = v128.load(c2, 16)
-    c30 = v128.load(c3)
-    c31 = v128.load(c3, 16)
+  if (start != 0) {
+    c00 = v128.load(start)
+    c01 = v128.load(start, 16)
+    start += startStep
+    c10 = v128.load(start)
+    c11 = v128.load(start, 16)
+    start += startStep
+    c20 = v128.load(start)
+    c21 = v128.load(start, 16)
+    start += startStep
+    c30 = v128.load(start)
+    c31 = v128.load(start, 16)
   }
   for (const end = p + (k << 5); p < end; p += 64) {
     const b0 = v128.load(p)
@@ -237,6 +241,13 @@ function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, add: bool
   v128.store(c2, c21, 16)
   v128.store(c3, c30)
   v128.store(c3, c31, 16)
+}
+
+/** {@link stripTile} of any depth. */
+export function stripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
+  const even = k & ~1
+  stripTile(a, p, c, ldc, even, start, startStep)
+  if (k & 1) tile4(a + (even << 4), 4, 16, p + (even << 5), c, ldc, 1, true)
 }
 
 // @ts-ignore: decorator
@@ -328,11 +339,8 @@ export function rowsByPanel(
     }
     if (left == 4) {
       if (ka == 4) tile4(a, lda, 4, p, to, step, k, add)
-      else if (ka == 16 && lda == 4) {
-        const even = k & ~1
-        if (k != 1) stripTile(a, p, to, step, even, add)
-        if (k & 1) tile4(a + (even << 4), 4, 16, p + (even << 5), to, step, 1, k != 1 || add)
-      } else tile4(a, lda, ka, p, to, step, k, add)
+      else if (ka == 16 && lda == 4) stripByPanel(a, p, to, step, k, add ? to : 0, step)
+      else tile4(a, lda, ka, p, to, step, k, add)
     } else for (let i: u32 = 0; i < left; i++) tile1(a + i * lda, ka, p, to + i * step, k, add)
     if (isEdge) for (let i: u32 = 0; i < left; i++) memory.copy(c + i * ldc, edge + (i << 5), cols << 2)
     a += strip

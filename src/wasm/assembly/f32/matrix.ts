@@ -3,9 +3,9 @@ import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
-import { EDGE, rowsByPanel } from './gemm'
+import { EDGE, rowsByPanel, stripByPanel } from './gemm'
 import { fetchLines, packPanel, packStrips } from './panels'
-import { planTaps } from '../windows'
+import { TAP, planTaps } from '../windows'
 import { ConvArguments, stripsOfPart, windowsOf, writeColumns } from './conv'
 import { splat } from './simd'
 import { rowsByStrassen } from './strassen'
@@ -209,7 +209,12 @@ export function epilogue(
   const factor = splat(alpha)
   const whole = (<usize>(cols & ~3)) << 2
   const end = (<usize>cols) << 2
+  const isFunction = (bias | biasRows | residual) == 0 && alpha == 1
   for (let i: u32 = 0; i < rows; i++, c += cRow) {
+    if (isFunction) {
+      unarySpan(kind, c, c, end, p, q)
+      continue
+    }
     const rowBias = biasRows != 0 ? splat(f32.load(biasRows + (i << 2))) : splat(0)
     for (let at: usize = 0; at < whole; at += 16) {
       let v = f32x4.add(f32x4.mul(v128.load(c + at), factor), rowBias)
@@ -251,58 +256,111 @@ export function convPanels(args: ConvArguments, scratch: usize, from: u32, to: u
   }
 }
 
+/**
+ * Output channels that are computed for all panels before the next ones are. So few lines of the output stay in the
+ * cache until they are whole, whatever they lie apart.
+ */
+const CHANNELS: u32 = ASC_FEATURE_RELAXED_SIMD ? 12 : 8
+
 /** Computes `m` output channels from `row` on. */
 function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, count: u32, row: u32, m: u32): void {
   const n = <u32>(args.outD * args.outH * args.outW)
   const tapCount = <u32>(args.kD * args.kH * args.kW)
-  const tapBytes = <usize>tapCount * 40
-  const taps = scratch + EDGE
+  const tapBytes = <usize>tapCount * TAP
+  const taps = scratch + EDGE + START
   const panels = taps + TOGETHER * tapBytes
   const k = args.channels * tapCount
   const channelBytes = (<usize>(args.inD * args.inH * args.inW)) << 2
   const group = plane % args.groups
   const x = args.x + <usize>plane * args.channels * channelBytes
   const w = args.w + (((<usize>group * ((args.m + 3) >> 2) + (row >> 2)) * k) << 4)
+  const bias = args.hasBias ? args.bias + ((<usize>group * args.m + row) << 2) : 0
   const cRow = (<usize>n) << 2
-  const c = args.y + (<usize>plane * args.m + row) * cRow
+  const left = first << 3
+  const c = args.y + (<usize>plane * args.m + row) * cRow + (left << 2)
+  const cols = min(n - left, count << 3)
   for (let p: u32 = 0; p < count; p++)
-    planTaps(windowsOf(args), 4, (first + p) << 3, min<u32>(8, n - ((first + p) << 3)), taps + p * tapBytes)
+    planTaps(windowsOf(args), 4, left + (p << 3), min<u32>(8, cols - (p << 3)), taps + p * tapBytes)
   for (let k0: u32 = 0; k0 < k; k0 += DEPTH) {
     const depth = min(DEPTH, k - k0)
-    for (let p: u32 = 0; p < count; p++) {
-      const panel = panels + ((<usize>p * DEPTH) << 5)
-      const column = (first + p) << 3
-      writeColumns(x, channelBytes, taps + p * tapBytes, tapCount, k0, k0 + depth, panel)
-      rowsByPanel(
-        w + ((<usize>k0) << 4),
-        4,
-        16,
-        (<usize>k) << 4,
-        panel,
-        c + (column << 2),
+    const step = panelStep(depth)
+    writeColumns(x, channelBytes, taps, tapCount, k0, k0 + depth, panels, step, count)
+    for (let i: u32 = 0; i < m; i += CHANNELS) {
+      const rows = min(CHANNELS, m - i)
+      const strips = w + (((<usize>i * k) << 2) + ((<usize>k0) << 4))
+      const at = c + i * cRow
+      const added = bias == 0 ? 0 : bias + (i << 2)
+      channelsByPanels(strips, k, panels, step, at, cRow, rows, cols, depth, k0 > 0, added, scratch)
+      if (k0 + depth < k) continue
+      epilogue(
+        at,
+        args.hasResidual ? args.residual + (at - args.y) : 0,
         cRow,
-        m,
-        min<u32>(8, n - column),
-        depth,
-        k0 > 0,
-        scratch
+        rows,
+        cols,
+        0,
+        ASC_FEATURE_RELAXED_SIMD ? added : 0,
+        1,
+        args.activation,
+        args.p,
+        args.q
       )
     }
   }
-  const left = first << 3
-  const cols = min(n - left, count << 3)
-  const at = c + ((<usize>left) << 2)
-  epilogue(
-    at,
-    args.hasResidual ? args.residual + (at - args.y) : 0,
-    cRow,
-    m,
-    cols,
-    0,
-    args.hasBias ? args.bias + ((<usize>group * args.m + row) << 2) : 0,
-    1,
-    args.activation,
-    args.p,
-    args.q
-  )
+}
+
+/** Bytes of scratch memory, behind the edges, for what a strip's sums begin with: their biases, for each column. */
+const START: usize = 128
+
+/**
+ * Some output channels of panels. Sums begin with the biases; with a fused multiply-add, where six rows at once are
+ * faster, {@link epilogue} adds them.
+ */
+function channelsByPanels(
+  w: usize,
+  k: usize,
+  panels: usize,
+  step: usize,
+  c: usize,
+  cRow: usize,
+  rows: u32,
+  cols: u32,
+  depth: usize,
+  add: bool,
+  bias: usize,
+  scratch: usize
+): void {
+  if (ASC_FEATURE_RELAXED_SIMD) {
+    for (let left: u32 = 0; left < cols; left += 8, panels += step, c += 32)
+      rowsByPanel(w, 4, 16, k << 4, panels, c, cRow, rows, min<u32>(8, cols - left), depth, add, scratch)
+    return
+  }
+  const start = scratch + EDGE
+  for (let i: u32 = 0; i < rows; i += 4, w += k << 4, c += cRow << 2) {
+    const left = min<u32>(4, rows - i)
+    if (!add)
+      for (let j: u32 = 0; j < 4; j++) {
+        const value = splat(bias == 0 || j >= left ? 0 : f32.load(bias + ((i + j) << 2)))
+        v128.store(start + (j << 5), value)
+        v128.store(start + (j << 5), value, 16)
+      }
+    const whole = left == 4 ? cols & ~7 : 0
+    let panel = panels
+    let to = c
+    for (const end = c + (whole << 2); to < end; to += 32, panel += step)
+      stripByPanel(w, panel, to, cRow, depth, add ? to : start, add ? cRow : 32)
+    for (let column = whole; column < cols; column += 8, to += 32, panel += step) {
+      const bytes = (<usize>min<u32>(8, cols - column)) << 2
+      if (add) for (let j: u32 = 0; j < left; j++) memory.copy(scratch + (j << 5), to + j * cRow, bytes)
+      stripByPanel(w, panel, scratch, 32, depth, add ? scratch : start, 32)
+      for (let j: u32 = 0; j < left; j++) memory.copy(to + j * cRow, scratch + (j << 5), bytes)
+    }
+  }
+}
+
+/** Bytes from one panel to the next: a cache line more than it has, lest the same lines of all share a set. */
+// @ts-ignore: decorator
+@inline
+function panelStep(depth: u32): usize {
+  return ((<usize>depth) << 5) + 64
 }
