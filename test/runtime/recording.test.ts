@@ -107,7 +107,10 @@ describe('from the third run in a row with inputs of the same types and dims', (
     const of = await session({
       inputs: [port('x', 'float', [64, 64])],
       outputs: [port('sum', 'float'), port('product', 'float')],
-      initializers: [floats('w', [64, 64], numbers(4096))],
+      // Bytes as memory has them, which are read onto the heap.
+      initializers: [
+        { ...floats('w', [64, 64], []), rawData: new Uint8Array(Float32Array.from(numbers(4096)).buffer) }
+      ],
       nodes: [node('Add', ['x', 'w'], ['sum']), node('MatMul', ['x', 'w'], ['product'])]
     })
     const feeds = { x: new Tensor('float32', numbers(4096), [64, 64]) }
