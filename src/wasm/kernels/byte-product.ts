@@ -25,7 +25,7 @@ const STRIP = 4
 /** Fewest rows and depth of a block for Strassen's algorithm; below, what seven products save goes into additions. */
 const MIN_STRASSEN = { rows: 64, depth: 256 }
 /** Scratch memory before what depends on the depth, as in ../assembly/int8/product.ts. */
-const BEFORE = 14336 + 512 + 16384
+const BEFORE = 14336 + 512 + 16384 + 128
 /** Fewest and most panels of a tile where one thread computes all; threads that share a product take fewer. */
 const MIN_PANELS = 24
 const MAX_PANELS = 32

@@ -163,7 +163,7 @@ function multiplyPanels(
     let panel = strip + weights
     for (let p: u32 = 0; p < count; p++, panel += bytes) {
       const position = (first + p) << 3
-      stripByPanel(a, panel, panel + bytes, scratch, false)
+      stripByPanel(a, panel, panel + bytes, scratch)
       const at = y + <usize>(channel + row) * args.yChannel + <usize>position * args.yUnit
       finishRows(args, scratch, channel + row, rows, min<u32>(8, positions - position), at)
     }

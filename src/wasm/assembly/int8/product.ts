@@ -2,18 +2,18 @@ import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
 import { onePanel, sumsOfPanel, twoPanels, widenQuarters } from './strassen'
-import { stripByPanel, sumsOfStrip, widenStrip } from './strips'
+import { STRIP_SUMS, stripsByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /**
  * Scratch memory: the sums of a block by a panel, eight a row, or, by Strassen's algorithm, seven quarters of those by
- * two panels; sums of the rows of A; a part of a panel, widened; a panel; and the rows of A, widened: in strips of four,
- * in quarters, or, where there are fewer rows, one by one.
+ * two panels; sums of the rows of A; a part of a panel, widened; the sums of a strip by it; a panel; and the rows of A,
+ * widened: in strips of four, in quarters, or, where there are fewer rows, one by one.
  */
 const ROW_SUMS: usize = 14336
 const WIDE: usize = ROW_SUMS + 512
 /** Bytes of a part of a panel: widened it stays, beside the same part of a strip, in a cache of 32 KiB. */
 const PART: usize = 8192
-const PANEL: usize = WIDE + 2 * PART
+const PANEL: usize = WIDE + 2 * PART + STRIP_SUMS
 /** Fewest rows that are computed as strips. */
 const STRIP: u32 = 4
 
@@ -128,19 +128,17 @@ function panelOf(args: ByteProductArguments, b: usize, c: usize, p: u32, rows: u
   if (rows < STRIP) {
     for (let i: u32 = 0; i < rows; i++)
       tile1(widened + i * (bytes >> 2), panel, panel + bytes, scratch + ((<usize>i) << 5))
-  } else stripsByPanel(widened, rows, panel, bytes, scratch)
+  } else stripsByParts(widened, rows, panel, bytes, scratch)
   finishPanel(args, scratch, scratch + ROW_SUMS, rows, column, cols, c + column * elementBytes(args))
 }
 
 /** Strips of rows by a panel, part by part, so that what all strips read stays in the nearest cache. */
-function stripsByPanel(strips: usize, rows: u32, panel: usize, bytes: usize, scratch: usize): void {
+function stripsByParts(strips: usize, rows: u32, panel: usize, bytes: usize, scratch: usize): void {
   const wide = scratch + WIDE
   for (let from: usize = 0; from < bytes; from += PART) {
     const part = min(PART, bytes - from)
     widenPanel(panel + from, part, wide)
-    let strip = strips + from
-    let sums = scratch
-    for (let i: u32 = 0; i < rows; i += STRIP, strip += bytes, sums += 128)
-      stripByPanel(strip, wide, wide + 2 * part, sums, from > 0)
+    const count = <usize>((rows + STRIP - 1) / STRIP)
+    stripsByPanel(strips + from, bytes, count, wide, 2 * part, scratch, from > 0 ? wide + 2 * PART : 0)
   }
 }

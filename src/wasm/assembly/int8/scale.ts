@@ -29,20 +29,46 @@ export function finishPanel(
   const added = zeros + (columns << 2)
   const scales = args.numbers + 32 + (column << 3)
   const biases = scales + (columns << 3)
-  const hasZeros = args.hasZeros
-  const hasAdded = args.hasAdded
-  const result = args.result
+  const sums = args.hasZeros ? rowSums : 0
   const width = elementBytes(args)
   const step = <usize>args.n * width
-  const size = (<usize>rows) << 5
   const isDone = cols == 8 && args.activation == NONE
-  for (const end = at + size; at < end; at += 32, rowSums += 4) {
+  const target = isDone ? to : at
+  const targetStep = isDone ? step : 32
+  if (args.result != 1 || args.hasAdded)
+    finishOthers(args, at, sums, rows, zeros, added, scales, biases, target, targetStep)
+  else finishFloats(args.numbers, args.hasBias != 0, at, sums, rows, zeros, scales, biases, target, targetStep)
+  if (isDone) return
+  if (args.activation != NONE) unarySpan(args.activation, at, at, (<usize>rows) << 5, args.p, args.q)
+  copyRows(at, rows, <usize>cols * width, to, step)
+}
+
+/**
+ * Writes the sums of rows by a panel, which may lie where results go: whatever the results are.
+ * @param rowSums 0: there are no zero points
+ */
+function finishOthers(
+  args: ByteProductArguments,
+  at: usize,
+  rowSums: usize,
+  rows: u32,
+  zeros: usize,
+  added: usize,
+  scales: usize,
+  biases: usize,
+  to: usize,
+  step: usize
+): void {
+  const hasAdded = args.hasAdded
+  const result = args.result
+  for (const end = at + ((<usize>rows) << 5); at < end; at += 32, to += step) {
     let low = v128.load(at)
     let high = v128.load(at, 16)
-    if (hasZeros) {
+    if (rowSums) {
       const sum = v128.load32_splat(rowSums)
       low = i32x4.sub(low, i32x4.mul(sum, v128.load(zeros)))
       high = i32x4.sub(high, i32x4.mul(sum, v128.load(zeros, 16)))
+      rowSums += 4
     }
     if (result != 0) {
       if (hasAdded) {
@@ -52,23 +78,57 @@ export function finishPanel(
       low = scaledFour(args, low, scales, biases)
       high = scaledFour(args, high, scales + 32, biases + 32)
     }
-    if (width == 1) low = firstBytes(low, high)
-    if (isDone) {
-      if (width == 1) v128.store64_lane(to, low, 0)
-      else {
-        v128.store(to, low)
-        v128.store(to, high, 16)
-      }
-      to += step
-    } else {
-      v128.store(at, low)
-      v128.store(at, high, 16)
-    }
+    if (result < 2) {
+      v128.store(to, low)
+      v128.store(to, high, 16)
+    } else v128.store64_lane(to, firstBytes(low, high), 0)
   }
-  if (isDone) return
-  at -= size
-  if (args.activation != NONE) unarySpan(args.activation, at, at, size, args.p, args.q)
-  copyRows(at, rows, <usize>cols * width, to, step)
+}
+
+/** {@link finishOthers} for float32, where nothing is added to sums: what all rows share is read once. */
+function finishFloats(
+  numbers: usize,
+  hasBias: bool,
+  at: usize,
+  rowSums: usize,
+  rows: u32,
+  zeros: usize,
+  scales: usize,
+  biases: usize,
+  to: usize,
+  step: usize
+): void {
+  const scale = v128.load64_splat(numbers)
+  const alpha = v128.load64_splat(numbers, 8)
+  for (const end = at + ((<usize>rows) << 5); at < end; at += 32, to += step) {
+    let low = v128.load(at)
+    let high = v128.load(at, 16)
+    if (rowSums) {
+      const sum = v128.load32_splat(rowSums)
+      low = i32x4.sub(low, i32x4.mul(sum, v128.load(zeros)))
+      high = i32x4.sub(high, i32x4.mul(sum, v128.load(zeros, 16)))
+      rowSums += 4
+    }
+    let x0 = scaled(low, scale, scales, alpha)
+    let x1 = scaled(i64x2.shuffle(low, low, 1, 0), scale, scales + 16, alpha)
+    let x2 = scaled(high, scale, scales + 32, alpha)
+    let x3 = scaled(i64x2.shuffle(high, high, 1, 0), scale, scales + 48, alpha)
+    if (hasBias) {
+      x0 = f64x2.add(x0, v128.load(biases))
+      x1 = f64x2.add(x1, v128.load(biases, 16))
+      x2 = f64x2.add(x2, v128.load(biases, 32))
+      x3 = f64x2.add(x3, v128.load(biases, 48))
+    }
+    v128.store(to, i64x2.shuffle(f32x4.demote_f64x2_zero(x0), f32x4.demote_f64x2_zero(x1), 0, 2))
+    v128.store(to, i64x2.shuffle(f32x4.demote_f64x2_zero(x2), f32x4.demote_f64x2_zero(x3), 0, 2), 16)
+  }
+}
+
+/** The lower two of four sums times three factors, one after the other, as the reference kernels multiply. */
+// @ts-ignore: decorator
+@inline
+function scaled(sums: v128, scale: v128, scales: usize, alpha: v128): v128 {
+  return f64x2.mul(f64x2.mul(f64x2.mul(f64x2.convert_low_i32x4_s(sums), scale), v128.load(scales)), alpha)
 }
 
 /** Copies rows of up to eight results, 32 bytes apart, to rows of C. */

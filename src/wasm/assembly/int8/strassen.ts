@@ -1,6 +1,6 @@
 import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { panelBytes, widenPanel } from './panels'
-import { stripByPanel, sumsOfStrip, widenStrip } from './strips'
+import { STRIP_SUMS, stripsByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /*
  * Strassen's algorithm, which ../quarters.ts describes. It is exact: what is added grows to 4 * 255 and fits into int16,
@@ -82,7 +82,7 @@ function addQuarters(to: usize, quarter: usize): void {
 // @ts-ignore: decorator
 @inline
 function sumsOfQuarter(rows: u32): usize {
-  return stripsOfQuarter(rows) << 7
+  return stripsOfQuarter(rows) * STRIP_SUMS
 }
 
 /** Bytes of the sums that {@link twoPanels} writes for one panel. */
@@ -94,7 +94,7 @@ export function sumsOfPanel(rows: u32): usize {
 
 /**
  * Rows that have been widened by {@link widenQuarters}, by two panels that lie behind each other.
- * @param wide memory for a part of a panel, widened
+ * @param wide memory for a part of a panel, widened, and for the sums of a strip
  * @param to where the sums go, eight a row, those by the second panel behind those by the first; seven quarters of them
  */
 export function twoPanels(a: usize, rows: u32, k: u32, panel: usize, wide: usize, to: usize): void {
@@ -159,8 +159,8 @@ function quarterByPanel(
 ): void {
   const strip = stripOfQuarter(k)
   const strips = stripsOfQuarter(rows)
-  let at = a + which * strips * strip + from
-  for (let s: usize = 0; s < strips; s++, at += strip, to += 128) stripByPanel(at, wide, wide + 2 * part, to, from > 0)
+  const sums = from > 0 ? wide + 2 * PART : 0
+  stripsByPanel(a + which * strips * strip + from, strip, strips, wide, 2 * part, to, sums)
 }
 
 function addPanel(panel: usize, bytes: usize, to: usize): void {

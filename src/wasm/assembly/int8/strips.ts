@@ -100,11 +100,11 @@ export function sumsOfStrip(strip: usize, end: usize): v128 {
 }
 
 /**
- * A strip by a panel of eight columns, [ceil(k / 2)][8][2] in int16. The sums, which wrap, go to `c`, eight a row.
+ * A strip by a panel of eight columns, [ceil(k / 2)][8][2] in int16. The sums, which wrap, go to `c`, eight a row. Sums
+ * that begin with what is in memory, and two pairs of rows a turn, take longer: V8 then runs out of registers.
  * @param end where the panel ends
- * @param add whether they are added to what is there
  */
-export function stripByPanel(a: usize, p: usize, end: usize, c: usize, add: bool): void {
+export function stripByPanel(a: usize, p: usize, end: usize, c: usize): void {
   let c00 = i32x4.splat(0)
   let c01 = c00
   let c10 = c00
@@ -113,17 +113,6 @@ export function stripByPanel(a: usize, p: usize, end: usize, c: usize, add: bool
   let c21 = c00
   let c30 = c00
   let c31 = c00
-  if (add) {
-    c00 = v128.load(c)
-    c01 = v128.load(c, 16)
-    c10 = v128.load(c, 32)
-    c11 = v128.load(c, 48)
-    c20 = v128.load(c, 64)
-    c21 = v128.load(c, 80)
-    c30 = v128.load(c, 96)
-    c31 = v128.load(c, 112)
-  }
-  // One pair of rows a turn: of two, V8 of Node 20 makes code that takes a third longer.
   for (; p < end; p += 32, a += 16) {
     const b0 = v128.load(p)
     const b1 = v128.load(p, 16)
@@ -148,4 +137,31 @@ export function stripByPanel(a: usize, p: usize, end: usize, c: usize, add: bool
   v128.store(c, c21, 80)
   v128.store(c, c30, 96)
   v128.store(c, c31, 112)
+}
+
+/** Bytes of the sums of a strip by a panel. */
+export const STRIP_SUMS: usize = 128
+
+/**
+ * Strips that lie `step` bytes apart by a panel of `bytes`; the sums go to `c`, those of a strip behind each other.
+ * @param sums memory for the sums of a strip where sums are added to what is in `c`; 0: they are written
+ */
+export function stripsByPanel(
+  a: usize,
+  step: usize,
+  strips: usize,
+  p: usize,
+  bytes: usize,
+  c: usize,
+  sums: usize
+): void {
+  const end = p + bytes
+  for (const last = c + strips * STRIP_SUMS; c < last; c += STRIP_SUMS, a += step) {
+    if (sums == 0) {
+      stripByPanel(a, p, end, c)
+      continue
+    }
+    stripByPanel(a, p, end, sums)
+    for (let i: usize = 0; i < STRIP_SUMS; i += 16) v128.store(c + i, i32x4.add(v128.load(c + i), v128.load(sums + i)))
+  }
 }

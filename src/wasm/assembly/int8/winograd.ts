@@ -214,7 +214,7 @@ function blockOfRows(
       for (let s: u32 = 0; s < count; s++, a += strip) {
         let panel = v + point * matrix
         for (let p: usize = 0; p < tiles; p += 8, panel += strip << 1, product += 128)
-          stripByPanel(a, panel, panel + (strip << 1), product, false)
+          stripByPanel(a, panel, panel + (strip << 1), product)
       }
     }
     for (let s: u32 = 0; s < count; s++) {
