@@ -16,6 +16,7 @@ import {
   type Staging
 } from './staging.ts'
 import { areWorkersMissing, awaitWorkers, isOneAwake, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
+import { type Divided, inWholeTiles, tileOf, type Tiling, tilingOf } from './tiling.ts'
 import { type JobRunner, type KernelName, KERNELS } from './wasm.ts'
 import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
@@ -23,19 +24,8 @@ import { CLOSED, HEADER, STAGE_BYTES, type Workspace, workspaceOf } from './work
  * A job as far as types and dims determine it: a list of output blocks, which threads compute tile by tile. The arrays
  * come with each run.
  */
-export interface JobTemplate {
+export interface JobTemplate extends Divided {
   readonly kernel: KernelName
-  /** Output blocks, and the bytes of each. */
-  readonly blocks: number
-  readonly blockBytes: number
-  /** Blocks of a tile, where the kernel prescribes them. */
-  readonly tile?: number
-  /** Blocks that the kernel computes together, faster than one by one; tiles are multiples of it. */
-  readonly together?: number
-  /** Whether fewer blocks than {@link tile} may be a tile of their own, which then repeats what its blocks share. */
-  readonly isDivisible?: boolean
-  /** Work of the whole job, in bytes that could be copied in the same time. */
-  readonly work: number
   readonly inputs: readonly InputUse[]
   /** `tiles` only where the output blocks lie in their order. */
   readonly outputStaging: Staging
@@ -50,10 +40,6 @@ export interface JobTemplate {
  */
 export type JobResult = 'done' | 'failed' | 'full'
 
-/** Bytes of output of a tile. */
-const TILE_BYTES = 1 << 18
-/** Most blocks of a tile: each may miss all caches. */
-const MAX_TILE_BLOCKS = 1 << 16
 /** Most blocks of a tile where arrays are staged. Tiles of fewer bytes than the stage take up to a third longer. */
 const MAX_STAGED_BLOCKS = 1 << 18
 /** The unit of {@link JobTemplate.work}: bytes that are copied in a nanosecond. */
@@ -66,13 +52,6 @@ const MIN_SHARED_WORK = 1 << 20
 const MIN_AWAKE_WORK = 1 << 18
 /** Work below which a job is run in one go: to yield and to watch the clock pays from some quanta on. */
 const MAX_AT_ONCE = 1 << 22
-/** Tiles for each thread, so that at the end no thread waits long for the others, and the least work of a tile. */
-const TILES_PER_THREAD = 8
-/** The same where blocks are computed together: they read streams, which begin anew with each tile. */
-const STREAMED_TILES_PER_THREAD = 4
-const MIN_TILE_WORK = 1 << 15
-/** Share of their time that threads should compute, of a job whose tiles are best large. */
-const MIN_BALANCE = 0.9
 /** Alignment of arrays that share the stage. */
 const ALIGNMENT = 64
 /** Instead of an address: the array is staged tile by tile. */
@@ -145,31 +124,30 @@ export function runAtOnce(
   const isOutOnHeap = isOnHeap(out)
   if (!isOutOnHeap && (template.outputStaging !== 'whole' || out.byteLength > STAGE_BYTES)) return false
   args[count] = isOutOnHeap ? out.byteOffset : outputStage.bytes.byteOffset
-  const { blocks, args: own } = template
+  const { args: own } = template
   const workers = isShared(work, header) ? workersReady(header, wanted) : 0
-  let tile = Math.min(blocks, tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS))
-  if (workers > 0) tile = sharedTile(template, tile, workers + 1)
-  writeHeader(template, header, args, tile)
+  const tiling = tilingOf(template, workers + 1)
+  writeHeader(template, header, args, tiling)
   for (let i = 0; i < own.length; i++) args[count + 1 + i] = own[i]
   const runner = runnerOf(KERNELS[template.kernel][0], accelerated)
-  if (!(workers > 0 ? runShared(runner, workspace, blocks, tile, workers) : runAlone(runner, workspace, blocks, tile)))
-    return false
+  const isDone = workers > 0 ? runShared(runner, workspace, tiling, workers) : runAlone(runner, workspace, tiling)
+  if (!isDone) return false
   if (!isOutOnHeap) copyFrom(outputStage, out)
   const watcher = jobWatcher()
   if (wanted > 0 && work >= MIN_AWAKE_WORK) watcher?.missed()
-  else watcher?.ran(template, tile, inputs, out)
+  else watcher?.ran(template, tiling.tile, inputs, out)
   return true
 }
 
 /** Computes all blocks of the job that has been written; false where the kernel stopped. */
-function runAlone(runner: JobRunner, { job, scratch }: Workspace, blocks: number, tile: number): boolean {
+function runAlone(runner: JobRunner, { job, scratch }: Workspace, { tile, blocks }: Tiling): boolean {
   for (let start = 0; start < blocks; start += tile)
     if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
   return true
 }
 
-function runShared(runner: JobRunner, workspace: Workspace, blocks: number, tile: number, workers: number): boolean {
-  runTiles(runner, workspace, 0, Math.ceil(blocks / tile), workers)
+function runShared(runner: JobRunner, workspace: Workspace, { tiles }: Tiling, workers: number): boolean {
+  runTiles(runner, workspace, 0, tiles, workers)
   return workspace.header[HEADER.failed] === 0
 }
 
@@ -216,28 +194,9 @@ interface Job {
   readonly addresses: readonly number[]
 }
 
-const tileOf = ({ tile, blockBytes }: JobTemplate, bytes: number, maxBlocks: number): number =>
-  tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
-
 /** Whether workers are to take part in a job, where there are any. */
 const isShared = (work: number, header: Int32Array): boolean =>
   work >= MIN_SHARED_WORK || (work >= MIN_AWAKE_WORK && isOneAwake(header))
-
-/** Blocks of a tile of a job that threads share. */
-function sharedTile({ blocks, isDivisible, together = 1, work }: JobTemplate, tile: number, threads: number): number {
-  if (isDivisible !== true) {
-    const tiles = threads * (together > 1 ? STREAMED_TILES_PER_THREAD : TILES_PER_THREAD)
-    const least = Math.max(blocks / tiles, (blocks * MIN_TILE_WORK) / work)
-    return Math.min(tile, Math.ceil(least / together) * together)
-  }
-  // As large as threads still have about the same to do.
-  for (let part = tile; part > 1; part--) {
-    const tiles = blocks / part
-    if (tile % part === 0 && tiles >= 2 * threads && Math.ceil(tiles / threads) * threads * MIN_BALANCE <= tiles)
-      return part
-  }
-  return 1
-}
 
 /**
  * Runs a job all of whose arrays lie on the heap: between two yields as many tiles as fit into a quantum, shared with
@@ -245,13 +204,11 @@ function sharedTile({ blocks, isDivisible, together = 1, work }: JobTemplate, ti
  */
 function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
   const { template, workspace } = job
-  const { blocks } = template
   const runner = runnerOf(KERNELS[template.kernel][0], workspace.accelerated)
   const wanted = isShared(template.work, workspace.header) ? threads - 1 : 0
   const least = wanted > 0 ? threads : 1
-  let tile = tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)
-  if (wanted > 0) tile = sharedTile(template, tile, threads)
-  const tiles = Math.ceil(blocks / tile)
+  const tiling = tilingOf(template, wanted + 1)
+  const { tiles } = tiling
   // A first estimate, half of what work tells; then what the clock tells.
   const tilesPerNanosecond = (tiles / template.work) * BYTES_PER_NANOSECOND * (wanted > 0 ? threads : 1)
   let perQuantum = wholeTurns((QUANTUM / 2) * tilesPerNanosecond, least)
@@ -259,7 +216,7 @@ function* runInPlace(job: Job, threads: number): Generator<void, boolean> {
     const end = Math.min(tiles, start + perQuantum)
     const begin = clock()
     const workers = wanted > 0 ? workersReady(workspace.header, wanted) : 0
-    writeJob(job, tile)
+    writeJob(job, tiling)
     runTiles(runner, workspace, start, end, workers)
     if (workspace.header[HEADER.failed] !== 0) return false
     start = end
@@ -313,7 +270,7 @@ function* runStaged(job: Job): Generator<void, boolean> {
     const now = clock()
     if (now - yielded > QUANTUM_MS) {
       if (start > 0) yield
-      writeJob(job, tile)
+      writeJob(job, inWholeTiles(blocks, tile))
       yielded = clock()
     }
     const end = Math.min(blocks, start + tile)
@@ -370,15 +327,17 @@ function stageTile(
 }
 
 /** Writes all of a job but the words that threads share and the addresses of staged tiles. */
-function writeJob({ template, workspace: { header, args }, addresses }: Job, tile: number): void {
-  writeHeader(template, header, args, tile)
+function writeJob({ template, workspace: { header, args }, addresses }: Job, tiling: Tiling): void {
+  writeHeader(template, header, args, tiling)
   for (let i = 0; i < addresses.length; i++) args[i] = addresses[i]
   for (let i = 0; i < template.args.length; i++) args[addresses.length + i] = template.args[i]
 }
 
-function writeHeader(template: JobTemplate, header: Int32Array, args: Int32Array, tile: number): void {
+function writeHeader(template: JobTemplate, header: Int32Array, args: Int32Array, tiling: Tiling): void {
   header[HEADER.failed] = 0
-  header[HEADER.tile] = tile
+  header[HEADER.tile] = tiling.tile
+  header[HEADER.whole] = tiling.whole
+  header[HEADER.part] = tiling.part
   header[HEADER.blocks] = template.blocks
   const [module, kernel] = KERNELS[template.kernel]
   header[HEADER.module] = module

@@ -11,9 +11,11 @@ export const HEADER = {
   limit: 4,
   tile: 5,
   blocks: 6,
-  kernel: 7,
-  args: 8,
-  module: 9
+  whole: 7,
+  part: 8,
+  kernel: 9,
+  args: 10,
+  module: 11
 } as const
 /** Value of `next` while no tile may be taken, as in assembly/index.ts: above every limit. */
 export const CLOSED = 2 ** 30

@@ -95,26 +95,27 @@ export const split = defineOp({
   run({ data }, p, call) {
     const axis = normalizeAxis(p.axis, data.dims.length)
     const outer = elementCount(data.dims.slice(0, axis))
-    if (outer === 1 && data.data.length <= MAX_AT_ONCE && splitLine(data, axis, call)) return undefined
-    return splitLines(data, axis, outer, partSizes(data.dims[axis], p, call.outputCount) as number[], call)
+    const sizes = partSizes(data.dims[axis], p, call.outputCount) as number[]
+    if (outer > 1 || data.data.length > MAX_AT_ONCE) return splitLines(data, axis, outer, sizes, call)
+    splitLine(data, axis, sizes, call)
+    return undefined
   }
 })
 
 /** Elements that are copied in one go. */
 const MAX_AT_ONCE = 1 << 16
 
-/** Splits what lies in one line: its parts lie one after the other. False, with nothing done, where some are unread. */
-function splitLine(data: Movable, axis: number, call: KernelContext<Movable>): boolean {
-  for (let i = 0; i < call.outputCount; i++) if (!call.wanted(i)) return false
+/** Splits what lies in one line: its parts lie one after the other. */
+function splitLine(data: Movable, axis: number, sizes: readonly number[], call: KernelContext<Movable>): void {
   const inner = product(data.dims, axis + 1)
-  for (let i = 0, offset = 0; i < call.outputCount; i++) {
-    const part = call.rawOutput(i)
-    const { from, to, per } = unitsOfBoth(data, part)
-    const count = part.dims[axis] * inner
-    copyUnits(from, offset * per, to, 0, count * per)
+  for (let i = 0, offset = 0; i < sizes.length; i++) {
+    const count = sizes[i] * inner
+    if (call.wanted(i)) {
+      const { from, to, per } = unitsOfBoth(data, call.rawOutput(i))
+      copyUnits(from, offset * per, to, 0, count * per)
+    }
     offset += count
   }
-  return true
 }
 
 function* splitLines(

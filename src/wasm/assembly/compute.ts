@@ -45,7 +45,7 @@ import { byteSoftmax, ByteSoftmaxArguments } from './int8/softmax'
 import { lookUpLines, TableArguments } from './int8/table'
 import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
-import { enter, leave, stop, takeTile } from './scheduler'
+import { enter, firstBlock, leave, stop, takeTile } from './scheduler'
 import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 import { wideBest, WideBestArguments } from './wide/best'
 import { cumulate, CumulateArguments } from './wide/cumulate'
@@ -248,8 +248,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
 export function work(job: Job, scratch: usize): void {
   forgetRows()
   for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
-    const from = <u32>tile * job.tile
-    if (compute(job, scratch, from, min(job.blocks, from + job.tile))) return stop(job)
+    const from = firstBlock(job, tile)
+    if (compute(job, scratch, from, min(job.blocks, firstBlock(job, tile + 1)))) return stop(job)
   }
 }
 

@@ -4,7 +4,7 @@ import { gatherRows } from './gather/rows'
 import { gatherTree } from './gather/tree'
 import { gatherTuples } from './gather/tuples'
 import { Job } from './job'
-import { enter, leave, stop, takeTile } from './scheduler'
+import { enter, firstBlock, leave, stop, takeTile } from './scheduler'
 
 export { zero } from './memory'
 
@@ -34,8 +34,8 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
 /** Computes tiles of a job until none is left, or until a kernel has stopped. */
 export function work(job: Job, scratch: usize): void {
   for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
-    const from = <u32>tile * job.tile
-    if (run(job, scratch, from, min(job.blocks, from + job.tile))) return stop(job)
+    const from = firstBlock(job, tile)
+    if (run(job, scratch, from, min(job.blocks, firstBlock(job, tile + 1)))) return stop(job)
   }
 }
 

@@ -17,6 +17,9 @@ export class Job {
   /** Blocks of a tile, and of the whole job. */
   tile: u32
   blocks: u32
+  /** Tiles of so many blocks; those after them have `part`. */
+  whole: u32
+  part: u32
   /** Number of the kernel; see `run` in index.ts. */
   kernel: i32
   /** Address of the kernel's arguments. */

@@ -9,6 +9,12 @@ export function takeTile(job: Job): i32 {
   return tile < job.limit ? tile : -1
 }
 
+/** The first block of a tile. */
+export function firstBlock(job: Job, tile: u32): u32 {
+  const whole = min(tile, job.whole)
+  return whole * job.tile + (tile - whole) * job.part
+}
+
 /** Stops a job at a value that its kernel cannot serve: no thread takes another tile. */
 export function stop(job: Job): void {
   atomic.store<i32>(changetype<usize>(job) + offsetof<Job>('failed'), 1)

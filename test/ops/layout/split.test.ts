@@ -33,6 +33,12 @@ describe('ONNX Split', () => {
           ...data
         ])
       expect(cut(1)).toEqual(cut(2).map(part => part.slice(0, part.length / 2)))
+      const rest = runOp(['onnx', 'Split', 13], [iota([1, 5, 3], type), ints(2, 0, 3)], {
+        outputs: 3,
+        attributes: { axis: 1 },
+        unwanted: [0, 1]
+      })
+      expect(parts(rest.slice(2))).toEqual(cut(1).slice(2))
     }
   )
 

@@ -1,0 +1,77 @@
+/** What says how a job is divided among threads. */
+export interface Divided {
+  /** Output blocks, and the bytes of each. */
+  readonly blocks: number
+  readonly blockBytes: number
+  /** Blocks of a tile, where the kernel prescribes them. */
+  readonly tile?: number
+  /** Blocks that the kernel computes together, faster than one by one; tiles are multiples of it. */
+  readonly together?: number
+  /** Whether fewer blocks than {@link tile} may be a tile of their own, which then repeats what its blocks share. */
+  readonly isDivisible?: boolean
+  /** Work of the whole job, in bytes that could be copied in the same time. */
+  readonly work: number
+}
+
+/** Bytes of output of a tile. */
+const TILE_BYTES = 1 << 18
+/** Most blocks of a tile: each may miss all caches. */
+const MAX_TILE_BLOCKS = 1 << 16
+/** Tiles for each thread, so that at the end no thread waits long for the others, and the least work of a tile. */
+const TILES_PER_THREAD = 8
+/** The same where blocks are computed together: they read streams, which begin anew with each tile. */
+const STREAMED_TILES_PER_THREAD = 4
+const MIN_TILE_WORK = 1 << 15
+/** Parts of each of the last tiles of a job that threads share, where blocks are computed together. */
+const PARTS = 4
+/** Share of their time that threads should compute, of a job whose tiles are best large. */
+const MIN_BALANCE = 0.9
+
+/** How a job is divided: `whole` tiles of `tile` blocks, then tiles of `part`. */
+export interface Tiling {
+  readonly blocks: number
+  readonly tile: number
+  readonly whole: number
+  readonly part: number
+  readonly tiles: number
+}
+
+/**
+ * How the given number of threads divide a job. Where they share streams, the last tiles are parts of tiles: threads
+ * wait for the one that ends last, but streams that begin anew with each tile had better be long.
+ */
+export function tilingOf(template: Divided, threads: number): Tiling {
+  const { blocks, together = 1 } = template
+  const alone = Math.max(1, Math.min(blocks, tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)))
+  const tile = threads > 1 ? sharedTile(template, alone, threads) : alone
+  const whole = Math.floor(blocks / tile) - threads
+  if (threads === 1 || together === 1 || whole < 0) return inWholeTiles(blocks, tile)
+  const part = Math.ceil(tile / PARTS / together) * together
+  return { blocks, tile, whole, part, tiles: whole + Math.ceil((blocks - whole * tile) / part) }
+}
+
+/** All tiles have as many blocks, but the last one. */
+export function inWholeTiles(blocks: number, tile: number): Tiling {
+  const tiles = Math.ceil(blocks / tile)
+  return { blocks, tile, whole: tiles, part: tile, tiles }
+}
+
+/** Blocks of a tile of no more than so many bytes and blocks. */
+export const tileOf = ({ tile, blockBytes }: Divided, bytes: number, maxBlocks: number): number =>
+  tile ?? Math.max(1, Math.min(maxBlocks, Math.floor(bytes / blockBytes)))
+
+/** Blocks of a tile of a job that threads share. */
+function sharedTile({ blocks, isDivisible, together = 1, work }: Divided, tile: number, threads: number): number {
+  if (isDivisible !== true) {
+    const tiles = threads * (together > 1 ? STREAMED_TILES_PER_THREAD : TILES_PER_THREAD)
+    const least = Math.max(blocks / tiles, (blocks * MIN_TILE_WORK) / work)
+    return Math.min(tile, Math.ceil(least / together) * together)
+  }
+  // As large as threads still have about the same to do.
+  for (let part = tile; part > 1; part--) {
+    const tiles = blocks / part
+    if (tile % part === 0 && tiles >= 2 * threads && Math.ceil(tiles / threads) * threads * MIN_BALANCE <= tiles)
+      return part
+  }
+  return 1
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { type Divided, type Tiling, tilingOf } from '../../src/wasm/tiling.ts'
+
+/** Where the tiles begin, as threads compute it, and where the last one ends. */
+const startsOf = ({ blocks, tile, whole, part, tiles }: Tiling): number[] =>
+  Array.from({ length: tiles + 1 }, (_, i) =>
+    Math.min(blocks, Math.min(i, whole) * tile + Math.max(0, i - whole) * part)
+  )
+
+test('tiles hold every block of a job once, whatever it is divided among', () => {
+  const base: Divided = { blocks: 0, blockBytes: 32, work: 1 << 24 }
+  const wrong: unknown[] = []
+  for (const kind of [{}, { tile: 40, together: 4 }, { tile: 24, isDivisible: true }])
+    for (let blocks = 1; blocks < 200; blocks += 3)
+      for (let threads = 1; threads < 5; threads++) {
+        const starts = startsOf(tilingOf({ ...base, ...kind, blocks }, threads))
+        const isRising = starts.every((start, i) => i === 0 || start > starts[i - 1])
+        if (starts[0] !== 0 || starts.at(-1) !== blocks || !isRising) wrong.push({ kind, blocks, threads })
+      }
+  expect(wrong).toEqual([])
+})
+
+test('a job without blocks has no tiles', () => {
+  expect(tilingOf({ blocks: 0, blockBytes: 4, work: 0 }, 1).tiles).toBe(0)
+})
+
+test('the last tiles of streams that threads share are short, whole numbers of the blocks computed together', () => {
+  const streams = { blocks: 176, blockBytes: 32, tile: 96, together: 4, work: 1 << 22 }
+  expect(tilingOf(streams, 2)).toEqual({ blocks: 176, tile: 24, whole: 5, part: 8, tiles: 12 })
+  expect(tilingOf(streams, 1)).toMatchObject({ tile: 96, tiles: 2, part: 96 })
+})
