@@ -126,6 +126,9 @@ export async function serveFolder(folder: string): Promise<{ readonly server: Se
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/` }
 }
 
+/** How often a page is asked what is waited for: asked at each frame, browsers would draw 60 of them a second. */
+const ASKED = { polling: 50 } as const
+
 /** A file that the page gave to its user. */
 export interface SavedFile {
   readonly name: string
@@ -152,10 +155,6 @@ export class Visit {
   }
 
   /** Ends what the page is at, and forgets what it asked for. */
-  async leave(): Promise<void> {
-    await this.page.goto('about:blank')
-    this.forget()
-  }
 
   /** Forgets what the page asked for and what went wrong. */
   forget(): void {
@@ -171,11 +170,16 @@ export class Visit {
   }
 
   async settled(): Promise<void> {
-    await this.page.waitForFunction(
+    await this.waitFor(
       () =>
         (document.querySelector('.work') !== null || document.querySelector('.failure') !== null) &&
         document.querySelector('.busy') === null
     )
+  }
+
+  /** Waits until a function says yes, which is called in the page with what it is given. */
+  async waitFor<Given extends unknown[]>(holds: (...given: Given) => boolean, ...given: Given): Promise<void> {
+    await this.page.waitForFunction(holds as (...given: unknown[]) => boolean, ASKED, ...given)
   }
 
   /** Presses the button that says so. */
@@ -200,9 +204,8 @@ export class Visit {
       Object.assign(globalThis, { savedFiles: files })
     })
     await this.press(button)
-    await this.page.waitForFunction(
+    await this.waitFor(
       wanted => (globalThis as unknown as { savedFiles: unknown[] }).savedFiles.length >= wanted,
-      {},
       count
     )
     const files = await this.page.evaluate(
@@ -223,9 +226,8 @@ export class Visit {
   }
 
   async waitForText(selector: string, text: string): Promise<void> {
-    await this.page.waitForFunction(
+    await this.waitFor(
       (where, what) => [...document.querySelectorAll(where)].some(each => each.textContent?.includes(what)),
-      {},
       selector,
       text
     )

@@ -76,7 +76,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
   /** Loads the page anew, in one tab for all tests: another tab takes a browser as long as the page. */
   const visit = async (width = 1280, at = url): Promise<Visit> => {
     tab ??= new Visit(await browser.newPage())
-    await tab.leave()
+    tab.forget()
     await tab.page.setViewport({ width, height: 800 })
     await tab.page.goto(at)
     await tab.page.waitForSelector('.start')
@@ -93,9 +93,9 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(readFileSync(AXE, 'utf8'))
     return page.evaluate(async () => {
       const { axe } = globalThis as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
       }
-      const { violations } = await axe.run()
+      const { violations } = await axe.run({ resultTypes: ['violations'], selectors: false })
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' ')}`)
     })
   }
@@ -171,6 +171,18 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(seen.errors).toEqual([])
   })
 
+  test('is walked through by keyboard', async () => {
+    const seen = await stay()
+    const isNothingSelected = (): boolean => document.querySelector('.graph [role=status]')?.textContent === ''
+    await seen.page.focus('.graph canvas')
+    await seen.page.keyboard.press('Escape')
+    await seen.waitFor(isNothingSelected)
+    for (const key of ['ArrowDown', 'ArrowDown'] as const) await seen.page.keyboard.press(key)
+    await seen.waitForText('.graph [role=status]', 'Gather')
+    await seen.page.keyboard.press('Escape')
+    await seen.waitFor(isNothingSelected)
+  })
+
   test('waits at the node that first gives NaN, and goes on', async () => {
     const text = `<ir_version: 8, opset_import: ["" : 17]>
       g (float[2] x) => (float[2] y) { [sum] a = Add (x, x)  [log] b = Log (a)  [end] y = Neg (b) }`
@@ -213,6 +225,60 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(seen.errors).toEqual([])
   })
 
+  test('compares two models on the same inputs, and names the first node that differs', async () => {
+    const seen = await stay()
+    const files = ['one', 'two'].map((name, i) => {
+      const text = `<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x) => (float[2] y) <float[2] w = {1, ${i + 1}}>
+        { [neg] a = Neg (x)  [add] b = Add (a, w)  [end] y = Abs (b) }`
+      const file = join(folder, `${name}.onnx`)
+      writeFileSync(file, Buffer.concat([...modelFiles(parseModel(text), `${name}.onnx`).files[0].chunks]))
+      return file
+    })
+    await seen.give(files[0])
+    await seen.tab('run')
+    await upload(seen, 'Files of the other model', files[1])
+    await seen.waitForText('.panel h3', 'First difference')
+    expect(await seen.text('.panel .bad')).toBe('2 of 3 values differ. | apart by 1.00')
+    expect(await seen.text('.beside h2')).toBe('two.onnx')
+    // The first difference is in sight at once, in both.
+    expect(await seen.text('.stage .graph [role=status]')).toMatch(/^Add/)
+    const ends = await seen.page.$$eval('.stages canvas:first-child', all => all.map(each => each.clientWidth))
+    expect(ends).toHaveLength(2)
+    expect(Math.min(...ends)).toBeGreaterThan(200)
+    expect(await barriers(seen)).toEqual([])
+    const [{ name, bytes }] = await seen.saved('Report .html')
+    expect(name).toBe('one.html')
+    await holdReport(bytes)
+    await seen.press('b')
+    await seen.waitForText('.panel .name', 'add')
+    await seen.page.click('.beside button')
+    await seen.waitFor(() => document.querySelector('.beside') === null)
+    expect(seen.errors).toEqual([])
+  })
+
+  test('stops a run that would not end, and runs again', async () => {
+    const file = join(folder, 'endless.onnx')
+    const text = `<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2] x) => (float[2] y) {
+        most = Constant <value = int64 {9223372036854775807}> ()
+        yes = Constant <value = bool {1}> ()
+        y = Loop <body = b (int64 i, bool go, float[2] s) => (bool more, float[2] t) {
+          more = Identity (go)  t = Neg (s) }> (most, yes, x) }`
+    const [{ chunks }] = modelFiles(parseModel(text), 'endless.onnx').files
+    writeFileSync(file, Buffer.concat([...chunks]))
+    const seen = await stay()
+    await seen.give(file)
+    await seen.tab('run')
+    for (let i = 0; i < 2; i++) {
+      await seen.press('Run')
+      await seen.waitForText('.panel h2', 'Running')
+      await seen.press('Stop')
+      await seen.waitForText('.panel h2', 'It stopped')
+    }
+    expect(seen.errors).toEqual([])
+  })
+
   test('takes pictures and recordings, and shows what the model gets', async () => {
     const text = `<ir_version: 8, opset_import: ["" : 17]>
       g (float[1, 3, 1, 2] x, float[1, t] s) => (float[1, 3, 1, 2] y, float[1, t] z) { y = Neg (x)  z = Neg (s) }`
@@ -247,38 +313,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(seen.errors).toEqual([])
   })
 
-  test('compares two models on the same inputs, and names the first node that differs', async () => {
-    const seen = await visit()
-    const files = ['one', 'two'].map((name, i) => {
-      const text = `<ir_version: 8, opset_import: ["" : 17]>
-        g (float[2] x) => (float[2] y) <float[2] w = {1, ${i + 1}}>
-        { [neg] a = Neg (x)  [add] b = Add (a, w)  [end] y = Abs (b) }`
-      const file = join(folder, `${name}.onnx`)
-      writeFileSync(file, Buffer.concat([...modelFiles(parseModel(text), `${name}.onnx`).files[0].chunks]))
-      return file
-    })
-    await seen.give(files[0])
-    await seen.tab('run')
-    await upload(seen, 'Files of the other model', files[1])
-    await seen.waitForText('.panel h3', 'First difference')
-    expect(await seen.text('.panel .bad')).toBe('2 of 3 values differ. | apart by 1.00')
-    expect(await seen.text('.beside h2')).toBe('two.onnx')
-    // The first difference is in sight at once, in both.
-    expect(await seen.text('.stage .graph [role=status]')).toMatch(/^Add/)
-    const ends = await seen.page.$$eval('.stages canvas:first-child', all => all.map(each => each.clientWidth))
-    expect(ends).toHaveLength(2)
-    expect(Math.min(...ends)).toBeGreaterThan(200)
-    expect(await barriers(seen)).toEqual([])
-    const [{ name, bytes }] = await seen.saved('Report .html')
-    expect(name).toBe('one.html')
-    await holdReport(bytes)
-    await seen.press('b')
-    await seen.waitForText('.panel .name', 'add')
-    await seen.page.click('.beside button')
-    await seen.page.waitForFunction(() => document.querySelector('.beside') === null)
-    expect(seen.errors).toEqual([])
-  })
-
   test('opens a model at the address of another host, and asks nobody else', async () => {
     const { server, url: elsewhere } = await serveFolder(MODELS)
     const asked: (string | undefined)[] = []
@@ -308,39 +342,6 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.waitForText('.panel h2', 'Done')
     expect((await seen.saved('Report .html'))[0].bytes.toString()).toContain('palette.onnx')
     expect(seen.errors).toEqual([])
-  })
-
-  test('stops a run that would not end, and runs again', async () => {
-    const file = join(folder, 'endless.onnx')
-    const text = `<ir_version: 8, opset_import: ["" : 17]>
-      g (float[2] x) => (float[2] y) {
-        most = Constant <value = int64 {9223372036854775807}> ()
-        yes = Constant <value = bool {1}> ()
-        y = Loop <body = b (int64 i, bool go, float[2] s) => (bool more, float[2] t) {
-          more = Identity (go)  t = Neg (s) }> (most, yes, x) }`
-    const [{ chunks }] = modelFiles(parseModel(text), 'endless.onnx').files
-    writeFileSync(file, Buffer.concat([...chunks]))
-    const seen = await stay()
-    await seen.give(file)
-    await seen.tab('run')
-    for (let i = 0; i < 2; i++) {
-      await seen.press('Run')
-      await seen.waitForText('.panel h2', 'Running')
-      await seen.press('Stop')
-      await seen.waitForText('.panel h2', 'It stopped')
-    }
-    expect(seen.errors).toEqual([])
-  })
-
-  test('is walked through by keyboard', async () => {
-    const seen = await visit()
-    await seen.press('A gather')
-    await seen.settled()
-    await seen.page.focus('.graph canvas')
-    for (const key of ['ArrowDown', 'ArrowDown'] as const) await seen.page.keyboard.press(key)
-    await seen.waitForText('.graph [role=status]', 'Gather')
-    await seen.page.keyboard.press('Escape')
-    await seen.page.waitForFunction(() => document.querySelector('.graph [role=status]')?.textContent === '')
   })
 
   test.each([390, 2560])('has no barriers and nothing beside it at %s pixels', async width => {

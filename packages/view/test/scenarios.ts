@@ -66,15 +66,15 @@ async function setSize({ page }: Visit, name: string, size: number): Promise<voi
   )
 }
 
-async function search({ page }: Visit, text: string, type: string): Promise<void> {
+async function search(seen: Visit, text: string, type: string): Promise<void> {
+  const { page } = seen
   await page.focus('.search input')
   await page.$eval('.search input', field => field.select())
   await page.keyboard.type(text)
   await page.waitForSelector('.search [role=option]')
   await page.keyboard.press('Enter')
-  await page.waitForFunction(
+  await seen.waitFor(
     wanted => [...document.querySelectorAll('#tab-body h2')].some(title => title.textContent === wanted),
-    {},
     type
   )
 }
