@@ -33,13 +33,11 @@ const THRESHOLDED: i32 = 46
 const SOFTSIGN: i32 = 47
 const MISH: i32 = 48
 
+/** Activations of models of today, two vectors of which are computed at once. */
 // @ts-ignore: decorator
 @inline
-function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
+function activate(kind: i32, x: v128): v128 {
   switch (kind) {
-    // NaN stays NaN: pmax(a, b) is a < b ? b : a.
-    case CLIP:
-      return f32x4.pmin(f32x4.pmax(x, p), q)
     case SILU:
       return f32x4.mul(x, sigmoid(x))
     case GELU:
@@ -51,8 +49,18 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
     }
     case SIGMOID:
       return sigmoid(x)
-    case TANH:
+    default:
       return tanh(x)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
+  switch (kind) {
+    // NaN stays NaN: pmax(a, b) is a < b ? b : a.
+    case CLIP:
+      return f32x4.pmin(f32x4.pmax(x, p), q)
     case LEAKY:
       return v128.bitselect(f32x4.mul(x, p), x, f32x4.lt(x, splat(0)))
     case HARD_SIGMOID:
@@ -124,17 +132,25 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
 function loop(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
   const vectors = y + (bytes & ~15)
   const end = y + bytes
-  // V8 makes constants anew for each vector: two at once share them.
-  if (kind == SILU || kind == GELU || kind == GELU_TANH || kind == SIGMOID || kind == TANH)
-    for (; y + 32 <= vectors; x += 32, y += 32) {
-      const first = apply(kind, v128.load(x), p, q)
-      const second = apply(kind, v128.load(x, 16), p, q)
-      v128.store(y, first)
-      v128.store(y, second, 16)
-    }
   for (; y < vectors; x += 16, y += 16) v128.store(y, apply(kind, v128.load(x), p, q))
   // Up to three elements at the end go through a vector of one element each.
   for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(apply(kind, v128.load32_splat(x), p, q), 0))
+}
+
+/** The same of {@link activate}. V8 makes constants anew for each vector: two at once share them. */
+// @ts-ignore: decorator
+@inline
+function activations(kind: i32, x: usize, y: usize, bytes: usize): void {
+  const vectors = y + (bytes & ~15)
+  const end = y + bytes
+  for (; y + 32 <= vectors; x += 32, y += 32) {
+    const first = activate(kind, v128.load(x))
+    const second = activate(kind, v128.load(x, 16))
+    v128.store(y, first)
+    v128.store(y, second, 16)
+  }
+  for (; y < vectors; x += 16, y += 16) v128.store(y, activate(kind, v128.load(x)))
+  for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(activate(kind, v128.load32_splat(x)), 0))
 }
 
 /** y = f(x) for elements side by side; x and y may be the same. */
@@ -145,15 +161,15 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
     case CLIP:
       return loop(CLIP, x, y, bytes, p, q)
     case SILU:
-      return loop(SILU, x, y, bytes, p, q)
+      return activations(SILU, x, y, bytes)
     case GELU:
-      return loop(GELU, x, y, bytes, p, q)
+      return activations(GELU, x, y, bytes)
     case GELU_TANH:
-      return loop(GELU_TANH, x, y, bytes, p, q)
+      return activations(GELU_TANH, x, y, bytes)
     case SIGMOID:
-      return loop(SIGMOID, x, y, bytes, p, q)
+      return activations(SIGMOID, x, y, bytes)
     case TANH:
-      return loop(TANH, x, y, bytes, p, q)
+      return activations(TANH, x, y, bytes)
     case LEAKY:
       return loop(LEAKY, x, y, bytes, p, q)
     case HARD_SIGMOID:
