@@ -120,7 +120,7 @@ describe('progress', () => {
   }
 
   test('shows after a second, at most ten times a second, and goes', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
+    vi.useFakeTimers({ toFake: ['hrtime'] })
     const { written, ...streams } = terminal(true, { NO_COLOR: '' })
     const progress = startProgress(streams)
     for (let i = 0; i < 130; i++) {
@@ -135,7 +135,7 @@ describe('progress', () => {
     ['not on a terminal', false, ''],
     ['with NO_COLOR', true, '1']
   ])('is not shown %s', (_, isTTY, noColor) => {
-    vi.useFakeTimers({ toFake: ['performance'] })
+    vi.useFakeTimers({ toFake: ['hrtime'] })
     const { written, ...streams } = terminal(isTTY, { NO_COLOR: noColor })
     const progress = startProgress(streams)
     vi.advanceTimersByTime(5000)
