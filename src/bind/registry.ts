@@ -32,8 +32,8 @@ export const createRegistry = (ops: readonly Op[]): Registry => registryOf(libra
 
 /** A registry that asks a library for the operators of a type when a node first has it. */
 function registryOf(library: OpLibrary): Registry {
-  const found = new Map<string, { readonly versions: Index; readonly expands: boolean }>()
-  const ofType = (type: string): { readonly versions: Index; readonly expands: boolean } | undefined => {
+  const found = new Map<string, OfType>()
+  const ofType = (type: string): OfType | undefined => {
     const known = found.get(type)
     if (known) return known
     const ops = library.ofType(type)
@@ -52,6 +52,13 @@ function registryOf(library: OpLibrary): Registry {
         .at(-1),
     list: () => [...indexOf(library.all())].flatMap(([key, bindings]) => listed(key, bindings))
   }
+}
+
+/** What there is of a type of nodes. */
+interface OfType {
+  readonly versions: Index
+  /** Whether an ONNX operator of the type stands for other nodes. */
+  readonly expands: boolean
 }
 
 /** Versions by dialect, domain and type. */

@@ -1,8 +1,9 @@
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import type { WatchedJob } from './job-watcher.ts'
 import { bytesOf, type NumericArray } from './staging.ts'
+import type { Tiling } from './tiling.ts'
 import { type JobRunner, KERNELS, type Wasm } from './wasm.ts'
-import { HEADER, workspaceOf } from './workspace.ts'
+import { HEADER, type Workspace, workspaceOf } from './workspace.ts'
 
 /** Bytes that are taken of the heap at once. */
 const CHUNK_BYTES = 1 << 16
@@ -59,11 +60,11 @@ export const liesIn = (array: ArrayBufferView, other: ArrayBufferView): boolean 
 
 /** A job all of whose words have been written once, for arrays that stay where they are. */
 export class FixedJob {
+  readonly job: number
+  readonly scratch: number
+  readonly blocks: number
+  readonly tile: number
   private readonly runner: JobRunner
-  private readonly job: number
-  private readonly scratch: number
-  private readonly blocks: number
-  private readonly tile: number
 
   constructor(runner: JobRunner, job: number, scratch: number, blocks: number, tile: number) {
     this.runner = runner
@@ -75,10 +76,7 @@ export class FixedJob {
 
   /** Computes all blocks in the calling thread; false where the kernel stopped at a value that it cannot serve. */
   run(): boolean {
-    const { runner, job, scratch, blocks, tile } = this
-    for (let start = 0; start < blocks; start += tile)
-      if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
-    return true
+    return runAlone(this.runner, this, this)
   }
 }
 
@@ -119,6 +117,17 @@ function addressOf(input: NumericArray, arena: Arena): number | undefined {
   const copy = arena.take(input.byteLength)
   copy?.set(bytesOf(input))
   return copy?.byteOffset
+}
+
+/** Computes all blocks of the job that has been written; false where the kernel stopped. */
+export function runAlone(
+  runner: JobRunner,
+  { job, scratch }: Pick<Workspace, 'job' | 'scratch'>,
+  { tile, blocks }: Pick<Tiling, 'tile' | 'blocks'>
+): boolean {
+  for (let start = 0; start < blocks; start += tile)
+    if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
+  return true
 }
 
 /** The exports of the module with this number. */

@@ -1,6 +1,6 @@
 import { clock } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
-import { runnerOf } from './fixed-jobs.ts'
+import { runAlone, runnerOf } from './fixed-jobs.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { jobWatcher } from './job-watcher.ts'
 import {
@@ -136,13 +136,6 @@ export function runAtOnce(
   const watcher = jobWatcher()
   if (wanted > 0 && work >= MIN_AWAKE_WORK) watcher?.missed()
   else watcher?.ran(template, tiling.tile, inputs, out)
-  return true
-}
-
-/** Computes all blocks of the job that has been written; false where the kernel stopped. */
-function runAlone(runner: JobRunner, { job, scratch }: Workspace, { tile, blocks }: Tiling): boolean {
-  for (let start = 0; start < blocks; start += tile)
-    if (runner.run(job, scratch, start, Math.min(blocks, start + tile)) !== 0) return false
   return true
 }
 
