@@ -87,8 +87,11 @@ const cellsIn = (batches: readonly Batch[], at: number): string[] =>
 async function read(path: string, skip = 0): Promise<{ batches: Batch[]; fields: readonly { name: string }[] }> {
   const reader = await readParquet(await openInput(path), skip)
   const batches: Batch[] = []
-  for await (const batch of reader.batches()) batches.push(batch)
-  await reader.close()
+  try {
+    for await (const batch of reader.batches()) batches.push(batch)
+  } finally {
+    await reader.close()
+  }
   return { batches, fields: reader.fields }
 }
 
