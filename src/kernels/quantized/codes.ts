@@ -34,14 +34,15 @@ export function everyCode(type: DType): Tensor {
   return codes
 }
 
+function toNumbers({ data }: Tensor, { scale, zero }: Quantization, to: Float64Array, from: number, end: number): void {
+  const codes = data as Uint8Array
+  for (let i = from; i < end; i++) to[i] = (codes[i] - zero) * scale
+}
+
 /** The numbers that 8-bit codes stand for. */
 export function* dequantized(codes: Tensor, { scale, zero }: Quantization): Generator<void, Tensor<'float64'>> {
-  const table = Float64Array.from(everyCode(codes.type).data as Uint8Array, code => (code - zero) * scale)
   const numbers = allocate('float64', codes.dims)
-  const bytes = bytesOf(codes)
-  yield* inChunks(bytes.length, (from, to) => {
-    for (let i = from; i < to; i++) numbers.data[i] = table[bytes[i]]
-  })
+  yield* inChunks(codes.data.length, (from, to) => toNumbers(codes, { scale, zero }, numbers.data, from, to))
   return numbers
 }
 
@@ -81,7 +82,8 @@ export function recodingTable(
 ): Tensor {
   const table = allocate(types.to, [CODES])
   const codes = table.data as Uint8Array
-  const numbers = Float64Array.from(everyCode(types.from).data as Uint8Array, code => (code - from.zero) * from.scale)
+  const numbers = new Float64Array(CODES)
+  toNumbers(everyCode(types.from), from, numbers, 0, CODES)
   change?.(numbers, numbers, 0, CODES)
   const lowest = types.to === 'int8' ? -128 : 0
   for (let i = 0; i < CODES; i++)

@@ -106,7 +106,7 @@ export function* embed(
     ? yield* lookedUp(positions, positionIds)
     : yield* rowsAt(
         positions,
-        Int32Array.from({ length: count }, (_, i) => i),
+        new Int32Array(count).map((_, i) => i),
         [1, count]
       )
   yield* binary(ADD, sum, yield* numbersOf(own, 'positions'), sum)

@@ -56,7 +56,7 @@ export const selectQAttention = selectorFor(call => {
       return kernel(factorsOf(operands), parameters, own) ?? NOTHING
     }
   const packFactors: Pack = function* (given, parameters, context) {
-    const packing = pack(factorsOf(given), parameters, context)
+    const packing = pack(constantFactors(given), parameters, context)
     const packed = packing && Symbol.iterator in packing ? yield* packing : packing
     if (packed === undefined) return undefined
     const { b: panels, ...lists } = packed
@@ -70,16 +70,27 @@ const NOTHING: Paced = (function* () {})()
 /** The packed form of QAttention as that of MatMulIntegerToFloat. */
 const panelsOf = ({ weights: b, ...lists }: Packed): Packed => ({ ...lists, b })
 
+/** Operands of QAttention by the names that MatMulIntegerToFloat has for them. */
+const factorsOf = <T>(operands: Readonly<Record<string, T>>): Readonly<Record<string, T>> => ({
+  a: operands.input,
+  b: operands.weights,
+  aScale: operands.inputScale,
+  bScale: operands.weightScale,
+  aZero: operands.inputZero,
+  bZero: operands.weightZero,
+  bias: operands.bias
+})
+
 const FACTORS = Object.entries({
   ...{ input: 'a', weights: 'b', inputScale: 'aScale', weightScale: 'bScale', inputZero: 'aZero', weightZero: 'bZero' },
   bias: 'bias'
 })
 
-/** Operands of QAttention by the names that MatMulIntegerToFloat has for them, each read when it is asked for. */
-function factorsOf<T>(operands: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  const factors: Record<string, T> = {}
+/** {@link factorsOf} constants, as far as they are there, each read when it is asked for. */
+function constantFactors(constants: Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>> {
+  const factors: Record<string, Tensor> = {}
   for (const [from, to] of FACTORS)
-    if (from in operands) Object.defineProperty(factors, to, { enumerable: true, get: () => operands[from] })
+    if (from in constants) Object.defineProperty(factors, to, { enumerable: true, get: () => constants[from] })
   return factors
 }
 
