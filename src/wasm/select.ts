@@ -52,7 +52,7 @@ import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRms
 import { selectConcat, selectSplit } from './kernels/parts.ts'
 import { selectSampled } from './kernels/points.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
-import { selectPow } from './kernels/pow.ts'
+import { selectIntegerPow, selectPow } from './kernels/pow.ts'
 import {
   selectDequantizeLinear,
   selectDynamicQuantizeLinear,
@@ -131,6 +131,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Div', either(selectBinary('divide'), selectArithmetic('divide'))],
   ['Maximum', either(selectBinary('maximum'), selectArithmetic('maximum'))],
   ['Minimum', either(selectBinary('minimum'), selectArithmetic('minimum'))],
+  ['Pow', selectIntegerPow],
   ['Mod', selectArithmetic('floorMod')],
   ['FloorMod', selectArithmetic('floorMod')],
   ['BitwiseAnd', selectArithmetic('and')],

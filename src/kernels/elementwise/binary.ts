@@ -94,10 +94,13 @@ export const FLOOR_MOD: BinaryLoops = {
   }
 }
 
-/** Powers of floats as IEEE 754 `pow` has them, and of 64-bit integers, low bits kept. */
+/** Powers of floats as IEEE 754 `pow` has them, and of integers, low bits kept. */
 export const POWER: BinaryLoops = {
   float: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = power(a[p], b[q])
+  },
+  int: (a, p, s, b, q, t, out, o, u, n) => {
+    for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = intPower(a[p], b[q])
   },
   big: (a, p, s, b, q, t, out, o, u, n) => {
     for (let i = 0; i < n; i++, p += s, q += t, o += u) out[o] = bigPower(a[p], b[q])
@@ -120,6 +123,16 @@ export function bigPower(base: bigint, exponent: bigint): bigint {
   let result = 1n
   for (let square = base, rest = exponent; rest > 0n; rest >>= 1n, square = BigInt.asIntN(64, square * square)) {
     if ((rest & 1n) === 1n) result = BigInt.asIntN(64, result * square)
+  }
+  return result
+}
+
+/** {@link bigPower} of 32-bit integers: the low 32 bits. */
+function intPower(base: number, exponent: number): number {
+  if (exponent < 0) return Number(bigPower(BigInt(base), BigInt(exponent)))
+  let result = 1
+  for (let square = base, rest = exponent; rest > 0; rest >>>= 1, square = Math.imul(square, square)) {
+    if ((rest & 1) === 1) result = Math.imul(result, square)
   }
   return result
 }

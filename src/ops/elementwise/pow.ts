@@ -14,7 +14,7 @@ import { NUMERIC } from '../../op-kit/types.ts'
 import { arithmetic } from '../../shapes/elem.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type Int, mul } from '../../shapes/sym.ts'
-import { isFloat, isInteger } from '../../tensor/dtype.ts'
+import { type DType, is64BitInteger, isFloat, isInteger } from '../../tensor/dtype.ts'
 import { allocate, withDims } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -55,12 +55,19 @@ export const pow = defineOp({
       yield* binary(POWER, base, isFloat(exponents.type) ? exponents : yield* convertedPaced(exponents, 'float64'), out)
       return
     }
+    if (isNarrow(base.type) && isNarrow(exponents.type)) {
+      yield* binary(POWER, base, exponents, out)
+      return
+    }
     const type = isInteger(exponents.type) ? 'int64' : 'float64'
     const powers = allocate(type, out.dims)
     yield* binary(POWER, yield* convertedPaced(base, type), yield* convertedPaced(exponents, type), powers)
     yield* convertPaced(powers, out)
   }
 })
+
+/** Whether elements are integers that a number holds. */
+const isNarrow = (type: DType): boolean => isInteger(type) && !is64BitInteger(type)
 
 const MAX_SYMBOLIC_EXPONENT = 8n
 

@@ -7,6 +7,7 @@ import { flag, inputInts } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { sizesOf, unknownDims } from '../../shapes/lists.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 
 interface Params {
   /** `[N, C, H, W]` or `[N, C, D, H, W]`. */
@@ -49,7 +50,7 @@ export const affineGridRules = defineRules({
  */
 export const affineGrid = /* @__PURE__ */ withKernel(affineGridRules, {
   *run({ theta }, { size, alignCorners }, call) {
-    const out = call.output()
+    const out = call.rawOutput()
     const matrices = yield* readNumbers(theta)
     const { numbers, finish } = targetOf(out)
     const dims = size.slice(2)
@@ -59,22 +60,38 @@ export const affineGrid = /* @__PURE__ */ withKernel(affineGridRules, {
       )
     )
     const axes = dims.length
+    const width = dims[axes - 1]
     const pace = new Pace()
-    const at = new Array<number>(axes).fill(0)
-    for (let p = 0; p < numbers.length; p += axes) {
+    const at = new Array<number>(axes - 1).fill(0)
+    for (let p = 0; p < numbers.length; p += width * axes) {
       const matrix = Math.floor(p / (numbers.length / size[0])) * axes * (axes + 1)
       for (let row = 0; row < axes; row++) {
-        let sum = matrices[matrix + row * (axes + 1) + axes]
-        for (let k = 0; k < axes; k++)
-          sum += matrices[matrix + row * (axes + 1) + k] * lines[axes - 1 - k][at[axes - 1 - k]]
-        numbers[p + row] = sum
+        const first = matrix + row * (axes + 1)
+        // What the axes before the last one add; nothing changes by -0.
+        const second = matrices[first + 1] * lines[axes - 2][at[axes - 2]]
+        const third = axes === 3 ? matrices[first + 2] * lines[0][at[0]] : -0
+        writeLine(numbers, p + row, axes, lines[axes - 1], matrices[first], matrices[first + axes], second, third)
       }
-      for (let axis = axes - 1; axis >= 0 && ++at[axis] === dims[axis]; axis--) at[axis] = 0
-      if (pace.isDue(axes * axes * COST.element)) yield
+      for (let axis = axes - 2; axis >= 0 && ++at[axis] === dims[axis]; axis--) at[axis] = 0
+      if (pace.isDue(width * axes * axes * COST.element)) yield
     }
     yield* finish()
   }
 })
+
+/** One coordinate of the points of a line: `start + factor * x + second + third`, `step` numbers apart. */
+function writeLine(
+  out: Numbers,
+  at: number,
+  step: number,
+  line: Float64Array,
+  factor: number,
+  start: number,
+  second: number,
+  third: number
+): void {
+  for (let i = 0; i < line.length; i++, at += step) out[at] = start + factor * line[i] + second + third
+}
 
 /** Shape where `size` is unknown: matrices of 2 x 3 make grids of rank 4, those of 3 x 4 grids of rank 5. */
 function rankOf(theta: readonly Dim[] | undefined): Dim[] | undefined {

@@ -62,13 +62,16 @@ export interface Finish {
 /** Whether elements are 8-bit integers. */
 export const isByte = (type: DType | undefined): boolean => type === 'uint8' || type === 'int8'
 
-/** A product of two tensors of bytes; undefined where the kernel cannot compute it, or not faster. */
+/**
+ * A product of two tensors of bytes with at least two axes each; undefined where the kernel cannot compute it, or not
+ * faster.
+ */
 export function byteProductOf(
   a: Pick<Tensor, 'type' | 'dims'>,
   b: Pick<Tensor, 'type' | 'dims'>,
   transposes = { transposeA: false, transposeB: false }
 ): ByteProduct | undefined {
-  if (!isByte(a.type) || !isByte(b.type)) return undefined
+  if (!isByte(a.type) || !isByte(b.type) || a.dims.length < 2 || b.dims.length < 2) return undefined
   const found = productOf(a.dims, b.dims, transposes)
   if (found === undefined || found.k > MAX_DEPTH) return undefined
   if (found.batches * found.m * found.n * found.k < MIN_MULTIPLICATIONS) return undefined

@@ -81,11 +81,12 @@ export interface ProductParams extends Transposes, Partial<Pick<FusedParams, 'ac
   readonly alpha: number
 }
 
-/** MatMul and FusedMatMul of float32 with at least two axes each. */
+/** MatMul and FusedMatMul of float32. */
 export const selectMatMul = selectorFor<ProductParams>(call => {
   const { a, b, bias, residual } = call.operands
   const { alpha, activation } = call.parameters
-  if (activation === 'other') return undefined
+  // Of a product by a list, what is added to the last axis is added to rows.
+  if (activation === 'other' || (bias && b?.dims.length === 1)) return undefined
   const found = a && b && productOf(a.dims, b.dims, call.parameters)
   return selectProduct(call, found, {
     alpha,
@@ -135,7 +136,7 @@ function selectProduct(
 /**
  * Sizes and steps of a product by the rules of NumPy's `matmul`.
  * @param width bytes of an element
- * @returns undefined for lists of numbers, products without elements, and more loops than arguments have room for
+ * @returns undefined for products without elements, and more loops than arguments have room for
  */
 export function productOf(
   aDims: readonly number[],
@@ -143,9 +144,15 @@ export function productOf(
   transposes: Transposes,
   width = 4
 ): Product | undefined {
-  if (aDims.length < 2 || bDims.length < 2) return undefined
-  const a = factorOf(aDims, transposes.transposeA, transposes.movesA === true, width)
-  const b = factorOf(bDims, transposes.transposeB, transposes.movesB === true, width)
+  // A list is a matrix of one row, or of one column.
+  const a =
+    aDims.length === 1
+      ? factorOf([1, ...aDims], false, false, width)
+      : factorOf(aDims, transposes.transposeA, transposes.movesA === true, width)
+  const b =
+    bDims.length === 1
+      ? factorOf([...bDims, 1], false, false, width)
+      : factorOf(bDims, transposes.transposeB, transposes.movesB === true, width)
   const [m, k, n] = [a.rows, a.columns, b.columns]
   const steps = { aRow: a.rowStep, aElement: a.columnStep, bRow: b.rowStep, bColumn: b.columnStep }
   const aBatch = product(a.batch)
@@ -301,7 +308,8 @@ export function* packFactor(
   context: PackContext,
   mayNarrow = false
 ): Generator<void, Tensor | undefined> {
-  if (factor.type !== 'float32' || product(factor.dims, 0, factor.dims.length - 2) !== 1) return undefined
+  const axes = factor.dims.length
+  if (factor.type !== 'float32' || axes < 2 || product(factor.dims, 0, axes - 2) !== 1) return undefined
   const [rows, columns] = factor.dims.slice(-2)
   const layout = isTransposed
     ? { k: columns, n: rows, rowStep: 4, columnStep: columns * 4 }

@@ -1,5 +1,10 @@
+import type { Paced } from '../../kernels/core/pace.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { isInteger } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
+import { runAtOnce } from '../jobs.ts'
+import { arrayOf, jobKernel, runHere, selectorFor, type TensorOperands } from '../selector.ts'
+import { arithmeticTemplate } from './arithmetic.ts'
 import { binaryTemplate, type UnaryCall, unaryTemplate } from './elementwise.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -32,4 +37,30 @@ export const selectPow = selectorFor(({ op, operands, dims }) => {
     return power && { template: power, inputs: [x, exponents] }
   })
   return { kernel }
+})
+
+/** Pow of int32 and int64 by one exponent, which is read in every run: squares and cubes are products. */
+export const selectIntegerPow = selectorFor(({ op, operands, dims }) => {
+  const { base, exponent } = operands
+  if (base === undefined || exponent === undefined || !isInteger(base.type) || !isInteger(exponent.type))
+    return undefined
+  if (product(exponent.dims) !== 1 || product(dims) !== product(base.dims)) return undefined
+  const template = arithmeticTemplate('multiply', base.type, dims, dims, dims)
+  if (template === undefined) return undefined
+  return {
+    *kernel(given, own, context): Paced {
+      const out = context.rawOutput()
+      const [x, y] = [arrayOf((given as TensorOperands).base!), arrayOf(out)]
+      const degree = Number(arrayOf((given as TensorOperands).exponent!)[0])
+      let isDone = degree === 2 || degree === 3
+      for (let i = 1; i < degree && isDone; i++) {
+        const inputs = [i === 1 ? x : y, x]
+        isDone =
+          runAtOnce(template, inputs, y, context.threads) || (yield* runHere(template, inputs, y, context.threads))
+      }
+      if (isDone) return
+      const rest = op.run(given, own, withOutput(context, out))
+      if (rest) yield* rest
+    }
+  }
 })

@@ -9,7 +9,7 @@ const ROWS = 4
 /** Products of a tile, which take some 0.1 ms. */
 const TILE = 1 << 18
 
-/** MatMul of int32, int64 or float64 with at least two axes each, whose second factor is not transposed. */
+/** MatMul of int32, int64 or float64 whose second factor is not transposed. */
 export const selectWideMatMul = (type: keyof typeof TYPES): Selector =>
   selectorFor<ProductParams>(({ op, operands: { a, b, bias, residual }, parameters: p }) => {
     if (a?.type !== type || b?.type !== type || bias || residual || p.alpha !== 1 || p.activation) return undefined

@@ -25,6 +25,17 @@ describe('ONNX Pow', () => {
     ])
   })
 
+  test('integers of up to 32 bits keep their low bits whatever types both have', () => {
+    const base = new Tensor('int32', [3, -7, -1, 1, 5])
+    for (const type of ['int32', 'uint8', 'int64'] as const) {
+      const exponent = type === 'int64' ? ints(21, 13, 7, 200, 0) : new Tensor(type, [21, 13, 7, 200, 0])
+      const expected = [3n ** 21n, (-7n) ** 13n, -1n, 1n, 1n].map(value => Number(BigInt.asIntN(32, value)))
+      expect(list(runTensor(['onnx', 'Pow', 15], [base, exponent]))).toEqual(expected)
+    }
+    const refused = [new Tensor('int32', [0]), new Tensor('int32', [-1])]
+    expect(errorOf(() => runTensor(['onnx', 'Pow', 15], refused)).code).toBe('value-out-of-range')
+  })
+
   test('a negative exponent of an integer gives the integer part; 0 to it is refused', () => {
     expect(list(runTensor(['onnx', 'Pow', 15], [ints(1, -1, -1, 2), ints(-1, -2, -3, -1)]))).toEqual([1n, 1n, -1n, 0n])
     expect(errorOf(() => runTensor(['onnx', 'Pow', 15], [ints(0), ints(-1)])).code).toBe('value-out-of-range')

@@ -42,9 +42,14 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     [
       [2, 1, 1, 40],
       [2, 3, 40, 200]
-    ]
-  ])('broadcast batches as the reference does: %j by %j', (a, b) => {
+    ],
+    [[40], [3, 40, 36]],
+    [[2, 3, 20, 40], [40]],
+    [[40], [40, 130]],
+    [[70], [70]]
+  ])('broadcast batches, and take lists, as the reference does: %j by %j', (a, b) => {
     expectEqual(['onnx', 'MatMul', 13], [noise(a, 1), noise(b, 2)], { region })
+    expectEqual(['onnx', 'MatMul', 13], [noise(a, 1), noise(b, 2)], { region, constants: { b: 1 } })
   })
 
   test.each([

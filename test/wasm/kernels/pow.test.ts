@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import { runOp } from '../../ops/harness.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const KIND = ['onnx', 'Pow', 13] as const
 
@@ -60,6 +60,13 @@ describe.each(['heap', 'array'] as const)('powers of float32 in WebAssembly, ope
       const [out] = runAccelerated(KIND, [base, new Tensor('float32', [exponent], [])], { region }) as Tensor[]
       expect(out.data[2047]).toBe(zero)
     }
+  })
+})
+
+describe.each(['heap', 'array'] as const)('squares and cubes of integers in WebAssembly, operands in an %s', region => {
+  test.each(['int32', 'int64'] as const)('equal the reference: %s', type => {
+    for (const exponent of [2, 3, 5, 0])
+      expectEqual(KIND, [bits(type, [300]), new Tensor('int32', [exponent], [1])], { region }, 0)
   })
 })
 

@@ -30,7 +30,9 @@ const shapes: [number[], number[]][] = [
   [
     [5, 1, 6, 20],
     [3, 20, 7]
-  ]
+  ],
+  [[50], [50, 7]],
+  [[3, 8, 20], [20]]
 ]
 
 describe.each(['heap', 'array'] as const)('products of wide numbers in WebAssembly, operands in an %s', region => {
@@ -56,11 +58,10 @@ describe.each(['heap', 'array'] as const)('products of wide numbers in WebAssemb
   })
 })
 
-test('a second factor that is transposed, lists and small products are left to the reference', () => {
+test('a second factor that is transposed and small products are left to the reference', () => {
   const none = 'no accelerated kernel is selected'
   const [a, b] = [numbers('float64', [30, 30], 1), numbers('float64', [30, 30], 2)]
   const attributes = { transpose_a: false, transpose_b: true }
   expect(() => runAccelerated(['openvino', 'MatMul', 1], [a, b], { attributes })).toThrow(none)
-  expect(() => runAccelerated(MATMUL, [numbers('float64', [900], 1), numbers('float64', [900], 2)])).toThrow(none)
   expect(() => runAccelerated(MATMUL, [numbers('int32', [3, 3], 1), numbers('int32', [3, 3], 2)])).toThrow(none)
 })
