@@ -110,6 +110,7 @@ describe('accuracy_level 4', () => {
 
   test.each([
     { ...shape, bits: 4, blockSize: 32, zeros: 'codes' },
+    { ...shape, bits: 4, blockSize: 32, zeros: 'none' },
     { ...shape, bits: 4, blockSize: 64, zeros: 'none' },
     { ...shape, bits: 8, blockSize: 16, zeros: 'codes' },
     { ...shape, bits: 2, blockSize: 128, zeros: 'numbers' },

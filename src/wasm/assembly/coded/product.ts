@@ -4,6 +4,7 @@ import { packPanel } from '../f32/panels'
 import { NONE } from '../f32/unary'
 import { CodedArguments, NAMES } from './arguments'
 import { decodeRow } from './decode'
+import { orderNibbles, rowByNibbles } from './nibbles'
 import { orderRow, rowByCoded, splitTable } from './row'
 
 /** Rows of A that are multiplied one by one: more take longer than widening the weights once for all. */
@@ -35,8 +36,13 @@ export function codedProduct(args: CodedArguments, scratch: usize, from: u32, to
 function byRow(args: CodedArguments, a: usize, column: u32, cols: u32, rows: u32, scratch: usize, c: usize): void {
   if (args.codeKind == NAMES) splitTable(args, scratch)
   for (let i: u32 = 0; i < rows; i++, a += (<usize>args.k) << 2, c += (<usize>args.n) << 2) {
-    orderRow(args, a, scratch)
-    rowByCoded(args, column, column + cols, scratch, c)
+    if (args.isWhole && args.bits == 4) {
+      orderNibbles(args, a, scratch)
+      rowByNibbles(args, column, column + cols, scratch, c)
+    } else {
+      orderRow(args, a, scratch)
+      rowByCoded(args, column, column + cols, scratch, c)
+    }
   }
 }
 

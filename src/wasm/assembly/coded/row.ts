@@ -281,11 +281,6 @@ function rowsOf4(args: CodedArguments, row: u32, end: u32, scratch: usize, c: us
   for (; row < end; row++, c += 4) oneRow(4, false, args, row, scratch, c)
 }
 
-function integersOf4(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  for (; row + 4 <= end; row += 4, c += 16) fourRows(4, true, args, row, scratch, c)
-  for (; row < end; row++, c += 4) oneRow(4, true, args, row, scratch, c)
-}
-
 function rowsOf2(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
   for (; row + 4 <= end; row += 4, c += 16) fourRows(2, false, args, row, scratch, c)
   for (; row < end; row++, c += 4) oneRow(2, false, args, row, scratch, c)
@@ -327,8 +322,7 @@ export function rowByCoded(args: CodedArguments, row: u32, end: u32, scratch: us
   else if (args.codeKind == FLOATS3) rowsOfE4M3(args, row, end, scratch, c)
   else if (args.codeKind != INTEGERS) rowsOfE5M2(args, row, end, scratch, c)
   else if (args.isWhole) {
-    if (args.bits == 4) integersOf4(args, row, end, scratch, c)
-    else if (args.bits == 2) integersOf2(args, row, end, scratch, c)
+    if (args.bits == 2) integersOf2(args, row, end, scratch, c)
     else integersOf8(args, row, end, scratch, c)
   } else if (args.bits == 4) rowsOf4(args, row, end, scratch, c)
   else if (args.bits == 2) rowsOf2(args, row, end, scratch, c)
