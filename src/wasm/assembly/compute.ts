@@ -1,6 +1,7 @@
 import { CodedArguments } from './coded/arguments'
 import { codedProduct } from './coded/product'
-import { attention, AttentionArguments } from './f32/attention'
+import { attention } from './f32/attention'
+import { AttentionArguments } from './f32/attention-arguments'
 import { best, BestArguments } from './f32/best'
 import { ChooseArguments, chooseLines, CompareArguments, compareLines } from './f32/choose'
 import { ConvArguments } from './f32/conv'

@@ -23,12 +23,12 @@ import type { NumericArray } from '../staging.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 7
-/** Queries of a block: so many rows share the packing of keys and values. */
-const MAX_ROWS = 64
-/** Keys that are computed together: their scores for a block of queries lie in the second cache. */
-const MAX_CHUNK = 256
-/** Bytes of scratch memory for scores and a panel of eight keys, or of eight columns of values. */
-const MAX_SCRATCH = 1 << 20
+/** Queries of a block: so many share the packing of keys and values. */
+const MAX_ROWS = 128
+/** Keys that are computed together: their scores for eight queries lie in the first cache. */
+const MAX_CHUNK = 128
+/** Bytes of scratch memory for queries and results of a block, as many for keys and values of a chunk. */
+const MAX_PACKED = 1 << 19
 
 /** Steps from batch to batch, head to head, row to row and element to element, in elements; 0 where all share one. */
 export type Strides = readonly [batch: number, head: number, row: number, element: number]
@@ -288,9 +288,11 @@ export function attentionTemplate(
   const { batches, heads, group, queries, keys, depth, width, q, k, v, y } = layout
   const multiplications = batches * heads * queries * keys * (depth + width)
   if (multiplications < MIN_MULTIPLICATIONS) return undefined
-  const rows = Math.min(queries, MAX_ROWS)
-  const chunk = Math.min(MAX_CHUNK, Math.ceil(keys / 8) * 8)
-  if (rows * (chunk + 2) * 4 + 32 * Math.max(depth, chunk) > MAX_SCRATCH) return undefined
+  const most = 8 * Math.floor(MAX_PACKED / 32 / (depth + width + 4))
+  if (most === 0) return undefined
+  const maxRows = Math.min(MAX_ROWS, most)
+  const rows = Math.min(queries, 8 * Math.ceil(queries / 8 / Math.ceil(queries / maxRows)))
+  const chunk = Math.min(MAX_CHUNK, most, 8 * Math.ceil(keys / 8))
   const blocks = batches * heads * Math.ceil(queries / rows)
   const bytes = (strides: Strides, count = 3): number[] => strides.slice(0, count).map(stride => stride * 4)
   const isBool = mask?.tensor.type === 'bool'

@@ -1,61 +1,15 @@
+import { AttentionArguments } from './attention-arguments'
+import { attendRows } from './attention-rows'
 import { EDGE, rowsByPanel } from './gemm'
-import { packPanel } from './panels'
-import { expNegative, fma, maxOf, splat, sumOf, tanh } from './simd'
-
-/**
- * y = softmax(q kᵀ scale + mask) v for all heads of all batches. Steps are in bytes, 0 where an operand is the same for
- * all; the elements of a row of q, v and y lie side by side.
- */
-@unmanaged
-export class AttentionArguments {
-  q: usize
-  k: usize
-  v: usize
-  mask: usize
-  y: usize
-  heads: u32
-  /** Heads that share keys and values. */
-  group: u32
-  queries: u32
-  keys: u32
-  depth: u32
-  width: u32
-  /** Queries of a block, and keys that are computed together: a multiple of eight. */
-  rows: u32
-  chunk: u32
-  qBatch: usize
-  qHead: usize
-  qRow: usize
-  kBatch: usize
-  kHead: usize
-  kRow: usize
-  kElement: usize
-  vBatch: usize
-  vHead: usize
-  vRow: usize
-  yBatch: usize
-  yHead: usize
-  yRow: usize
-  /** 0: none; 1: float32 that is added; 2: bytes, of which 0 hides a key; 3: bytes, of which 1 does. */
-  maskKind: u32
-  maskBatch: usize
-  maskHead: usize
-  maskRow: usize
-  maskKey: usize
-  /** Whether a query sees no key after its own position, which is its number and `offset`. */
-  isCausal: u32
-  offset: i32
-  scale: f32
-  /** 0, or c in c tanh(score / c). */
-  softcap: f32
-  /** Score of the keys that bytes hide. */
-  hidden: f32
-  /** What a query gives that sees no key. */
-  unseen: f32
-}
+import { packPanel, packStrips, transpose4 } from './panels'
+import { fma, splat, tanh } from './simd'
 
 /** Rows below which keys and values are read where they lie: packing them would cost more than it gains. */
 const FEW_ROWS: u32 = 4
+/** Bytes of what is known of the eight queries of a panel: the highest score so far and the sum of weights of each. */
+const STATE: usize = 64
+/** Added to a number and subtracted again, it leaves the nearest whole number; in between, the low bits are it and 127. */
+const MAGIC: f32 = 12582912.0 + 127
 
 /**
  * Computes blocks `from … to - 1` of `rows` queries, counted over those of a head, then over heads, then over batches.
@@ -78,254 +32,223 @@ function attendBlock(args: AttentionArguments, scratch: usize, batch: usize, hea
   const v = args.v + batch * args.vBatch + shared * args.vHead
   const y = args.y + batch * args.yBatch + head * args.yHead + <usize>first * args.yRow
   const mask = args.mask + batch * args.maskBatch + head * args.maskHead + <usize>first * args.maskRow
-  // Highest score so far and sum of weights of each row, then scores, then panels.
-  const states = scratch + EDGE
-  const scores = states + ((<usize>rows) << 3)
-  const step = (<usize>args.chunk) << 2
-  const panels = scores + <usize>rows * step
-  for (let row: u32 = 0; row < rows; row++) {
-    f32.store(states + (row << 3), -Infinity)
-    f32.store(states + (row << 3), 0, 4)
-  }
-  const isFew = rows < FEW_ROWS
   let keys = args.keys
   // No row of the block sees a key after the position of the last one.
   if (args.isCausal) keys = <u32>max<i32>(0, min<i32>(<i32>keys, args.offset + <i32>(first + rows)))
-  let start: u32 = 0
-  for (; start < keys; start += args.chunk) {
-    const count = min(args.chunk, keys - start)
-    const kAt = k + <usize>start * args.kRow
-    if (isFew && args.kElement == 4) scoreRows(args, q, kAt, scores, step, rows, count)
-    else scorePanels(args, q, kAt, scores, step, rows, count, panels, scratch)
-    for (let row: u32 = 0; row < rows; row++) {
-      const s = scores + row * step
-      finishScores(args, s, mask + row * args.maskRow, start, count, <i32>(first + row))
-      weigh(s, count, states + (row << 3), start == 0 ? 0 : y + row * args.yRow, args.width)
-    }
-    const vAt = v + <usize>start * args.vRow
-    if (isFew) addRows(args, scores, step, vAt, y, rows, count, start > 0)
-    else addPanels(args, scores, step, vAt, y, rows, count, start > 0, panels, scratch)
-  }
-  for (let row: u32 = 0; row < rows; row++) {
-    divideRow(y + row * args.yRow, args.width, f32.load(states + (row << 3), 4), start == 0, args.unseen)
-  }
-}
-
-/** Scores of a chunk of keys, which are packed first; `panels` has room for a panel. */
-function scorePanels(
-  args: AttentionArguments,
-  q: usize,
-  k: usize,
-  scores: usize,
-  step: usize,
-  rows: u32,
-  count: u32,
-  panel: usize,
-  edge: usize
-): void {
-  for (let j: u32 = 0; j < count; j += 8) {
-    packPanel(k + <usize>j * args.kRow, args.kElement, args.kRow, args.depth, min<u32>(8, count - j), panel)
-    rowsByPanel(
-      q,
-      args.qRow,
-      4,
-      args.qRow << 2,
-      panel,
-      scores + ((<usize>j) << 2),
-      step,
-      rows,
-      8,
-      args.depth,
-      false,
-      edge
-    )
-  }
-}
-
-/** {@link scorePanels} for few rows: each score is a sum along a key where it lies. */
-function scoreRows(
-  args: AttentionArguments,
-  q: usize,
-  k: usize,
-  scores: usize,
-  step: usize,
-  rows: u32,
-  count: u32
-): void {
-  const bytes = (<usize>args.depth) << 2
-  const whole = bytes & ~31
-  for (let row: u32 = 0; row < rows; row++, q += args.qRow, scores += step) {
-    let key = k
-    for (let j: u32 = 0; j < count; j++, key += args.kRow) {
-      let a = splat(0)
-      let b = a
-      let at: usize = 0
-      for (; at < whole; at += 32) {
-        a = fma(a, v128.load(q + at), v128.load(key + at))
-        b = fma(b, v128.load(q + at, 16), v128.load(key + at, 16))
-      }
-      let sum = sumOf(f32x4.add(a, b))
-      for (; at < bytes; at += 4) sum += f32.load(q + at) * f32.load(key + at)
-      f32.store(scores + ((<usize>j) << 2), sum)
-    }
-  }
-}
-
-/** Scales the scores of a row and hides keys by -Infinity. What lies between `count` and a multiple of four is hidden. */
-function finishScores(args: AttentionArguments, s: usize, mask: usize, start: u32, count: u32, row: i32): void {
-  const bytes = (<usize>count) << 2
-  const end = s + bytes
-  const padded = s + ((bytes + 15) & ~15)
-  const scale = splat(args.scale)
-  const cap = splat(args.softcap)
-  for (let at = s; at < padded; at += 16) {
-    let x = f32x4.mul(v128.load(at), scale)
-    if (args.softcap != 0) x = f32x4.mul(tanh(f32x4.div(x, cap)), cap)
-    v128.store(at, x)
-  }
-  if (args.maskKind != 0) addMask(args, s, end, mask + <usize>start * args.maskKey)
-  if (args.isCausal) {
-    const seen = max<i32>(0, min<i32>(<i32>count, row + args.offset + 1 - <i32>start))
-    for (let at = s + ((<usize>seen) << 2); at < end; at += 4) f32.store(at, -Infinity)
-  }
-  for (let at = end; at < padded; at += 4) f32.store(at, -Infinity)
-}
-
-function addMask(args: AttentionArguments, s: usize, end: usize, mask: usize): void {
-  let at = s
-  if (args.maskKind == 1) {
-    if (args.maskKey == 4) {
-      for (; at + 16 <= end; at += 16, mask += 16) v128.store(at, f32x4.add(v128.load(at), v128.load(mask)))
-    }
-    for (; at < end; at += 4, mask += args.maskKey) f32.store(at, f32.load(at) + f32.load(mask))
-    return
-  }
-  const hides = args.maskKind == 3
-  for (; at < end; at += 4, mask += args.maskKey) if ((load<u8>(mask) != 0) == hides) f32.store(at, args.hidden)
+  if (rows < FEW_ROWS && args.kElement == 4) attendRows(args, scratch, q, k, v, mask, y, first, rows, keys)
+  else attendPanels(args, scratch, q, k, v, mask, y, first, rows, keys)
 }
 
 /**
- * Scores of a chunk become weights, e^(score - highest so far). Where the highest has risen, the sum of weights and the
- * row y of results so far are scaled down.
+ * Eight queries are a panel of columns. Keys and columns of values, in strips of four, are multiplied by it, so scores
+ * [keys][8], weights and results [width][8] are panels as well, and what is done to scores is done to vectors.
+ */
+function attendPanels(
+  args: AttentionArguments,
+  scratch: usize,
+  q: usize,
+  k: usize,
+  v: usize,
+  mask: usize,
+  y: usize,
+  first: u32,
+  rows: u32,
+  keys: u32
+): void {
+  const depth = <usize>args.depth
+  const panels = (<usize>rows + 7) >> 3
+  const width = (args.width + 3) & ~3
+  const states = scratch + EDGE
+  const queries = states + panels * STATE
+  const results = queries + panels * (depth << 5)
+  const scores = results + panels * ((<usize>width) << 5)
+  const keyStrips = scores + ((<usize>args.chunk) << 5)
+  const valueStrips = keyStrips + ((<usize>args.chunk * depth) << 2)
+  packQueries(args, q, rows, states, queries)
+  for (let start: u32 = 0; start < keys; start += args.chunk) {
+    const count = min(args.chunk, keys - start)
+    packStrips(k + <usize>start * args.kRow, args.kRow, args.kElement, count, depth, keyStrips)
+    packStrips(v + <usize>start * args.vRow, 4, args.vRow, args.width, count, valueStrips)
+    for (let p: usize = 0; p < panels; p++) {
+      const row = (<u32>p) << 3
+      const seen = args.offset + <i32>(first + row)
+      // A panel from which all keys of the chunk are hidden stays as it is.
+      if (args.isCausal && start > 0 && seen + 7 < <i32>start) continue
+      const state = states + p * STATE
+      const result = results + p * ((<usize>width) << 5)
+      rowsByPanel(
+        keyStrips,
+        4,
+        16,
+        depth << 4,
+        queries + p * (depth << 5),
+        scores,
+        32,
+        (count + 3) & ~3,
+        8,
+        depth,
+        false,
+        scratch
+      )
+      finishScores(args, scores, mask + row * args.maskRow, start, count, seen, min(8, rows - row))
+      weigh(scores, count, state, start == 0 ? 0 : result, width)
+      rowsByPanel(valueStrips, 4, 16, (<usize>count) << 4, scores, result, 32, width, 8, count, start > 0, scratch)
+    }
+  }
+  for (let row: u32 = 0; row < rows; row += 8) {
+    const p = <usize>(row >> 3)
+    writeResults(args, results + p * ((<usize>width) << 5), states + p * STATE, y + row * args.yRow, min(8, rows - row))
+  }
+}
+
+/** Queries in panels, scaled; none has seen a key yet. */
+function packQueries(args: AttentionArguments, q: usize, rows: u32, states: usize, to: usize): void {
+  const bytes = (<usize>args.depth) << 5
+  const scale = splat(args.scale)
+  for (let row: u32 = 0; row < rows; row += 8, states += STATE) {
+    v128.store(states, splat(-Infinity))
+    v128.store(states, splat(-Infinity), 16)
+    v128.store(states, splat(0), 32)
+    v128.store(states, splat(0), 48)
+    packPanel(q + row * args.qRow, 4, args.qRow, args.depth, min(8, rows - row), to)
+    for (const end = to + bytes; to < end; to += 16) v128.store(to, f32x4.mul(v128.load(to), scale))
+  }
+}
+
+/**
+ * Caps the scores [count][8] of a panel, adds the mask and hides keys by -Infinity.
+ * @param seen the last key that causality shows to the first query of the panel
+ * @param lanes queries of the panel
+ */
+function finishScores(
+  args: AttentionArguments,
+  s: usize,
+  mask: usize,
+  start: u32,
+  count: u32,
+  seen: i32,
+  lanes: u32
+): void {
+  if (args.softcap != 0) {
+    const cap = splat(args.softcap)
+    for (let at = s, end = s + ((<usize>count) << 5); at < end; at += 16)
+      v128.store(at, f32x4.mul(tanh(f32x4.div(v128.load(at), cap)), cap))
+  }
+  if (args.maskKind != 0) addMask(args, s, mask + <usize>start * args.maskKey, count, lanes)
+  if (!args.isCausal) return
+  const left = i32x4.add(i32x4(0, 1, 2, 3), i32x4.splat(seen))
+  const right = i32x4.add(i32x4(4, 5, 6, 7), i32x4.splat(seen))
+  const hidden = splat(-Infinity)
+  for (let key = max<i32>(0, seen + 1 - <i32>start); key < <i32>count; key++) {
+    const at = s + ((<usize>key) << 5)
+    const position = i32x4.splat(<i32>start + key)
+    v128.store(at, v128.bitselect(hidden, v128.load(at), i32x4.gt_s(position, left)))
+    v128.store(at, v128.bitselect(hidden, v128.load(at, 16), i32x4.gt_s(position, right)), 16)
+  }
+}
+
+function addMask(args: AttentionArguments, s: usize, mask: usize, count: u32, lanes: u32): void {
+  const end = s + ((<usize>count) << 5)
+  const isAdded = args.maskKind == 1
+  const hides = args.maskKind == 3
+  if (args.maskRow == 0 && isAdded) {
+    for (; s < end; s += 32, mask += args.maskKey) {
+      const value = v128.load32_splat(mask)
+      v128.store(s, f32x4.add(v128.load(s), value))
+      v128.store(s, f32x4.add(v128.load(s, 16), value), 16)
+    }
+    return
+  }
+  for (let lane: u32 = 0; lane < lanes; lane++, mask += args.maskRow) {
+    let from = mask
+    for (let at = s + (lane << 2); at < end; at += 32, from += args.maskKey) {
+      if (isAdded) f32.store(at, f32.load(at) + f32.load(from))
+      else if ((load<u8>(from) != 0) == hides) f32.store(at, args.hidden)
+    }
+  }
+}
+
+/**
+ * Scores of a panel become weights, e^(score - highest so far). Where the highest has risen, the sum of weights and the
+ * results so far are scaled down.
  * @param y 0: there are none yet
  */
 function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
-  const padded = s + ((((<usize>count) << 2) + 15) & ~15)
-  let high = splat(-Infinity)
-  for (let at = s; at < padded; at += 16) high = f32x4.max(high, v128.load(at))
-  const before = f32.load(state)
-  const highest = max<f32>(before, maxOf(high))
-  if (highest == -Infinity) {
-    // No key has been seen: there is nothing to weigh, and -Infinity - -Infinity would be NaN.
-    for (let at = s; at < padded; at += 16) v128.store(at, splat(0))
-    return
+  const end = s + ((<usize>count) << 5)
+  const before0 = v128.load(state)
+  const before1 = v128.load(state, 16)
+  // NaN is passed over here, and becomes a weight below.
+  let high0 = before0
+  let high1 = before1
+  for (let at = s; at < end; at += 32) {
+    high0 = f32x4.pmax(high0, v128.load(at))
+    high1 = f32x4.pmax(high1, v128.load(at, 16))
   }
-  const base = splat(highest)
-  let sums = splat(0)
-  for (let at = s; at < padded; at += 16) {
-    const e = exponential(f32x4.sub(v128.load(at), base))
-    v128.store(at, e)
-    sums = f32x4.add(sums, e)
+  // Where no key has been seen, there is nothing to weigh, and -Infinity - -Infinity would be NaN.
+  const none = splat(-Infinity)
+  const base0 = v128.andnot(high0, f32x4.eq(high0, none))
+  const base1 = v128.andnot(high1, f32x4.eq(high1, none))
+  let sum0 = splat(0)
+  let sum1 = sum0
+  for (let at = s; at < end; at += 32) {
+    const e0 = exponential(f32x4.sub(v128.load(at), base0))
+    const e1 = exponential(f32x4.sub(v128.load(at, 16), base1))
+    v128.store(at, e0)
+    v128.store(at, e1, 16)
+    sum0 = f32x4.add(sum0, e0)
+    sum1 = f32x4.add(sum1, e1)
   }
-  let sum = sumOf(sums)
-  if (highest != before && before != -Infinity) {
-    const factor = exponential(splat(before - highest))
-    if (y != 0) scaleRow(y, width, factor)
-    f32.store(state, f32.load(state, 4) * f32x4.extract_lane(factor, 0), 4)
+  if (y != 0 && v128.any_true(v128.or(f32x4.ne(high0, before0), f32x4.ne(high1, before1)))) {
+    const factor0 = exponential(f32x4.sub(before0, base0))
+    const factor1 = exponential(f32x4.sub(before1, base1))
+    for (const last = y + ((<usize>width) << 5); y < last; y += 32) {
+      v128.store(y, f32x4.mul(v128.load(y), factor0))
+      v128.store(y, f32x4.mul(v128.load(y, 16), factor1), 16)
+    }
+    v128.store(state, f32x4.mul(v128.load(state, 32), factor0), 32)
+    v128.store(state, f32x4.mul(v128.load(state, 48), factor1), 48)
   }
-  sum += f32.load(state, 4)
-  f32.store(state, highest)
-  f32.store(state, sum, 4)
+  v128.store(state, high0)
+  v128.store(state, high1, 16)
+  v128.store(state, f32x4.add(v128.load(state, 32), sum0), 32)
+  v128.store(state, f32x4.add(v128.load(state, 48), sum1), 48)
 }
 
-/** e^x for x <= 0 where NaN stays NaN. */
+/**
+ * e^x for x <= 0, in two thirds of the steps of ./simd.ts: 2^n 2^r with |r| at most 1/2, where a polynomial errs by 1e-7,
+ * and x log2(e) is rounded, which matters the less the smaller the result. What is below 2^-126 becomes 0. NaN stays NaN,
+ * since it is not below the bound.
+ */
 // @ts-ignore: decorator
 @inline
 function exponential(x: v128): v128 {
-  return v128.or(expNegative(x), f32x4.ne(x, x))
+  const c = f32x4.pmax(f32x4.mul(x, splat(1.44269504)), splat(-127))
+  const z = f32x4.add(c, splat(MAGIC))
+  const r = f32x4.sub(c, f32x4.sub(z, splat(MAGIC)))
+  let p = splat(0.0013264726)
+  p = fma(splat(0.00967151272), p, r)
+  p = fma(splat(0.0555073375), p, r)
+  p = fma(splat(0.240222421), p, r)
+  p = fma(splat(0.693146978), p, r)
+  p = fma(splat(1), p, r)
+  return f32x4.mul(p, i32x4.shl(z, 23))
 }
 
-/** Adds the values of a chunk by their weights to y; each panel of eight columns is packed first. */
-function addPanels(
-  args: AttentionArguments,
-  weights: usize,
-  step: usize,
-  v: usize,
-  y: usize,
-  rows: u32,
-  count: u32,
-  add: bool,
-  panel: usize,
-  edge: usize
-): void {
-  for (let j: u32 = 0; j < args.width; j += 8) {
-    const cols = min<u32>(8, args.width - j)
-    const at = (<usize>j) << 2
-    packPanel(v + at, args.vRow, 4, count, cols, panel)
-    rowsByPanel(weights, step, 4, step << 2, panel, y + at, args.yRow, rows, cols, count, add, edge)
+/** Divides results [width][8] by the sums of weights, as rows of y; a query that saw no key gives `unseen`. */
+function writeResults(args: AttentionArguments, results: usize, state: usize, y: usize, lanes: u32): void {
+  const unseen = splat(args.unseen)
+  for (let lane: u32 = 0; lane < lanes; lane += 4, results += 16, state += 16, y += args.yRow << 2) {
+    const sum = v128.load(state, 32)
+    const factor = f32x4.div(splat(1), sum)
+    const isUnseen = f32x4.eq(sum, splat(0))
+    const end = results + ((<usize>args.width) << 5)
+    for (let at = results; at < end; at += 32)
+      v128.store(at, v128.bitselect(unseen, f32x4.mul(v128.load(at), factor), isUnseen))
+    let at = results
+    let to = y
+    if (lanes - lane >= 4) for (; at + 128 <= end; at += 128, to += 16) transpose4(at, 32, to, args.yRow)
+    const left = min<u32>(4, lanes - lane)
+    for (; at < end; at += 32, to += 4)
+      for (let j: usize = 0; j < left; j++) f32.store(to + j * args.yRow, f32.load(at + (j << 2)))
   }
-}
-
-/** {@link addPanels} for few rows, values where they lie: sixteen columns at a time, then four, then one. */
-function addRows(
-  args: AttentionArguments,
-  weights: usize,
-  step: usize,
-  v: usize,
-  y: usize,
-  rows: u32,
-  count: u32,
-  add: bool
-): void {
-  const bytes = (<usize>args.width) << 2
-  const end = weights + ((<usize>count) << 2)
-  for (let row: u32 = 0; row < rows; row++, weights += step, y += args.yRow) {
-    let at: usize = 0
-    const last = end + row * step
-    for (; at + 64 <= bytes; at += 64) {
-      let a = add ? v128.load(y + at) : splat(0)
-      let b = add ? v128.load(y + at, 16) : splat(0)
-      let c = add ? v128.load(y + at, 32) : splat(0)
-      let d = add ? v128.load(y + at, 48) : splat(0)
-      let value = v + at
-      for (let w = weights; w < last; w += 4, value += args.vRow) {
-        const x = v128.load32_splat(w)
-        a = fma(a, x, v128.load(value))
-        b = fma(b, x, v128.load(value, 16))
-        c = fma(c, x, v128.load(value, 32))
-        d = fma(d, x, v128.load(value, 48))
-      }
-      v128.store(y + at, a)
-      v128.store(y + at, b, 16)
-      v128.store(y + at, c, 32)
-      v128.store(y + at, d, 48)
-    }
-    for (; at + 16 <= bytes; at += 16) {
-      let a = add ? v128.load(y + at) : splat(0)
-      let value = v + at
-      for (let w = weights; w < last; w += 4, value += args.vRow) a = fma(a, v128.load32_splat(w), v128.load(value))
-      v128.store(y + at, a)
-    }
-    for (; at < bytes; at += 4) {
-      let a: f32 = add ? f32.load(y + at) : 0
-      let value = v + at
-      for (let w = weights; w < last; w += 4, value += args.vRow) a += f32.load(w) * f32.load(value)
-      f32.store(y + at, a)
-    }
-  }
-}
-
-/** Divides a row by the sum of its weights; a row that saw no key is filled with `unseen`. */
-function divideRow(y: usize, width: u32, sum: f32, isUnwritten: bool, unseen: f32): void {
-  if (isUnwritten || sum == 0) {
-    for (let at: usize = 0, bytes = (<usize>width) << 2; at < bytes; at += 4) f32.store(y + at, unseen)
-    return
-  }
-  scaleRow(y, width, splat(1 / sum))
-}
-
-function scaleRow(y: usize, width: u32, factor: v128): void {
-  const end = y + ((<usize>width) << 2)
-  for (; y + 16 <= end; y += 16) v128.store(y, f32x4.mul(v128.load(y), factor))
-  for (; y < end; y += 4) f32.store(y, f32.load(y) * f32x4.extract_lane(factor, 0))
 }

@@ -34,7 +34,7 @@ function packTransposed(b: usize, colStep: usize, k: usize, to: usize): void {
 /** Four elements of four rows, as four rows `apart` bytes apart. */
 // @ts-ignore: decorator
 @inline
-function transpose4(from: usize, step: usize, to: usize, apart: usize): void {
+export function transpose4(from: usize, step: usize, to: usize, apart: usize): void {
   const a = v128.load(from)
   const b = v128.load(from + step)
   const c = v128.load(from + 2 * step)

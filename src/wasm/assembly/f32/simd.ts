@@ -81,6 +81,13 @@ export function expNegative(x: v128): v128 {
   return v128.andnot(f32x4.mul(p, powerOf2(z)), f32x4.lt(x, splat(-87.3)))
 }
 
+/** {@link expNegative} where NaN stays NaN. */
+// @ts-ignore: decorator
+@inline
+export function exponential(x: v128): v128 {
+  return v128.or(expNegative(x), f32x4.ne(x, x))
+}
+
 /**
  * tanh |x| = m / (m + 2) with m = e^2|x| - 1, whose digits do not cancel: 2^n (e^r - 1) + (2^n - 1). About 1.5 ulp. NaN
  * stays NaN.

@@ -1,4 +1,4 @@
-import { expNegative, log, maxOf, splat, sumOf } from './simd'
+import { exponential, log, maxOf, splat, sumOf } from './simd'
 
 /** Softmax along the middle axis of [outer][n][inner]. */
 @unmanaged
@@ -141,11 +141,4 @@ function softmaxColumns(isOne: bool, args: SoftmaxArguments, offset: usize): voi
     if (isOne) f32.store(p + down, f32x4.extract_lane(v, 0))
     else v128.store(p + down, v)
   }
-}
-
-/** e^x for x <= 0 where NaN stays NaN. */
-// @ts-ignore: decorator
-@inline
-function exponential(x: v128): v128 {
-  return v128.or(expNegative(x), f32x4.ne(x, x))
 }

@@ -1,0 +1,200 @@
+import { AttentionArguments } from './attention-arguments'
+import { EDGE } from './gemm'
+import { exponential, fma, maxOf, splat, sumOf, tanh } from './simd'
+
+/** {@link attendPanels} for few queries: keys and values are read where they lie, since packing them would cost more. */
+export function attendRows(
+  args: AttentionArguments,
+  scratch: usize,
+  q: usize,
+  k: usize,
+  v: usize,
+  mask: usize,
+  y: usize,
+  first: u32,
+  rows: u32,
+  keys: u32
+): void {
+  // Highest score so far and sum of weights of each row, then scores.
+  const states = scratch + EDGE
+  const scores = states + ((<usize>rows) << 3)
+  const step = (<usize>args.chunk) << 2
+  for (let row: u32 = 0; row < rows; row++) {
+    f32.store(states + (row << 3), -Infinity)
+    f32.store(states + (row << 3), 0, 4)
+  }
+  let start: u32 = 0
+  for (; start < keys; start += args.chunk) {
+    const count = min(args.chunk, keys - start)
+    scoreRows(args, q, k + <usize>start * args.kRow, scores, step, rows, count)
+    for (let row: u32 = 0; row < rows; row++) {
+      const s = scores + row * step
+      finishScores(args, s, mask + row * args.maskRow, start, count, <i32>(first + row))
+      weigh(s, count, states + (row << 3), start == 0 ? 0 : y + row * args.yRow, args.width)
+    }
+    addRows(args, scores, step, v + <usize>start * args.vRow, y, rows, count, start > 0)
+  }
+  for (let row: u32 = 0; row < rows; row++) {
+    divideRow(y + row * args.yRow, args.width, f32.load(states + (row << 3), 4), start == 0, args.unseen)
+  }
+}
+
+/** Scores of a chunk of keys: each is a sum along a key where it lies. */
+function scoreRows(
+  args: AttentionArguments,
+  q: usize,
+  k: usize,
+  scores: usize,
+  step: usize,
+  rows: u32,
+  count: u32
+): void {
+  const bytes = (<usize>args.depth) << 2
+  const whole = bytes & ~31
+  for (let row: u32 = 0; row < rows; row++, q += args.qRow, scores += step) {
+    let key = k
+    for (let j: u32 = 0; j < count; j++, key += args.kRow) {
+      let a = splat(0)
+      let b = a
+      let at: usize = 0
+      for (; at < whole; at += 32) {
+        a = fma(a, v128.load(q + at), v128.load(key + at))
+        b = fma(b, v128.load(q + at, 16), v128.load(key + at, 16))
+      }
+      let sum = sumOf(f32x4.add(a, b))
+      for (; at < bytes; at += 4) sum += f32.load(q + at) * f32.load(key + at)
+      f32.store(scores + ((<usize>j) << 2), sum)
+    }
+  }
+}
+
+/** Scales the scores of a row and hides keys by -Infinity. What lies between `count` and a multiple of four is hidden. */
+function finishScores(args: AttentionArguments, s: usize, mask: usize, start: u32, count: u32, row: i32): void {
+  const bytes = (<usize>count) << 2
+  const end = s + bytes
+  const padded = s + ((bytes + 15) & ~15)
+  const scale = splat(args.scale)
+  const cap = splat(args.softcap)
+  for (let at = s; at < padded; at += 16) {
+    let x = f32x4.mul(v128.load(at), scale)
+    if (args.softcap != 0) x = f32x4.mul(tanh(f32x4.div(x, cap)), cap)
+    v128.store(at, x)
+  }
+  if (args.maskKind != 0) addMask(args, s, end, mask + <usize>start * args.maskKey)
+  if (args.isCausal) {
+    const seen = max<i32>(0, min<i32>(<i32>count, row + args.offset + 1 - <i32>start))
+    for (let at = s + ((<usize>seen) << 2); at < end; at += 4) f32.store(at, -Infinity)
+  }
+  for (let at = end; at < padded; at += 4) f32.store(at, -Infinity)
+}
+
+function addMask(args: AttentionArguments, s: usize, end: usize, mask: usize): void {
+  let at = s
+  if (args.maskKind == 1) {
+    if (args.maskKey == 4) {
+      for (; at + 16 <= end; at += 16, mask += 16) v128.store(at, f32x4.add(v128.load(at), v128.load(mask)))
+    }
+    for (; at < end; at += 4, mask += args.maskKey) f32.store(at, f32.load(at) + f32.load(mask))
+    return
+  }
+  const hides = args.maskKind == 3
+  for (; at < end; at += 4, mask += args.maskKey) if ((load<u8>(mask) != 0) == hides) f32.store(at, args.hidden)
+}
+
+/**
+ * Scores of a chunk become weights, e^(score - highest so far). Where the highest has risen, the sum of weights and the
+ * row y of results so far are scaled down.
+ * @param y 0: there are none yet
+ */
+function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
+  const padded = s + ((((<usize>count) << 2) + 15) & ~15)
+  let high = splat(-Infinity)
+  for (let at = s; at < padded; at += 16) high = f32x4.max(high, v128.load(at))
+  const before = f32.load(state)
+  const highest = max<f32>(before, maxOf(high))
+  if (highest == -Infinity) {
+    // No key has been seen: there is nothing to weigh, and -Infinity - -Infinity would be NaN.
+    for (let at = s; at < padded; at += 16) v128.store(at, splat(0))
+    return
+  }
+  const base = splat(highest)
+  let sums = splat(0)
+  for (let at = s; at < padded; at += 16) {
+    const e = exponential(f32x4.sub(v128.load(at), base))
+    v128.store(at, e)
+    sums = f32x4.add(sums, e)
+  }
+  let sum = sumOf(sums)
+  if (highest != before && before != -Infinity) {
+    const factor = exponential(splat(before - highest))
+    if (y != 0) scaleRow(y, width, factor)
+    f32.store(state, f32.load(state, 4) * f32x4.extract_lane(factor, 0), 4)
+  }
+  sum += f32.load(state, 4)
+  f32.store(state, highest)
+  f32.store(state, sum, 4)
+}
+
+/** Adds the values of a chunk by their weights to y: sixteen columns at a time, then four, then one. */
+function addRows(
+  args: AttentionArguments,
+  weights: usize,
+  step: usize,
+  v: usize,
+  y: usize,
+  rows: u32,
+  count: u32,
+  add: bool
+): void {
+  const bytes = (<usize>args.width) << 2
+  const end = weights + ((<usize>count) << 2)
+  for (let row: u32 = 0; row < rows; row++, weights += step, y += args.yRow) {
+    let at: usize = 0
+    const last = end + row * step
+    for (; at + 64 <= bytes; at += 64) {
+      let a = add ? v128.load(y + at) : splat(0)
+      let b = add ? v128.load(y + at, 16) : splat(0)
+      let c = add ? v128.load(y + at, 32) : splat(0)
+      let d = add ? v128.load(y + at, 48) : splat(0)
+      let value = v + at
+      for (let w = weights; w < last; w += 4, value += args.vRow) {
+        const x = v128.load32_splat(w)
+        a = fma(a, x, v128.load(value))
+        b = fma(b, x, v128.load(value, 16))
+        c = fma(c, x, v128.load(value, 32))
+        d = fma(d, x, v128.load(value, 48))
+      }
+      v128.store(y + at, a)
+      v128.store(y + at, b, 16)
+      v128.store(y + at, c, 32)
+      v128.store(y + at, d, 48)
+    }
+    for (; at + 16 <= bytes; at += 16) {
+      let a = add ? v128.load(y + at) : splat(0)
+      let value = v + at
+      for (let w = weights; w < last; w += 4, value += args.vRow) a = fma(a, v128.load32_splat(w), v128.load(value))
+      v128.store(y + at, a)
+    }
+    for (; at < bytes; at += 4) {
+      let a: f32 = add ? f32.load(y + at) : 0
+      let value = v + at
+      for (let w = weights; w < last; w += 4, value += args.vRow) a += f32.load(w) * f32.load(value)
+      f32.store(y + at, a)
+    }
+  }
+}
+
+/** Divides a row by the sum of its weights; a row that saw no key is filled with `unseen`. */
+function divideRow(y: usize, width: u32, sum: f32, isUnwritten: bool, unseen: f32): void {
+  if (isUnwritten || sum == 0) {
+    for (let at: usize = 0, bytes = (<usize>width) << 2; at < bytes; at += 4) f32.store(y + at, unseen)
+    return
+  }
+  scaleRow(y, width, splat(1 / sum))
+}
+
+function scaleRow(y: usize, width: u32, factor: v128): void {
+  const end = y + ((<usize>width) << 2)
+  for (; y + 16 <= end; y += 16) v128.store(y, f32x4.mul(v128.load(y), factor))
+  for (; y < end; y += 4) f32.store(y, f32.load(y) * f32x4.extract_lane(factor, 0))
+}
