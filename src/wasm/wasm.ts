@@ -46,6 +46,7 @@ const COMPUTING = {
   attention: 60,
   byteWinograd: 61,
   rotate: 62,
+  dynamicCodes: 63,
   byteMean: 70,
   byteMeanPool: 71,
   byteSoftmax: 72,

@@ -10,13 +10,14 @@ const numbers = (count: number): number[] => Array.from({ length: count }, () =>
 /** Products, sums, norms, codes, movements, rows that are looked up, and outputs of all kinds. */
 const parts: ModelParts = {
   inputs: [port('x', 'float', ['b', 16]), port('rows', 'int64', ['b'])],
-  outputs: ['y', 'codes', 'moved', 'same', 'table', 'small'].map(name => port(name, 'float')),
+  outputs: ['y', 'codes', 'moved', 'same', 'table', 'small', 'scaled'].map(name => port(name, 'float')),
   initializers: [
     floats('table', [5, 16], numbers(80)),
     floats('w', [16, 24], numbers(384)),
     floats('bias', [24], numbers(24)),
     floats('scale', [24], numbers(24)),
     floats('step', [], [0.02]),
+    { name: 'v', dims: [24, 8], dataType: 3, int32Data: numbers(192).map(x => Math.round(50 * x)) },
     int64s('halves', [3], [0, 2, 12]),
     int64s('parts', [3], [0, 2, 8])
   ],
@@ -27,6 +28,9 @@ const parts: ModelParts = {
     node('LayerNormalization', ['product', 'scale', 'bias'], ['norm']),
     node('DynamicQuantizeLinear', ['norm'], ['q', 'qScale', 'qZero']),
     node('DequantizeLinear', ['q', 'qScale', 'qZero'], ['codes']),
+    node('MatMulInteger', ['q', 'v', 'qZero'], ['sums']),
+    node('Cast', ['sums'], ['sumsOfFloats'], { to: 1 }),
+    node('Mul', ['sumsOfFloats', 'qScale'], ['scaled']),
     node('Reshape', ['codes', 'halves'], ['parted']),
     node('Transpose', ['parted'], ['moved'], { perm: [0, 2, 1] }),
     node('Softmax', ['norm'], ['y']),

@@ -33,7 +33,15 @@ import { TakeArguments, takeRows } from './f32/take'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { byteBinary, ByteBinaryArguments } from './int8/binary'
-import { CodesArguments, dequantizeLines, quantizeLines, RangeArguments, rangeOfLines } from './int8/codes'
+import {
+  CodesArguments,
+  dequantizeLines,
+  DynamicCodesArguments,
+  quantizeByRange,
+  quantizeLines,
+  RangeArguments,
+  rangeOfLines
+} from './int8/codes'
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
 import { byteDepthwisePlanes } from './int8/depthwise'
@@ -176,6 +184,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 53:
       rangeOfLines(changetype<RangeArguments>(args), from, to)
       break
+    case 63:
+      return quantizeByRange(changetype<DynamicCodesArguments>(args), scratch)
     case 54:
       codedProduct(changetype<CodedArguments>(args), scratch, from, to)
       break

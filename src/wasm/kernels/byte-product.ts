@@ -4,7 +4,7 @@ import type { Pack, PackContext, Packed } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import { product, Tensor } from '../../tensor/tensor.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { remembered } from '../remembered.ts'
@@ -90,7 +90,7 @@ export const isSingle = (tensor: Tensor | undefined): boolean => tensor === unde
 export const RESULTS: readonly DType[] = ['int32', 'float32', 'uint8', 'int8']
 
 /** What a step keeps of its job from run to run. */
-export const productMemory = () => ({ templateFor: remembered<JobTemplate>(), numbersFor: remembered<Float64Array>() })
+export const productMemory = () => ({ templateFor: remembered<JobTemplate>() })
 
 /** The factors of a product, and what has been packed of it by {@link packProduct}. */
 interface Factors {
@@ -108,7 +108,7 @@ export function bindByteProduct(
   { a, b, packs }: Factors,
   type: DType,
   finish: Finish,
-  { templateFor, numbersFor }: ReturnType<typeof productMemory>
+  { templateFor }: ReturnType<typeof productMemory>
 ): BoundJob {
   const { n } = found
   const listed = packs?.integers
@@ -118,25 +118,27 @@ export function bindByteProduct(
     RESULTS.indexOf(type),
     Number(isSigned),
     flip,
-    finish.aZero === undefined ? 0 : Number(finish.aZero.data[0]),
     Number(hasZeros),
     Number(finish.added !== undefined),
     Number(finish.bias !== undefined)
   ]
   const isPacked = packs !== undefined
   const first = arrayOf(a)
-  let numbers: NumericArray = first
-  if (finish.scales) {
-    const scale = firstOf(finish.scales.a)
-    const all = packs?.numbers?.data as Float64Array | undefined
-    numbers = all ? numbersFor([scale], () => all.slice().fill(scale, 0, 1)) : numbersOf(finish, n, scale)
-  }
+  const { scales, aZero } = finish
+  const numbers = packs?.numbers ? arrayOf(packs.numbers) : scales ? numbersOf(finish, scales, n) : first
   return {
     template: templateFor([...options, Number(isPacked)], () =>
       templateOf(found, isPacked, options, activationArguments(finish.activation))
     ),
     // What the kernel does not read must be some array.
-    inputs: [first, arrayOf(packs?.b ?? b), hasZeros || finish.added ? integers : first, numbers]
+    inputs: [
+      first,
+      arrayOf(packs?.b ?? b),
+      hasZeros || finish.added ? integers : first,
+      numbers,
+      scales ? floatOf(scales.a) : first,
+      aZero ? arrayOf(aZero) : NO_ZERO
+    ]
   }
 }
 
@@ -164,7 +166,7 @@ function templateOf(
     tile: Math.ceil(allPanels / Math.ceil(allPanels / most) / panels),
     // Few rows take the time in which B is read.
     work: Math.max(workOfFlops(batches * m * n * k), batches * n * k),
-    inputs: staged(4),
+    inputs: staged(6),
     outputStaging: 'whole',
     args: [
       ...options,
@@ -207,6 +209,12 @@ function strassenRowsOf(m: number, k: number): number | undefined {
 
 const columnsOf = (n: number): number => Math.ceil(n / PANEL) * PANEL
 
+const NO_ZERO = new Uint8Array(1)
+
+/** A number of some float type as float32, which has all of those that scales are of. */
+const floatOf = (scale: Tensor): NumericArray =>
+  scale.type === 'float32' ? arrayOf(scale) : Float32Array.of(firstOf(scale))
+
 const firstOf = (tensor: Tensor): number =>
   tensor.type === 'float32' ? tensor.data[0] : convert(tensor, 'float64').data[0]
 
@@ -220,14 +228,17 @@ function integersOf({ bZero, added }: Finish, n: number, flip: number): Int32Arr
   return integers
 }
 
-/** Scales and biases as the kernel reads them. */
-function numbersOf({ scales, bias, scale, zero }: Finish, n: number, aScale: number): Float64Array {
+/** Scales of columns and biases as the kernel reads them. */
+function numbersOf(
+  { bias, scale, zero }: Finish,
+  { b, alpha = 1 }: Pick<NonNullable<Finish['scales']>, 'b' | 'alpha'>,
+  n: number
+): Float64Array {
   const columns = columnsOf(n)
-  const numbers = new Float64Array(4 + (bias ? 2 : 1) * columns)
-  if (scales === undefined) return numbers
-  numbers.set([aScale, scales.alpha ?? 1, scale ? firstOf(scale) : 1, zero ? firstOf(zero) : 0])
-  spread(asDoubles(scales.b).data, numbers.subarray(4, 4 + n))
-  if (bias) spread(asDoubles(bias).data, numbers.subarray(4 + columns, 4 + columns + n))
+  const numbers = new Float64Array(3 + (bias ? 2 : 1) * columns)
+  numbers.set([alpha, scale ? firstOf(scale) : 1, zero ? firstOf(zero) : 0])
+  spread(asDoubles(b).data, numbers.subarray(3, 3 + n))
+  if (bias) spread(asDoubles(bias).data, numbers.subarray(3 + columns, 3 + columns + n))
   return numbers
 }
 
@@ -238,7 +249,7 @@ function spread<A extends Int32Array | Float64Array>(list: A, to: A): void {
 
 /**
  * Packs a constant second factor, and, where all that goes into them is constant, the lists of the columns: `integers`,
- * one number where there is nothing to add or to subtract, and `numbers`, whose first is the scale of A of each run.
+ * one number where there is nothing to add or to subtract, and `numbers`.
  * @param names operands whose elements are in the lists
  */
 export const packProduct = (
@@ -255,13 +266,12 @@ export const packProduct = (
     const target = integers.data as Int32Array
     target.set(list.subarray(0, target.length))
     if (!('bScale' in given)) return { ...packed, integers }
-    const own = numbersOf({ ...finish, scales: { ...finish.scales, a: ONE, b: given.bScale } }, found.found.n, 1)
+    const own = numbersOf(finish, { ...finish.scales, b: given.bScale }, found.found.n)
     const numbers = context.allocate('float64', [own.length])
     const all = numbers.data as Float64Array
     all.set(own)
     return { ...packed, integers, numbers }
   }
-const ONE = new Tensor('float32', [1], [])
 
 /** Puts a constant second factor, one matrix of bytes, into panels. */
 function* packBytes(

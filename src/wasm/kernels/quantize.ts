@@ -7,7 +7,8 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
-import type { JobTemplate } from '../jobs.ts'
+import { isOnHeap } from '../heap.ts'
+import { type JobTemplate, runAtOnce } from '../jobs.ts'
 import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged } from '../selector.ts'
 import type { NumericArray } from '../staging.ts'
 import {
@@ -115,17 +116,35 @@ const linesTemplate = (
   args
 })
 
+/** Elements from which on the range is found and numbers are quantized by jobs that threads share. */
+const MIN_LINES = 1 << 15
+
 /** DynamicQuantizeLinear. */
 export const selectDynamicQuantizeLinear = selectorFor<unknown>(({ operands: { x } }) => {
-  if (x?.type !== 'float32' || product(x.dims) === 0) return undefined
+  const count = x?.type === 'float32' ? product(x.dims) : 0
+  if (count === 0) return undefined
+  const together: JobTemplate = {
+    ...linesTemplate('dynamicCodes', count, count, 3, [count]),
+    blocks: 1
+  }
   return {
-    *kernel({ x }, _, context): Paced {
-      const { scale, zero } = yield* quantized(x as Tensor, context.rawOutput(), context.threads)
-      context.output(1).data[0] = scale
-      context.output(2).data[0] = zero
-    }
+    kernel: ({ x }, _, context) => {
+      const outputs = [context.rawOutput(), context.rawOutput(1), context.rawOutput(2)]
+      const [codes, scale, zero] = outputs.map(arrayOf)
+      // What a job writes beside its output has to lie on the heap.
+      if (count < MIN_LINES && isOnHeap(scale) && isOnHeap(zero))
+        if (runAtOnce(together, [arrayOf(x as Tensor), scale, zero], codes, context.threads)) return undefined
+      return byLines(x as Tensor, outputs, context.threads)
+    },
+    looksAt: []
   }
 })
+
+function* byLines(x: Tensor, [codes, scale, zero]: readonly Tensor[], threads: number): Paced {
+  const found = yield* quantized(x, codes, threads)
+  scale.data[0] = found.scale
+  zero.data[0] = found.zero
+}
 
 /** `quantizeByRange`, by jobs where the heap has room. */
 function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, Quantization> {

@@ -101,6 +101,6 @@ function productSelection(
       return bindByteProduct(found, factors, type, finishOf(given), memory)
     }),
     pack: packProduct(found, listed, finishOf),
-    looksAt: ['aScale', 'aZero', ...listed]
+    looksAt: operands.aScale === undefined || operands.aScale.type === 'float32' ? listed : ['aScale', ...listed]
   }
 }

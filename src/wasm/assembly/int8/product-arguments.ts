@@ -9,15 +9,17 @@ export class ByteProductArguments {
   b: usize
   /** int32, for all columns of the panels: zero points, then what is added to the sums. */
   integers: usize
-  /** float64: scale of A, alpha, scale and zero point of C; then for all columns scales, then biases. */
+  /** float64: alpha, scale and zero point of C; then for all columns scales, then biases. */
   numbers: usize
+  /** Scale of A, float32, where sums are scaled, and its zero point, a byte. */
+  aScale: usize
+  aZero: usize
   c: usize
   /** What C holds: 0: int32; 1: float32; 2: uint8; 3: int8. */
   result: u32
   isSigned: u32
   /** 128 where B holds uint8: its codes are turned into those of int8, and zero points are smaller by it. */
   flip: u32
-  zero: i32
   hasZeros: u32
   hasAdded: u32
   hasBias: u32

@@ -77,21 +77,22 @@ function widenedAt(args: ByteProductArguments, scratch: usize): usize {
 
 function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
   const isSigned = args.isSigned != 0
+  const zero = isSigned ? <i32>load<i8>(args.aZero) : <i32>load<u8>(args.aZero)
   // A strip of four rows takes as much as a panel of bytes, a row a quarter of it.
   const step = panelBytes(args.k)
   let to = widenedAt(args, scratch)
   let sums = scratch + ROW_SUMS
   if (args.byStrassen) {
     const wanted = args.hasZeros ? sums : 0
-    return widenQuarters(a, args.aRow, args.aElement, rows, args.k, isSigned, args.zero, to, wanted)
+    return widenQuarters(a, args.aRow, args.aElement, rows, args.k, isSigned, zero, to, wanted)
   }
   if (rows < STRIP) {
     for (let i: u32 = 0; i < rows; i++, a += args.aRow, to += step >> 2, sums += 4)
-      store<i32>(sums, widenRow(a, args.aElement, args.k, isSigned, args.zero, to))
+      store<i32>(sums, widenRow(a, args.aElement, args.k, isSigned, zero, to))
     return
   }
   for (let i: u32 = 0; i < rows; i += STRIP, a += STRIP * args.aRow, to += step, sums += 16) {
-    widenStrip(a, args.aRow, args.aElement, min(STRIP, rows - i), args.k, isSigned, args.zero, to)
+    widenStrip(a, args.aRow, args.aElement, min(STRIP, rows - i), args.k, isSigned, zero, to)
     if (args.hasZeros) v128.store(sums, sumsOfStrip(to, to + step))
   }
 }

@@ -27,7 +27,7 @@ export function finishPanel(
   const columns = (args.n + 7) & ~7
   const zeros = args.integers + (column << 2)
   const added = zeros + (columns << 2)
-  const scales = args.numbers + 32 + (column << 3)
+  const scales = args.numbers + 24 + (column << 3)
   const biases = scales + (columns << 3)
   const sums = args.hasZeros ? rowSums : 0
   const width = elementBytes(args)
@@ -35,9 +35,9 @@ export function finishPanel(
   const isDone = cols == 8 && args.activation == NONE
   const target = isDone ? to : at
   const targetStep = isDone ? step : 32
-  if (args.result != 1 || args.hasAdded)
-    finishOthers(args, at, sums, rows, zeros, added, scales, biases, target, targetStep)
-  else finishFloats(args.numbers, args.hasBias != 0, at, sums, rows, zeros, scales, biases, target, targetStep)
+  if (args.result == 1 && args.hasAdded == 0 && args.k <= MAX_DEPTH && load<f64>(args.numbers) == 1)
+    finishFloats(args.aScale, args.hasBias != 0, at, sums, rows, zeros, scales, biases, target, targetStep)
+  else finishOthers(args, at, sums, rows, zeros, added, scales, biases, target, targetStep)
   if (isDone) return
   if (args.activation != NONE) unarySpan(args.activation, at, at, (<usize>rows) << 5, args.p, args.q)
   copyRows(at, rows, <usize>cols * width, to, step)
@@ -85,9 +85,16 @@ function finishOthers(
   }
 }
 
-/** {@link finishOthers} for float32, where nothing is added to sums: what all rows share is read once. */
+/** Longest sums of products of differences of bytes that are less than 2^29. */
+const MAX_DEPTH: u32 = 8256
+
+/**
+ * {@link finishOthers} for float32, where nothing is added to sums, alpha is 1 and sums are less than 2^29: times a
+ * scale they fit into 53 bits, and the product of two scales does. So one multiplication by that product rounds as two
+ * do, one after the other.
+ */
 function finishFloats(
-  numbers: usize,
+  aScale: usize,
   hasBias: bool,
   at: usize,
   rowSums: usize,
@@ -98,8 +105,17 @@ function finishFloats(
   to: usize,
   step: usize
 ): void {
-  const scale = v128.load64_splat(numbers)
-  const alpha = v128.load64_splat(numbers, 8)
+  const scale = f64x2.promote_low_f32x4(v128.load32_splat(aScale))
+  const s0 = f64x2.mul(scale, v128.load(scales))
+  const s1 = f64x2.mul(scale, v128.load(scales, 16))
+  const s2 = f64x2.mul(scale, v128.load(scales, 32))
+  const s3 = f64x2.mul(scale, v128.load(scales, 48))
+  // Negative zero changes no sum.
+  const none = f64x2.splat(-0.0)
+  const b0 = hasBias ? v128.load(biases) : none
+  const b1 = hasBias ? v128.load(biases, 16) : none
+  const b2 = hasBias ? v128.load(biases, 32) : none
+  const b3 = hasBias ? v128.load(biases, 48) : none
   for (const end = at + ((<usize>rows) << 5); at < end; at += 32, to += step) {
     let low = v128.load(at)
     let high = v128.load(at, 16)
@@ -109,26 +125,20 @@ function finishFloats(
       high = i32x4.sub(high, i32x4.mul(sum, v128.load(zeros, 16)))
       rowSums += 4
     }
-    let x0 = scaled(low, scale, scales, alpha)
-    let x1 = scaled(i64x2.shuffle(low, low, 1, 0), scale, scales + 16, alpha)
-    let x2 = scaled(high, scale, scales + 32, alpha)
-    let x3 = scaled(i64x2.shuffle(high, high, 1, 0), scale, scales + 48, alpha)
-    if (hasBias) {
-      x0 = f64x2.add(x0, v128.load(biases))
-      x1 = f64x2.add(x1, v128.load(biases, 16))
-      x2 = f64x2.add(x2, v128.load(biases, 32))
-      x3 = f64x2.add(x3, v128.load(biases, 48))
-    }
-    v128.store(to, i64x2.shuffle(f32x4.demote_f64x2_zero(x0), f32x4.demote_f64x2_zero(x1), 0, 2))
-    v128.store(to, i64x2.shuffle(f32x4.demote_f64x2_zero(x2), f32x4.demote_f64x2_zero(x3), 0, 2), 16)
+    const x0 = scaled(low, s0, b0)
+    const x1 = scaled(i64x2.shuffle(low, low, 1, 0), s1, b1)
+    const x2 = scaled(high, s2, b2)
+    const x3 = scaled(i64x2.shuffle(high, high, 1, 0), s3, b3)
+    v128.store(to, i64x2.shuffle(x0, x1, 0, 2))
+    v128.store(to, i64x2.shuffle(x2, x3, 0, 2), 16)
   }
 }
 
-/** The lower two of four sums times three factors, one after the other, as the reference kernels multiply. */
+/** The lower two of four sums, scaled, as float32 in the lower two lanes. */
 // @ts-ignore: decorator
 @inline
-function scaled(sums: v128, scale: v128, scales: usize, alpha: v128): v128 {
-  return f64x2.mul(f64x2.mul(f64x2.mul(f64x2.convert_low_i32x4_s(sums), scale), v128.load(scales)), alpha)
+function scaled(sums: v128, scales: v128, biases: v128): v128 {
+  return f32x4.demote_f64x2_zero(f64x2.add(f64x2.mul(f64x2.convert_low_i32x4_s(sums), scales), biases))
 }
 
 /** Copies rows of up to eight results, 32 bytes apart, to rows of C. */
@@ -161,14 +171,14 @@ function scaledFour(args: ByteProductArguments, sums: v128, scales: usize, biase
 @inline
 function scaledTwo(args: ByteProductArguments, sums: v128, scales: usize, biases: usize): v128 {
   const numbers = args.numbers
-  let x = f64x2.mul(f64x2.convert_low_i32x4_s(sums), v128.load64_splat(numbers))
+  let x = f64x2.mul(f64x2.convert_low_i32x4_s(sums), f64x2.promote_low_f32x4(v128.load32_splat(args.aScale)))
   // One after the other, as the reference kernels multiply: a product of scales would be rounded otherwise.
-  x = f64x2.mul(f64x2.mul(x, v128.load(scales)), v128.load64_splat(numbers, 8))
+  x = f64x2.mul(f64x2.mul(x, v128.load(scales)), v128.load64_splat(numbers))
   if (args.hasBias) x = f64x2.add(x, v128.load(biases))
   if (args.result == 1) return f32x4.demote_f64x2_zero(x)
-  x = f64x2.nearest(f64x2.div(x, v128.load64_splat(numbers, 16)))
+  x = f64x2.nearest(f64x2.div(x, v128.load64_splat(numbers, 8)))
   const lowest: f64 = args.result == 3 ? -128 : 0
-  x = f64x2.add(x, v128.load64_splat(numbers, 24))
+  x = f64x2.add(x, v128.load64_splat(numbers, 16))
   x = f64x2.max(f64x2.splat(lowest), f64x2.min(f64x2.splat(lowest + 255), x))
   return i32x4.trunc_sat_f64x2_s_zero(x)
 }
