@@ -5,6 +5,7 @@ import {
   encodeFloat,
   isCodedFloat,
   narrow,
+  rounderTo,
   type RoundingRules,
   widen
 } from '../../src/tensor/floats.ts'
@@ -99,6 +100,11 @@ describe.each(SIGNED)('%s', type => {
         )
       )
     ).toEqual(unsigned(gaps.map(gap => gap.above)))
+  })
+
+  it('rounds single numbers to those of the codes that they get', () => {
+    const numbers = [NaN, Infinity, -Infinity, -0, 1e9, -1e9, 1e-30, ...gaps.map(gap => gap.middle).slice(0, 999)]
+    expect(numbers.map(rounderTo(type))).toEqual(numbers.map(value => decodeFloat(type, encodeFloat(type, value))))
   })
 
   it('rounds float32 as it rounds float64', () => {

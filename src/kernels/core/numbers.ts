@@ -1,8 +1,8 @@
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
-import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
+import { type Codes, isCodedFloat, narrow, widen } from '../../tensor/floats.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
-import { inChunks } from './pace.ts'
+import { chunkSize, COST, inChunks } from './pace.ts'
 
 /** Arrays of 64-bit integers. */
 export type BigInts = BigInt64Array | BigUint64Array
@@ -18,7 +18,11 @@ export const doubles = (count: number): Float64Array => allocate('float64', [cou
  * The elements of a tensor as numbers, coded floats decoded; yields. 64-bit integers are no numbers: see `toDoubles`.
  */
 export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
-  return isCodedFloat(tensor.type) ? (yield* convertedPaced(tensor, 'float32')).data : toNumbers(tensor)
+  const { type, data } = tensor
+  if (!isCodedFloat(type)) return toNumbers(tensor)
+  // Views of the parts cost more than widening few codes.
+  if (data.length <= chunkSize(COST.element)) return widen(type, data as Codes)
+  return (yield* convertedPaced(tensor, 'float32')).data
 }
 
 /** Where a kernel writes numbers. */
@@ -40,7 +44,10 @@ export function targetOf(out: Tensor): Target {
   return {
     numbers,
     finish: () =>
-      inChunks(numbers.length, (from, to) => narrow(type, numbers.subarray(from, to), codes.subarray(from, to)))
+      inChunks(numbers.length, (from, to) => {
+        if (to - from === numbers.length) narrow(type, numbers, codes)
+        else narrow(type, numbers.subarray(from, to), codes.subarray(from, to))
+      })
   }
 }
 

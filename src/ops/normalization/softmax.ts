@@ -16,7 +16,7 @@ import { FLOATS } from '../../op-kit/types.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import { decodeFloat, encodeFloat, isCodedFloat } from '../../tensor/floats.ts'
+import { isCodedFloat, rounderTo } from '../../tensor/floats.ts'
 
 interface Params {
   axis: number
@@ -61,7 +61,7 @@ export const softmaxOps: readonly Op[] = [
  */
 const lineOf = (change: ChangeLine, type: DType, dialect: Dialect): ChangeLine =>
   change === softmaxLine && dialect === 'onnx' && isCodedFloat(type)
-    ? softmaxLineRounded(x => decodeFloat(type, encodeFloat(type, x)), type === 'bfloat16')
+    ? softmaxLineRounded(rounderTo(type), type === 'bfloat16')
     : change
 
 /** Computes along the lines of an axis. */
