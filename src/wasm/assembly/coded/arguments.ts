@@ -95,3 +95,10 @@ export function zeroAt(args: CodedArguments, row: u32, block: u32): u32 {
   if (args.zeroKind != 1) return args.zero
   return codeAt(args.zeros, row * args.zeroRow, block, args.bits) ^ (args.flip & ((1 << args.bits) - 1))
 }
+
+/** The zero point of a block where it is a number. */
+// @ts-ignore: decorator
+@inline
+export function zeroNumber(args: CodedArguments, row: u32, block: u32): f32 {
+  return floatAt(args.zeros, row * args.blocks + block, args.scaleKind)
+}

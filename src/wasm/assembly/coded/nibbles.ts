@@ -1,5 +1,6 @@
 import { fma, splat, sumOf } from '../f32/simd'
-import { codeAt, CodedArguments, floatAt } from './arguments'
+import { storeTransposed } from '../transpose4'
+import { codeAt, CodedArguments, scaleAt, zeroNumber } from './arguments'
 
 /**
  * One row of A, rounded to integers of 8 bits block by block, by rows of weights in 4 bits. A chunk of 16 bytes is taken
@@ -101,14 +102,7 @@ function orderChunk(a: usize, inverse: v128, to: usize): v128 {
   const p1 = eightOf(a + 32, inverse)
   const p2 = eightOf(a + 64, inverse)
   const p3 = eightOf(a + 96, inverse)
-  const low0 = i32x4.shuffle(p0, p1, 0, 4, 1, 5)
-  const low1 = i32x4.shuffle(p2, p3, 0, 4, 1, 5)
-  const high0 = i32x4.shuffle(p0, p1, 2, 6, 3, 7)
-  const high1 = i32x4.shuffle(p2, p3, 2, 6, 3, 7)
-  v128.store(to, i64x2.shuffle(low0, low1, 0, 2))
-  v128.store(to, i64x2.shuffle(low0, low1, 1, 3), 16)
-  v128.store(to, i64x2.shuffle(high0, high1, 0, 2), 32)
-  v128.store(to, i64x2.shuffle(high0, high1, 1, 3), 48)
+  storeTransposed(p0, p1, p2, p3, to, 16)
   const sums = i16x8.add(i16x8.add(p0, p1), i16x8.add(p2, p3))
   return i32x4.extadd_pairwise_i16x8_s(sums)
 }
@@ -138,14 +132,6 @@ function startOf(args: CodedArguments, hasCodes: bool, start: v128, row: u32, bl
 @inline
 function addScaled(total: v128, sums: v128, scale: usize, unit: v128): v128 {
   return fma(total, f32x4.convert_i32x4_s(sums), f32x4.mul(v128.load32_splat(scale), unit))
-}
-
-/** The zero point of a block as a number, times the scale. */
-// @ts-ignore: decorator
-@inline
-function zeroNumber(args: CodedArguments, row: u32, block: u32): f32 {
-  const at = row * args.blocks + block
-  return f32.load(args.scales + ((<usize>at) << 2)) * floatAt(args.zeros, at, args.scaleKind)
 }
 
 /**
@@ -241,8 +227,10 @@ function subtractNumbers(args: CodedArguments, row: u32, end: u32, scratch: usiz
   const sums = sumsAt(args, scratch)
   for (; row < end; row++, c += 4) {
     let correction: f32 = 0
-    for (let block: u32 = 0; block < args.blocks; block++)
-      correction += zeroNumber(args, row, block) * f32.load(sums + ((<usize>block) << 2))
+    for (let block: u32 = 0; block < args.blocks; block++) {
+      const number = scaleAt(args, row, block) * zeroNumber(args, row, block)
+      correction += number * f32.load(sums + ((<usize>block) << 2))
+    }
     f32.store(c, f32.load(c) - correction)
   }
 }

@@ -1,5 +1,5 @@
 import { fma, splat, sumOf } from '../f32/simd'
-import { CodedArguments, FLOATS3, floatAt, INTEGERS, NAMES, scaleAt, zeroAt } from './arguments'
+import { CodedArguments, FLOATS3, INTEGERS, NAMES, scaleAt, zeroAt, zeroNumber } from './arguments'
 import { addFloats } from './floats'
 
 /**
@@ -268,12 +268,6 @@ function oneRow(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch:
     if (args.zeroKind == 2) correction += scale * zeroNumber(args, row, block) * f32.load(sums + ((<usize>block) << 2))
   }
   f32.store(c, sumOf(total) - correction)
-}
-
-// @ts-ignore: decorator
-@inline
-function zeroNumber(args: CodedArguments, row: u32, block: u32): f32 {
-  return floatAt(args.zeros, row * args.blocks + block, args.scaleKind)
 }
 
 function rowsOf4(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {

@@ -1,7 +1,8 @@
+import { transpose4 } from '../transpose4'
 import { AttentionArguments } from './attention-arguments'
 import { attendRows } from './attention-rows'
 import { EDGE, rowsByPanel } from './gemm'
-import { packPanel, packStrips, transpose4 } from './panels'
+import { packPanel, packStrips } from './panels'
 import { fma, splat, tanh } from './simd'
 
 /** Rows below which keys and values are read where they lie: packing them would cost more than it gains. */
@@ -191,16 +192,16 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
   let sum0 = splat(0)
   let sum1 = sum0
   for (let at = s; at < end; at += 32) {
-    const e0 = exponential(f32x4.sub(v128.load(at), base0))
-    const e1 = exponential(f32x4.sub(v128.load(at, 16), base1))
+    const e0 = shortExponential(f32x4.sub(v128.load(at), base0))
+    const e1 = shortExponential(f32x4.sub(v128.load(at, 16), base1))
     v128.store(at, e0)
     v128.store(at, e1, 16)
     sum0 = f32x4.add(sum0, e0)
     sum1 = f32x4.add(sum1, e1)
   }
   if (y != 0 && v128.any_true(v128.or(f32x4.ne(high0, before0), f32x4.ne(high1, before1)))) {
-    const factor0 = exponential(f32x4.sub(before0, base0))
-    const factor1 = exponential(f32x4.sub(before1, base1))
+    const factor0 = shortExponential(f32x4.sub(before0, base0))
+    const factor1 = shortExponential(f32x4.sub(before1, base1))
     for (const last = y + ((<usize>width) << 5); y < last; y += 32) {
       v128.store(y, f32x4.mul(v128.load(y), factor0))
       v128.store(y, f32x4.mul(v128.load(y, 16), factor1), 16)
@@ -221,7 +222,7 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
  */
 // @ts-ignore: decorator
 @inline
-function exponential(x: v128): v128 {
+function shortExponential(x: v128): v128 {
   const c = f32x4.pmax(f32x4.mul(x, splat(1.44269504)), splat(-127))
   const z = f32x4.add(c, splat(MAGIC))
   const r = f32x4.sub(c, f32x4.sub(z, splat(MAGIC)))

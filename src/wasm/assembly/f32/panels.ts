@@ -1,3 +1,5 @@
+import { transpose4 } from '../transpose4'
+
 /**
  * Writes one panel [k][8] of a matrix whose element (row, column) lies at `row * rowStep + column * colStep`; columns
  * from `cols` on are 0.
@@ -29,24 +31,6 @@ function packTransposed(b: usize, colStep: usize, k: usize, to: usize): void {
     let column = b
     for (let j: usize = 0; j < 32; j += 4, column += colStep) f32.store(to + j, f32.load(column))
   }
-}
-
-/** Four elements of four rows, as four rows `apart` bytes apart. */
-// @ts-ignore: decorator
-@inline
-export function transpose4(from: usize, step: usize, to: usize, apart: usize): void {
-  const a = v128.load(from)
-  const b = v128.load(from + step)
-  const c = v128.load(from + 2 * step)
-  const d = v128.load(from + 3 * step)
-  const ab0 = i8x16.shuffle(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
-  const ab1 = i8x16.shuffle(a, b, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31)
-  const cd0 = i8x16.shuffle(c, d, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23)
-  const cd1 = i8x16.shuffle(c, d, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31)
-  v128.store(to, i64x2.shuffle(ab0, cd0, 0, 2))
-  v128.store(to + apart, i64x2.shuffle(ab0, cd0, 1, 3))
-  v128.store(to + 2 * apart, i64x2.shuffle(ab1, cd1, 0, 2))
-  v128.store(to + 3 * apart, i64x2.shuffle(ab1, cd1, 1, 3))
 }
 
 /** Packs `rows` rows of length k into strips [ceil(rows / 4)][k][4]; rows beyond the last are 0. */

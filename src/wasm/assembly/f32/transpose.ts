@@ -1,3 +1,5 @@
+import { storeTransposed, transpose4 } from '../transpose4'
+
 /**
  * Moves elements of one to eight bytes between two orders of axes. `rows` count along the axis that is innermost in y,
  * `columns` along the one that is innermost in x; the other axes are loops.
@@ -123,22 +125,7 @@ function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn
   const wholeColumns = columns & ~3
   for (let c: u32 = 0; c < wholeColumns; c += 4) {
     const to = y + c * yColumn
-    for (let r: u32 = 0; r < wholeRows; r += 4) {
-      const at = x + r * xRow + (c << 2)
-      const a = v128.load(at)
-      const b = v128.load(at + xRow)
-      const d = v128.load(at + 2 * xRow)
-      const e = v128.load(at + 3 * xRow)
-      const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
-      const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
-      const de0 = i32x4.shuffle(d, e, 0, 4, 1, 5)
-      const de1 = i32x4.shuffle(d, e, 2, 6, 3, 7)
-      const out = to + (r << 2)
-      v128.store(out, i64x2.shuffle(ab0, de0, 0, 2))
-      v128.store(out + yColumn, i64x2.shuffle(ab0, de0, 1, 3))
-      v128.store(out + 2 * yColumn, i64x2.shuffle(ab1, de1, 0, 2))
-      v128.store(out + 3 * yColumn, i64x2.shuffle(ab1, de1, 1, 3))
-    }
+    for (let r: u32 = 0; r < wholeRows; r += 4) transpose4(x + r * xRow + (c << 2), xRow, to + (r << 2), yColumn)
   }
   part<u32>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
   part<u32>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
@@ -162,8 +149,8 @@ function narrowBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, y
       const g = v128.load(half + xRow)
       const h = v128.load(half + 2 * xRow)
       const i = v128.load(half + 3 * xRow)
-      fourColumns(lower(a, b), lower(d, e), lower(f, g), lower(h, i), out, yColumn)
-      fourColumns(upper(a, b), upper(d, e), upper(f, g), upper(h, i), out + 4 * yColumn, yColumn)
+      storeTransposed(lower(a, b), lower(d, e), lower(f, g), lower(h, i), out, yColumn)
+      storeTransposed(upper(a, b), upper(d, e), upper(f, g), upper(h, i), out + 4 * yColumn, yColumn)
     }
   }
   part<u16>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
@@ -180,20 +167,6 @@ function lower(a: v128, b: v128): v128 {
 @inline
 function upper(a: v128, b: v128): v128 {
   return i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-}
-
-/** Writes four columns of eight elements, given as pairs of four rows. */
-// @ts-ignore: decorator
-@inline
-function fourColumns(a: v128, b: v128, d: v128, e: v128, out: usize, yColumn: usize): void {
-  const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
-  const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
-  const de0 = i32x4.shuffle(d, e, 0, 4, 1, 5)
-  const de1 = i32x4.shuffle(d, e, 2, 6, 3, 7)
-  v128.store(out, i64x2.shuffle(ab0, de0, 0, 2))
-  v128.store(out + yColumn, i64x2.shuffle(ab0, de0, 1, 3))
-  v128.store(out + 2 * yColumn, i64x2.shuffle(ab1, de1, 0, 2))
-  v128.store(out + 3 * yColumn, i64x2.shuffle(ab1, de1, 1, 3))
 }
 
 /** Copies lines from x to y, wherever they lie. */

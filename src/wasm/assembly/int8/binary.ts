@@ -1,4 +1,5 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
+import { codeIn } from './code'
 /**
  * Codes of sums or products of what two operands' codes stand for. They are broadcast against the output: lines of
  * `inner` elements, in which an operand moves by one code or stays.
@@ -129,8 +130,8 @@ function oneByOne(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize
   const bScale = load<f64>(args.scales, 8)
   const yScale = load<f64>(args.scales, 16)
   for (const end = y + n; y < end; y++, a += args.aInner, b += args.bInner) {
-    const p = (isSigned ? <i32>load<i8>(a) : <i32>load<u8>(a)) - args.aZero
-    const q = (isSigned ? <i32>load<i8>(b) : <i32>load<u8>(b)) - args.bZero
+    const p = codeIn(a, isSigned) - args.aZero
+    const q = codeIn(b, isSigned) - args.bZero
     let quotient: f64
     if (args.isSingle) {
       const x = <f32>p * <f32>aScale

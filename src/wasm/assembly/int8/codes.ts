@@ -1,3 +1,5 @@
+import { codeIn } from './code'
+
 /** Numbers quantized to bytes, or back, in lines of so many elements. */
 @unmanaged
 export class CodesArguments {
@@ -106,7 +108,7 @@ function dequantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: 
   }
   for (; i < n; i++, x++, to += 4) {
     const at = steps ? i : 0
-    const code = isSigned ? <i32>load<i8>(x) : <i32>load<u8>(x)
+    const code = codeIn(x, isSigned)
     store<f32>(to, <f32>(code - <i32>load<i16>(z + (at << 1))) * load<f32>(s + (at << 2)))
   }
 }

@@ -1,4 +1,5 @@
 import { Windows } from '../windows'
+import { codeIn } from './code'
 import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
 import { widenRow } from './panels'
 import { finishRow } from './requantize'
@@ -82,7 +83,7 @@ function widenPlane(
         column < last;
         column++
       ) {
-        const code = args.isSigned ? <i32>load<i8>(at) : <i32>load<u8>(at)
+        const code = codeIn(at, args.isSigned != 0)
         store<i16>(place + ((<usize>phase * part) << 1), <i16>(code - args.zero))
         at += unit
         // Counted, as a division takes longer than all else.

@@ -1,3 +1,5 @@
+import { codeIn } from './code'
+
 /**
  * Codes of the means of what codes stand for, along the middle of three axes: a global pool, of either layout.
  *
@@ -40,7 +42,7 @@ export function byteMeans(args: ByteMeanArguments, scratch: usize, from: u32, to
     for (; column < inner; column++) {
       let sum = 0
       let at = x + column
-      for (let i: u32 = 0; i < args.count; i++, at += inner) sum += isSigned ? <i32>load<i8>(at) : <i32>load<u8>(at)
+      for (let i: u32 = 0; i < args.count; i++, at += inner) sum += codeIn(at, isSigned)
       store<u8>(y + column, codeOf(args, sum))
     }
   }
@@ -56,7 +58,7 @@ function sumOfLine(x: usize, n: u32, isSigned: bool): i32 {
   }
   let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
   sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
-  for (; i < n; i++, x++) sum += isSigned ? <i32>load<i8>(x) : <i32>load<u8>(x)
+  for (; i < n; i++, x++) sum += codeIn(x, isSigned)
   return sum
 }
 

@@ -1,3 +1,5 @@
+import { codeIn } from './code'
+
 /**
  * Bytes of one panel: eight columns of B as pairs of rows, [ceil(k / 2)][8][2], so that one instruction multiplies and
  * adds a pair. A last row without a partner is paired with 0.
@@ -77,7 +79,7 @@ export function widenRow(a: usize, step: usize, k: u32, isSigned: bool, zero: i3
   let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
   sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
   for (; i < k; i++, a += step, to += 2) {
-    const number = (isSigned ? <i32>load<i8>(a) : <i32>load<u8>(a)) - zero
+    const number = codeIn(a, isSigned) - zero
     store<i16>(to, <i16>number)
     sum += number
   }

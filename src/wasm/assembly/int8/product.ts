@@ -1,3 +1,4 @@
+import { codeIn } from './code'
 import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
@@ -77,7 +78,7 @@ function widenedAt(args: ByteProductArguments, scratch: usize): usize {
 
 function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
   const isSigned = args.isSigned != 0
-  const zero = isSigned ? <i32>load<i8>(args.aZero) : <i32>load<u8>(args.aZero)
+  const zero = codeIn(args.aZero, isSigned)
   // A strip of four rows takes as much as a panel of bytes, a row a quarter of it.
   const step = panelBytes(args.k)
   let to = widenedAt(args, scratch)

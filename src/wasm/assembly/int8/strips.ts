@@ -1,3 +1,6 @@
+import { storeTransposed } from '../transpose4'
+import { codeIn } from './code'
+
 /** Bytes of a strip: four rows of weights as pairs of int16, [ceil(k / 2)][4][2]. */
 // @ts-ignore: decorator
 @inline
@@ -34,7 +37,7 @@ export function packByteStrip(
       v128.store32_lane(at + 48, pairs, 3)
     }
     for (; i < k; i++) {
-      const code = isSigned ? <i32>load<i8>(w + i) : <i32>load<u8>(w + i)
+      const code = codeIn(w + i, isSigned)
       store<i16>(to + ((<usize>(i >> 1)) << 4) + ((i & 1) << 1), <i16>(code - zero))
     }
   }
@@ -65,30 +68,17 @@ export function widenStrip(
       const b = i16x8.sub(isSigned ? v128.load8x8_s(w1 + i) : v128.load8x8_u(w1 + i), point)
       const c = i16x8.sub(isSigned ? v128.load8x8_s(w2 + i) : v128.load8x8_u(w2 + i), point)
       const d = i16x8.sub(isSigned ? v128.load8x8_s(w3 + i) : v128.load8x8_u(w3 + i), point)
-      const lowA = i32x4.shuffle(a, b, 0, 4, 1, 5)
-      const highA = i32x4.shuffle(a, b, 2, 6, 3, 7)
-      const lowC = i32x4.shuffle(c, d, 0, 4, 1, 5)
-      const highC = i32x4.shuffle(c, d, 2, 6, 3, 7)
-      v128.store(to, i64x2.shuffle(lowA, lowC, 0, 2))
-      v128.store(to, i64x2.shuffle(lowA, lowC, 1, 3), 16)
-      v128.store(to, i64x2.shuffle(highA, highC, 0, 2), 32)
-      v128.store(to, i64x2.shuffle(highA, highC, 1, 3), 48)
+      storeTransposed(a, b, c, d, to, 16)
     }
   }
   for (; i < k; i += 2, to += 16) {
     v128.store(to, i64x2.splat(0))
     for (let r: u32 = 0; r < rows; r++) {
       const at = w + r * rowStep + i * step
-      store<i16>(to + (r << 2), <i16>(codeAt(at, isSigned) - zero))
-      if (i + 1 < k) store<i16>(to + (r << 2), <i16>(codeAt(at + step, isSigned) - zero), 2)
+      store<i16>(to + (r << 2), <i16>(codeIn(at, isSigned) - zero))
+      if (i + 1 < k) store<i16>(to + (r << 2), <i16>(codeIn(at + step, isSigned) - zero), 2)
     }
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function codeAt(at: usize, isSigned: bool): i32 {
-  return isSigned ? <i32>load<i8>(at) : <i32>load<u8>(at)
 }
 
 /** The sums of the four rows of a strip. */

@@ -1,4 +1,5 @@
 import { Windows } from '../windows'
+import { codeIn } from './code'
 import { ByteConvArguments, stripsOfPart, windowsOfBytes } from './conv-arguments'
 import { finishRow } from './requantize'
 import { stripByPanel, stripBytes } from './strips'
@@ -57,9 +58,9 @@ export function packByteWinograd(
 /** The weights of one row and channel. */
 function transformOne(w: usize, isSigned: bool, zero: i32, matrix: usize, to: usize): void {
   for (let i: usize = 0; i < 4; i++) {
-    const a = rowOfG(i, codeOf(w, isSigned) - zero, codeOf(w + 3, isSigned) - zero, codeOf(w + 6, isSigned) - zero)
-    const b = rowOfG(i, codeOf(w + 1, isSigned) - zero, codeOf(w + 4, isSigned) - zero, codeOf(w + 7, isSigned) - zero)
-    const d = rowOfG(i, codeOf(w + 2, isSigned) - zero, codeOf(w + 5, isSigned) - zero, codeOf(w + 8, isSigned) - zero)
+    const a = rowOfG(i, codeIn(w, isSigned) - zero, codeIn(w + 3, isSigned) - zero, codeIn(w + 6, isSigned) - zero)
+    const b = rowOfG(i, codeIn(w + 1, isSigned) - zero, codeIn(w + 4, isSigned) - zero, codeIn(w + 7, isSigned) - zero)
+    const d = rowOfG(i, codeIn(w + 2, isSigned) - zero, codeIn(w + 5, isSigned) - zero, codeIn(w + 8, isSigned) - zero)
     for (let j: usize = 0; j < 4; j++) store<i16>(to + (i * 4 + j) * matrix, <i16>rowOfG(j, a, b, d))
   }
 }
@@ -135,12 +136,6 @@ function storeRow(a: v128, b: v128, d: v128, to: usize, matrix: usize): void {
   v128.store(to + matrix, i16x8.add(sum, b))
   v128.store(to + 2 * matrix, i16x8.sub(sum, b))
   v128.store(to + 3 * matrix, i16x8.add(d, d))
-}
-
-// @ts-ignore: decorator
-@inline
-function codeOf(at: usize, isSigned: bool): i32 {
-  return isSigned ? <i32>load<i8>(at) : <i32>load<u8>(at)
 }
 
 /** A row of twice G. */
@@ -296,8 +291,8 @@ function readLine(args: ByteConvArguments, x: usize, other: usize, to: usize, n:
     v128.store(to + (i << 2), i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15), 16)
   }
   for (; i < count; i++) {
-    store<i16>(to + (i << 2), <i16>(codeOf(x + i, isSigned) - args.zero))
-    store<i16>(to + (i << 2), other == 0 ? 0 : <i16>(codeOf(other + i, isSigned) - args.zero), 2)
+    store<i16>(to + (i << 2), <i16>(codeIn(x + i, isSigned) - args.zero))
+    store<i16>(to + (i << 2), other == 0 ? 0 : <i16>(codeIn(other + i, isSigned) - args.zero), 2)
   }
 }
 
