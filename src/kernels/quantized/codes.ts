@@ -34,7 +34,14 @@ export function everyCode(type: DType): Tensor {
   return codes
 }
 
-function toNumbers({ data }: Tensor, { scale, zero }: Quantization, to: Float64Array, from: number, end: number): void {
+/** Writes the numbers of some codes. */
+function writeNumbers(
+  { data }: Tensor,
+  { scale, zero }: Quantization,
+  to: Float64Array,
+  from: number,
+  end: number
+): void {
   const codes = data as Uint8Array
   for (let i = from; i < end; i++) to[i] = (codes[i] - zero) * scale
 }
@@ -42,7 +49,7 @@ function toNumbers({ data }: Tensor, { scale, zero }: Quantization, to: Float64A
 /** The numbers that 8-bit codes stand for. */
 export function* dequantized(codes: Tensor, { scale, zero }: Quantization): Generator<void, Tensor<'float64'>> {
   const numbers = allocate('float64', codes.dims)
-  yield* inChunks(codes.data.length, (from, to) => toNumbers(codes, { scale, zero }, numbers.data, from, to))
+  yield* inChunks(codes.data.length, (from, to) => writeNumbers(codes, { scale, zero }, numbers.data, from, to))
   return numbers
 }
 
@@ -83,7 +90,7 @@ export function recodingTable(
   const table = allocate(types.to, [CODES])
   const codes = table.data as Uint8Array
   const numbers = new Float64Array(CODES)
-  toNumbers(everyCode(types.from), from, numbers, 0, CODES)
+  writeNumbers(everyCode(types.from), from, numbers, 0, CODES)
   change?.(numbers, numbers, 0, CODES)
   const lowest = types.to === 'int8' ? -128 : 0
   for (let i = 0; i < CODES; i++)

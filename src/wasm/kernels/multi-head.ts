@@ -70,21 +70,18 @@ const NOTHING: Paced = (function* () {})()
 /** The packed form of QAttention as that of MatMulIntegerToFloat. */
 const panelsOf = ({ weights: b, ...lists }: Packed): Packed => ({ ...lists, b })
 
-/** Operands of QAttention by the names that MatMulIntegerToFloat has for them. */
-const factorsOf = <T>(operands: Readonly<Record<string, T>>): Readonly<Record<string, T>> => ({
-  a: operands.input,
-  b: operands.weights,
-  aScale: operands.inputScale,
-  bScale: operands.weightScale,
-  aZero: operands.inputZero,
-  bZero: operands.weightZero,
-  bias: operands.bias
-})
-
+/** Names of operands of QAttention, and those that MatMulIntegerToFloat has for them. */
 const FACTORS = Object.entries({
   ...{ input: 'a', weights: 'b', inputScale: 'aScale', weightScale: 'bScale', inputZero: 'aZero', weightZero: 'bZero' },
   bias: 'bias'
 })
+
+/** Operands of QAttention as those of MatMulIntegerToFloat. */
+function factorsOf<T>(operands: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const factors: Record<string, T> = {}
+  for (const [from, to] of FACTORS) factors[to] = operands[from]
+  return factors
+}
 
 /** {@link factorsOf} constants, as far as they are there, each read when it is asked for. */
 function constantFactors(constants: Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>> {

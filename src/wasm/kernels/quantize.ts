@@ -123,17 +123,14 @@ const MIN_LINES = 1 << 15
 export const selectDynamicQuantizeLinear = selectorFor<unknown>(({ operands: { x } }) => {
   const count = x?.type === 'float32' ? product(x.dims) : 0
   if (count === 0) return undefined
-  const together: JobTemplate = {
-    ...linesTemplate('dynamicCodes', count, count, 3, [count]),
-    blocks: 1
-  }
+  const together = linesTemplate('dynamicCodes', count, count, 3, [count])
   return {
     kernel: ({ x }, _, context) => {
       const outputs = [context.rawOutput(), context.rawOutput(1), context.rawOutput(2)]
       const [codes, scale, zero] = outputs.map(arrayOf)
       // What a job writes beside its output has to lie on the heap.
-      if (count < MIN_LINES && isOnHeap(scale) && isOnHeap(zero))
-        if (runAtOnce(together, [arrayOf(x as Tensor), scale, zero], codes, context.threads)) return undefined
+      const isOneJob = count < MIN_LINES && isOnHeap(scale) && isOnHeap(zero)
+      if (isOneJob && runAtOnce(together, [arrayOf(x as Tensor), scale, zero], codes, context.threads)) return undefined
       return byLines(x as Tensor, outputs, context.threads)
     },
     looksAt: []
