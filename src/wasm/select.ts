@@ -35,6 +35,7 @@ import {
   selectPRelu,
   selectRound,
   selectSelu,
+  selectShrink,
   selectSwish,
   selectUnary,
   selectWithAlpha
@@ -123,6 +124,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Round', selectRound],
   ['Sign', either(selectUnary(['sign']), selectSingle('sign'))],
   ['ThresholdedRelu', selectWithAlpha('thresholdedRelu', 1)],
+  ['Shrink', selectShrink],
   ['IsNaN', selectIsNaN],
   ['IsInf', selectIsInf],
   ['Add', either(selectBinary('add'), selectArithmetic('add'))],

@@ -31,11 +31,10 @@ const MISH = is(fractional(kernels.MISH))
 const HARD_SWISH = is(fractional(kernels.HARD_SWISH))
 export const GELU: UnaryFunction = { ...fractional(kernels.GELU), approximation: 'none' }
 export const GELU_TANH: UnaryFunction = { ...fractional(kernels.GELU_TANH), approximation: 'tanh' }
-const SHRINK: FunctionSource = derive(node => ({
-  kind: 'exact',
-  loops: kernels.shrink(attribute(node, 'lambd'), attribute(node, 'bias')),
-  result: 'same'
-}))
+const SHRINK: FunctionSource = derive(node => {
+  const shrink = [attribute(node, 'lambd'), attribute(node, 'bias')] as const
+  return { kind: 'exact', loops: kernels.shrink(...shrink), result: 'same', shrink }
+})
 
 /** A function with the parameters `alpha` and `beta`, which have no defaults. */
 const withAlphaAndBeta = (loopFor: (alpha: number, beta: number) => UnaryLoop): FunctionSource =>

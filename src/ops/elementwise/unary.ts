@@ -30,6 +30,8 @@ export type UnaryFunction =
       readonly cost?: number
       /** What {@link loop} computes, where the operator's name does not say it all: a slope, a variant of Gelu. */
       readonly alpha?: number
+      /** Of Shrink: lambd and bias. */
+      readonly shrink?: readonly [lambd: number, bias: number]
       readonly approximation?: 'none' | 'tanh'
     }
 

@@ -42,7 +42,11 @@ const TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: numbe
   uint32: [0, 4, true],
   int64: [1, 8, false],
   uint64: [1, 8, true],
-  float64: [2, 8, false]
+  float64: [2, 8, false],
+  int8: [3, 1, false],
+  uint8: [3, 1, true],
+  int16: [4, 2, false],
+  uint16: [4, 2, true]
 }
 
 /** Functions that only integers have; those that only signed integers and floats have. */
@@ -59,7 +63,7 @@ interface Params {
   readonly function: { loops(type: DType): AnyBinaryLoops }
 }
 
-/** A function of two numbers of int32, int64 or float64, broadcast by NumPy's rules. */
+/** A function of two integers, or numbers of float64, broadcast by NumPy's rules. */
 export const selectArithmetic = (kind: ArithmeticKind): Selector =>
   selectorFor<Params>(({ op, operands, parameters, dims }) => {
     const { a, b } = operands
@@ -84,7 +88,7 @@ const liesOver = (a: Tensor, b: Tensor): boolean => {
   return x.buffer === y.buffer && x.byteOffset === y.byteOffset
 }
 
-/** A function of one number of int32, int64 or float64. */
+/** A function of one integer, or number of float64. */
 export const selectSingle =
   (kind: 'abs' | 'negate' | 'sign'): Selector =>
   ({ op, operands: { x }, dims }) => {
@@ -94,13 +98,13 @@ export const selectSingle =
     )
   }
 
-/** Relu of int32, int64 or float64. */
+/** Relu of integers and float64. */
 export const selectWideRelu: Selector = ({ op, operands: { x }, dims }) => {
   const range = x && RANGES[x.type]
   return range && clampSelection(op, x, dims, () => [range.zero, range.highest])
 }
 
-/** Clip of int32, int64 or float64 whose bounds are operands, which are read in every run, or left out. */
+/** Clip of integers and float64 whose bounds are operands, which are read in every run, or left out. */
 export const selectWideClip = selectorFor<{ readonly low: number; readonly high: number }>(
   ({ op, operands: { x }, parameters: { low, high }, dims }) => {
     const range = x && RANGES[x.type]
@@ -116,6 +120,10 @@ type Bounds = readonly [low: number | bigint, high: number | bigint]
 
 /** The numbers that bound nothing, and zero. */
 const RANGES: Readonly<Partial<Record<DType, Readonly<Record<'lowest' | 'zero' | 'highest', number | bigint>>>>> = {
+  int8: { lowest: -128, zero: 0, highest: 127 },
+  uint8: { lowest: 0, zero: 0, highest: 255 },
+  int16: { lowest: -(2 ** 15), zero: 0, highest: 2 ** 15 - 1 },
+  uint16: { lowest: 0, zero: 0, highest: 2 ** 16 - 1 },
   int32: { lowest: -(2 ** 31), zero: 0, highest: 2 ** 31 - 1 },
   uint32: { lowest: 0, zero: 0, highest: 2 ** 32 - 1 },
   int64: { lowest: -(2n ** 63n), zero: 0n, highest: 2n ** 63n - 1n },

@@ -52,7 +52,8 @@ const UNARY = {
   selu: 45,
   thresholdedRelu: 46,
   softsign: 47,
-  mish: 48
+  mish: 48,
+  shrink: 49
 } as const
 
 /** A function of one element by its number, with its parameters. */
@@ -79,6 +80,16 @@ export const selectWithAlpha = (name: 'leakyRelu' | 'elu' | 'celu' | 'thresholde
     const isServed = alpha !== undefined && (name !== 'celu' || alpha > 0)
     return isServed ? unarySelection(call, [name, alpha], cost) : undefined
   })
+
+/** Shrink, whose parameters float32 holds: those of a file do. */
+export const selectShrink = selectorFor<{ readonly function: { readonly shrink?: readonly [number, number] } }>(
+  call => {
+    const { shrink } = call.parameters.function
+    return shrink?.every(value => Math.fround(value) === value)
+      ? unarySelection(call, ['shrink', ...shrink], 1)
+      : undefined
+  }
+)
 
 /** Swish, whose slope is a parameter. */
 export const selectSwish = selectorFor<{ readonly beta: number }>(call =>

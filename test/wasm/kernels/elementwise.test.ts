@@ -39,6 +39,8 @@ const functions = [
   ['Sign', 13, {}, 0],
   ['IsNaN', 13, {}, 0],
   ['ThresholdedRelu', 10, { alpha: 0.3 }, 0],
+  ['Shrink', 9, { lambd: 0.5, bias: 0.25 }, 0],
+  ['Shrink', 9, { lambd: -0.5, bias: 0.25 }, 0],
   ['HardSigmoid', 6, { alpha: 0.3, beta: 0.4 }, 2e-7],
   ['Celu', 12, { alpha: 0.7 }, 2e-7],
   ['Selu', 6, {}, 2e-7],

@@ -32,6 +32,7 @@ const SELU: i32 = 45
 const THRESHOLDED: i32 = 46
 const SOFTSIGN: i32 = 47
 const MISH: i32 = 48
+const SHRINK: i32 = 49
 
 /** Activations of models of today, two vectors of which are computed at once. */
 // @ts-ignore: decorator
@@ -120,6 +121,10 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
       const e = exp(f32x4.pmin(x, splat(20)))
       const n = f32x4.mul(e, f32x4.add(e, splat(2)))
       return f32x4.mul(x, f32x4.div(n, f32x4.add(n, splat(2))))
+    }
+    case SHRINK: {
+      const high = v128.and(f32x4.sub(x, q), f32x4.gt(x, p))
+      return v128.bitselect(f32x4.add(x, q), high, f32x4.lt(x, f32x4.neg(p)))
     }
     default:
       return x
@@ -218,6 +223,8 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
       return loop(SOFTSIGN, x, y, bytes, p, q)
     case MISH:
       return loop(MISH, x, y, bytes, p, q)
+    case SHRINK:
+      return loop(SHRINK, x, y, bytes, p, q)
     default:
       if (x != y) memory.copy(y, x, bytes)
   }

@@ -1,6 +1,6 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
 /**
- * Functions of one or two numbers of int32, int64 or float64. Two inputs are broadcast against the output: lines of `inner`
+ * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of `inner`
  * elements, in which an input moves by one element or stays.
  */
 @unmanaged
@@ -41,6 +41,8 @@ const CLAMP: i32 = 13
 
 const INT32: i32 = 0
 const INT64: i32 = 1
+const FLOAT64: i32 = 2
+const INT8: i32 = 3
 
 /**
  * Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line.
@@ -48,7 +50,9 @@ const INT64: i32 = 1
  */
 export function arithmetic(args: ArithmeticArguments, from: u32, to: u32): bool {
   if (args.type == INT32) return linesOf<i32>(args, from, to)
-  return args.type == INT64 ? linesOf<i64>(args, from, to) : linesOf<f64>(args, from, to)
+  if (args.type == INT64) return linesOf<i64>(args, from, to)
+  if (args.type == FLOAT64) return linesOf<f64>(args, from, to)
+  return args.type == INT8 ? linesOf<i8>(args, from, to) : linesOf<i16>(args, from, to)
 }
 
 // @ts-ignore: decorator
@@ -118,7 +122,7 @@ function combine<T>(kind: i32, a: v128, b: v128, least: v128): v128 {
     case SUBTRACT:
       return v128.sub<T>(a, b)
     case MULTIPLY:
-      return v128.mul<T>(a, b)
+      return multiply<T>(a, b)
     case DIVIDE:
       return isFloat<T>() ? f64x2.div(a, b) : a
     case AND:
@@ -131,12 +135,22 @@ function combine<T>(kind: i32, a: v128, b: v128, least: v128): v128 {
   return kind == MAXIMUM ? higher<T>(a, b, least) : lower<T>(a, b, least)
 }
 
+/** Bytes have no product of vectors: those at even and at odd positions are multiplied as integers of 16 bits. */
+// @ts-ignore: decorator
+@inline
+function multiply<T>(a: v128, b: v128): v128 {
+  if (sizeof<T>() > 1) return v128.mul<T>(a, b)
+  const even = v128.and(i16x8.mul(a, b), i16x8.splat(255))
+  const odd = i16x8.mul(i16x8.shr_u(a, 8), i16x8.shr_u(b, 8))
+  return v128.or(even, i16x8.shl(odd, 8))
+}
+
 // @ts-ignore: decorator
 @inline
 function isAbove<T>(a: v128, b: v128, least: v128): v128 {
   const p = v128.xor(a, least)
   const q = v128.xor(b, least)
-  return sizeof<T>() == 4 ? i32x4.gt_s(p, q) : i64x2.gt_s(p, q)
+  return v128.gt<T>(p, q)
 }
 
 // @ts-ignore: decorator
