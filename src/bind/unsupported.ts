@@ -12,7 +12,7 @@ const REASONS: ReadonlyMap<string, string> = new Map(
         `BiasAdd BiasDropout BiasSoftmax BiasSplitGelu BitmaskBiasDropout BitmaskDropout ComplexMul ComplexMulConj
          DecoderAttention DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicSparseAttention
          FusedMatMulActivation GatedDeltaNet GatedRelativePositionBias GemmFastGelu GemmFloat8 GemmaRotaryEmbedding
-         GroupNorm Irfft IsAllFinite LongformerAttention MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight
+         GroupNorm Irfft LongformerAttention MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight
          MatMulNBitsMlp MatMulNBitsQkv NhwcConv NhwcFusedConv PackedAttention PackedMultiHeadAttention
          PackedSparseAttentionIndexer PagedAttention QOrderedAttention QOrderedGelu
          QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder
