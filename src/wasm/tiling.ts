@@ -1,15 +1,15 @@
 /** What says how a job is divided among threads. */
 export interface Divided {
-  /** Output blocks, and the bytes of each. */
+  /** Output blocks, and the bytes of output of each. */
   readonly blocks: number
   readonly blockBytes: number
-  /** Blocks of a tile, where the kernel prescribes them. */
+  /** Output blocks (not bytes) of a tile, where the kernel prescribes them. */
   readonly tile?: number
   /** Blocks that the kernel computes together, faster than one by one; tiles are multiples of it. */
   readonly together?: number
   /** Whether fewer blocks than {@link tile} may be a tile of their own, which then repeats what its blocks share. */
   readonly isDivisible?: boolean
-  /** Work of the whole job, in bytes that could be copied in the same time. */
+  /** Work of the whole job, in bytes that could be copied in the same time: ten are a nanosecond. */
   readonly work: number
 }
 
