@@ -18,8 +18,8 @@ const CHUNK = chunkSize(COST.element)
 
 /**
  * Whether all elements of all tensors are finite; with one of the flags, whether none is infinite, or none is NaN. ONNX
- * Runtime, which runs this operator on GPUs only, refuses both flags at once and begins with true, so that empty tensors
- * are finite. com.microsoft IsAllFinite-1.
+ * Runtime, which runs this operator on GPUs only, refuses both flags at once and begins with true, so that empty
+ * tensors are finite. com.microsoft IsAllFinite-1.
  */
 export const isAllFinite = defineOp({
   name: 'IsAllFinite',
