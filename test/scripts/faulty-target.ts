@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type Feeds,
   type Fetches,
@@ -22,15 +23,33 @@ const bases = new Set(
   )
 )
 
-/** Reads models as ever but for those that happen to have a certain sum: each sum shows another fault. */
+type Fault = 'untyped' | 'hang' | 'crash' | 'memory'
+
+/**
+ * Fault that a mutant shows, each time that it is read: the first mutants take one each. Processes agree through files
+ * of the folder FAULTS, one a fault, which hold the sum of the mutant that took the fault.
+ */
+function faultOf(sum: number): Fault | undefined {
+  return (['untyped', 'hang', 'crash', 'memory'] as const).find(fault => {
+    const path = join(process.env.FAULTS!, fault)
+    try {
+      writeFileSync(path, String(sum), { flag: 'wx' })
+      return true
+    } catch {
+      return readFileSync(path, 'utf8') === String(sum)
+    }
+  })
+}
+
+/** Reads models as ever but for the mutants that show a fault. */
 export async function load(source: Uint8Array | string): Promise<Model> {
   const sum = source instanceof Uint8Array ? sumOf(source) : 0
-  const fault = bases.has(sum) ? 0 : sum % 25
-  if (fault === 1) throw new TypeError(`cannot read a sum of ${sum}`)
+  const fault = source instanceof Uint8Array && !bases.has(sum) ? faultOf(sum) : undefined
+  if (fault === 'untyped') throw new TypeError(`cannot read a sum of ${sum}`)
   // For ever, without the processor.
-  if (fault === 2) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
-  if (fault === 3) process.kill(process.pid, 'SIGSEGV')
-  if (fault === 4) new Uint8Array(2 ** 28).fill(1)
+  if (fault === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  if (fault === 'crash') process.kill(process.pid, 'SIGSEGV')
+  if (fault === 'memory') new Uint8Array(2 ** 28).fill(1)
   return realLoad(source)
 }
 

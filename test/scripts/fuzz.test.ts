@@ -28,7 +28,8 @@ interface Finished {
 
 function fuzz(...args: string[]): Finished {
   const all = [FUZZ, '--json', '--out', join(folder, 'findings'), '--target', target, ...args]
-  const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' })
+  const env = { ...process.env, FAULTS: mkdtempSync(join(folder, 'faults-')) }
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8', env })
   return { status, stderr, reports: stdout === '' ? [] : (JSON.parse(stdout) as Report[]) }
 }
 
@@ -71,7 +72,7 @@ describe('fuzzing', () => {
       '--count',
       '18',
       '--hang',
-      '1000',
+      '400',
       '--tries',
       '1',
       '--out',
