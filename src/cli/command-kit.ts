@@ -16,13 +16,13 @@ export const common = (command: Command): Command =>
 
 export const DATA_ROOT = ['--data-root <folder>', "where external data may lie besides the model's folder"] as const
 
-export const HEADER = [
+const HEADER = [
   '--header <name: value>',
   'a header for the server of a model at a URL, as in "Authorization: Bearer …"; repeatable',
   collect
 ] as const
 
-export const ALLOW_ORIGIN = [
+const ALLOW_ORIGIN = [
   '--allow-origin <origin>',
   'another server to which that of a model at a URL may redirect (https://host, or *); repeatable',
   collect
@@ -39,6 +39,15 @@ export const OPS = [
   'operators of your own: a JavaScript module that exports what defineOp returns; repeatable',
   collect
 ] as const
+
+/** Options of the commands that load any model: its operators, its external data, its server and its limits. */
+export const loading = (command: Command): Command =>
+  command
+    .option(...OPS)
+    .option(...DATA_ROOT)
+    .option(...HEADER)
+    .option(...ALLOW_ORIGIN)
+    .option(...LIMIT)
 
 export const choice = (option: string, what: string, choices: readonly string[]): Option =>
   new Option(option, what).choices(choices)

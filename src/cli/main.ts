@@ -1,16 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { NodewiseError } from '../errors.ts'
-import {
-  ALLOW_ORIGIN,
-  choice,
-  common,
-  type Context,
-  DATA_ROOT,
-  HEADER,
-  inputOptions,
-  LIMIT,
-  OPS
-} from './command-kit.ts'
+import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, loading, OPS } from './command-kit.ts'
 import { EXIT, reportFailure } from './failure.ts'
 import { EXAMPLES, EXIT_CODES } from './help/examples.ts'
 import { addShellCommands } from './help/shell-commands.ts'
@@ -48,12 +38,7 @@ function addCheck(root: Command, { terminal, end }: Context): void {
     .option('--baseline <file>', 'leave out the findings that the file has')
     .option('--fix <out>', 'write the model with its false declarations replaced by what is inferred')
     .option('--update-baseline', 'write the findings into the file of --baseline')
-  project(command)
-    .option(...OPS)
-    .option(...DATA_ROOT)
-    .option(...HEADER)
-    .option(...ALLOW_ORIGIN)
-    .option(...LIMIT)
+  loading(project(command))
   common(command).action(async (models: string[], flags: object) =>
     end(await (await import('./check/check.ts')).check(models, flags, terminal))
   )
@@ -75,12 +60,7 @@ function addInspect(root: Command, { terminal, end }: Context): void {
     .option('--text', 'print the whole model in the text format of ONNX, without large weights')
     .option('--plan', 'show the steps of a run, what is folded and fused, and its memory')
     .option('-o, --output <file>', 'write what is shown into a file (- for stdout)')
-  project(command)
-    .option(...OPS)
-    .option(...DATA_ROOT)
-    .option(...HEADER)
-    .option(...ALLOW_ORIGIN)
-    .option(...LIMIT)
+  loading(project(command))
   common(command).action(async (models: string[], flags: object) =>
     end(await (await import('./inspect/inspect.ts')).inspect(models, flags, terminal))
   )
@@ -124,11 +104,7 @@ function addCompare(root: Command, { terminal, end }: Context): void {
     .option('--isolate', 'also feed every node of b with the values of a: which nodes are off by themselves')
     .option('--html <file>', 'write the report as a page, with both neighbourhoods drawn')
     .option('--all', 'list every pair, not only those around the first')
-    .option(...OPS)
-    .option(...DATA_ROOT)
-    .option(...HEADER)
-    .option(...ALLOW_ORIGIN)
-    .option(...LIMIT)
+  loading(command)
   common(command).action(async (a: string, b: string, flags: object) =>
     end(await (await import('./compare/compare.ts')).compare([a, b], flags, terminal))
   )
@@ -150,11 +126,7 @@ function addConvert(root: Command, { terminal, end }: Context): void {
     .option('--simplify', 'known values become constants; what does nothing, or nothing needs, is left out')
     .option('--f16', 'ONNX: store weights in half precision')
     .option('--external-data <bytes>', 'ONNX: tensors of as many bytes and more lie in <out>.data', byteSize)
-    .option(...OPS)
-    .option(...DATA_ROOT)
-    .option(...HEADER)
-    .option(...ALLOW_ORIGIN)
-    .option(...LIMIT)
+  loading(command)
   common(command).action(async (from: string, to: string, flags: object) =>
     end(await (await import('./convert.ts')).convert([from, to], flags, terminal))
   )

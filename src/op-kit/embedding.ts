@@ -1,9 +1,10 @@
 import { fail } from '../errors.ts'
-import { checkIndices, type Positions, reportIndex, resolveIndicesPaced } from '../kernels/gather/indices.ts'
+import { type Positions, reportIndex, resolveIndicesPaced } from '../kernels/gather/indices.ts'
 import { type Dim, maxDim, meetDims, printDim, printShape } from '../shapes/dim.ts'
-import { knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
+import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { positionOf, type Tensor } from '../tensor/tensor.ts'
+import { checkKnownIndices } from './known-indices.ts'
 import { checkRank } from './ranks.ts'
 import { commonType } from './types.ts'
 import { FROM_START } from './updates.ts'
@@ -44,8 +45,7 @@ export function sameDims(name: string, { shape }: TensorFact, otherName: string,
 
 /** Checks indices that are known against the table. */
 export function checkRows({ table, indices }: Pick<BagFacts, 'table' | 'indices'>): void {
-  const known = knownValue(indices)
-  if (known && table.shape) checkIndices(known, table.shape[0], 0, FROM_START)
+  checkKnownIndices(indices, table, 0, FROM_START)
 }
 
 /** Rows of the table that the indices name, counted from the start. */

@@ -1,15 +1,5 @@
 import type { Command } from 'commander'
-import {
-  ALLOW_ORIGIN,
-  choice,
-  common,
-  type Context,
-  DATA_ROOT,
-  HEADER,
-  inputOptions,
-  LIMIT,
-  OPS
-} from '../command-kit.ts'
+import { choice, common, type Context, inputOptions, loading } from '../command-kit.ts'
 import { byteSize, collect, duration, seconds, wholeNumber } from '../options.ts'
 
 const POLICIES = ['error', 'zero']
@@ -19,12 +9,7 @@ const PRECISIONS = ['fast', 'exact']
 export function addRun(root: Command, { terminal, end }: Context): void {
   const command = root.command('run <model>').description('run a model and print its outputs')
   outputOptions(inputOptions(command))
-  engineOptions(command)
-    .option(...OPS)
-    .option(...DATA_ROOT)
-    .option(...HEADER)
-    .option(...ALLOW_ORIGIN)
-    .option(...LIMIT)
+  loading(engineOptions(command))
   measureOptions(command)
   common(command).action(async (model: string, flags: object) =>
     end(await (await import('./run.ts')).run(model, flags, terminal))

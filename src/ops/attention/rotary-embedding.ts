@@ -3,14 +3,15 @@ import { headsInBlocks, headsInRows } from '../../kernels/attention/heads.ts'
 import { rotateHeads } from '../../kernels/attention/rotary.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { checkIndices, resolveIndices } from '../../kernels/gather/indices.ts'
+import { resolveIndices } from '../../kernels/gather/indices.ts'
 import { params } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type Dim, floorDivDims, mayMatch, minDim, printShape } from '../../shapes/dim.ts'
-import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   heads: number | undefined
@@ -38,8 +39,7 @@ export const rotaryEmbeddingRules = defineRules({
   },
 
   validate({ cos, positions }) {
-    const known = positions && knownValue(positions)
-    if (known && cos.shape) checkIndices(known, cos.shape[0], 0, FROM_START)
+    checkKnownIndices(positions, cos, 0, FROM_START)
   }
 })
 

@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { gatherElementsAlong } from '../../kernels/gather/gather.ts'
-import { checkIndices } from '../../kernels/gather/indices.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { int, is } from '../../op-kit/sources.ts'
 import { type Dim, meetDims, minDim, normalizeAxis, printDim, subDims, unknownDim } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   axis: number
@@ -49,10 +49,7 @@ export const gatherElements = defineOp({
   },
 
   validate({ data, indices }, p) {
-    const known = knownValue(indices)
-    if (data.shape === undefined || known === undefined) return
-    const axis = normalizeAxis(p.axis, data.shape.length)
-    checkIndices(known, data.shape[axis], axis, p)
+    checkKnownIndices(indices, data, p.axis, p)
   },
 
   run({ data, indices }, p, call) {

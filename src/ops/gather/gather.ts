@@ -1,12 +1,12 @@
 import { fail } from '../../errors.ts'
 import { gatherFew } from '../../kernels/gather/gather-few.ts'
 import { gatherAlong, gatherLayout } from '../../kernels/gather/gather.ts'
-import { checkIndices } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { inputInt, int, is } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { type Dim, hullDims, mayMatch, meetDims, normalizeAxis, printDim } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   axis: DataDependent<number>
@@ -100,10 +100,7 @@ export const gather = defineOp({
   },
 
   validate({ data, indices }, p) {
-    if (p.outOfRange === 'zero' || data.shape === undefined || typeof p.axis !== 'number') return
-    const known = knownValue(indices)
-    const axis = normalizeAxis(p.axis, data.shape.length)
-    if (known) checkIndices(known, data.shape[axis], axis, p)
+    if (typeof p.axis === 'number') checkKnownIndices(indices, data, p.axis, p)
   },
 
   run({ data, indices }, p, call) {

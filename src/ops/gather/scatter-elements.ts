@@ -1,13 +1,14 @@
 import { fail } from '../../errors.ts'
-import { checkIndices, ravelPositions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { ravelPositions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { type Reduction, scatter } from '../../kernels/gather/scatter.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { choice, flag, inputInt, int, is } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { checkReduction, checkUpdates, FROM_BOTH_ENDS, REDUCTION } from '../../op-kit/updates.ts'
 import { type Dim, minDim, normalizeAxis, printDim, subDims } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { elementCount } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -69,10 +70,7 @@ export const scatterElements = defineOp({
   },
 
   validate({ data, indices }, p) {
-    const known = knownValue(indices)
-    if (known === undefined || data.shape === undefined || typeof p.axis !== 'number') return
-    const axis = normalizeAxis(p.axis, data.shape.length)
-    checkIndices(known, data.shape[axis], axis, FROM_BOTH_ENDS)
+    if (typeof p.axis === 'number') checkKnownIndices(indices, data, p.axis, FROM_BOTH_ENDS)
   },
 
   *run({ data, indices, updates }, p, call) {

@@ -1,13 +1,14 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
-import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { scatter } from '../../kernels/gather/scatter.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { inputInt } from '../../op-kit/sources.ts'
 import { commonType, INDEX_TYPES } from '../../op-kit/types.ts'
 import { checkUpdates, FROM_START } from '../../op-kit/updates.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   axis: DataDependent<number>
@@ -36,10 +37,7 @@ export const scatterUpdate = defineOp({
   },
 
   validate({ data, indices }, p) {
-    const known = knownValue(indices)
-    if (known === undefined || data.shape === undefined || typeof p.axis !== 'number') return
-    const axis = normalizeAxis(p.axis, data.shape.length)
-    checkIndices(known, data.shape[axis], axis, FROM_START)
+    if (typeof p.axis === 'number') checkKnownIndices(indices, data, p.axis, FROM_START)
   },
 
   *run({ data, indices, updates }, p, call) {

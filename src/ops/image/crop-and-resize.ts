@@ -2,15 +2,16 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { roundHalfAwayFromZero } from '../../kernels/core/rounding.ts'
-import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkDim, checkRank, sharedDim } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, inputInts } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { unknownDim } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { shapeFrom, unknownDims } from '../../shapes/lists.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 
@@ -54,8 +55,7 @@ export const cropAndResizeRules = defineRules({
   },
 
   validate({ x, batch }) {
-    const known = knownValue(batch)
-    if (known && x.shape) checkIndices(known, x.shape[0], 0, FROM_START)
+    checkKnownIndices(batch, x, 0, FROM_START)
   }
 })
 

@@ -1,10 +1,11 @@
 import { fail } from '../../errors.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
-import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { defineOp } from '../../op-kit/define.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { productOf } from '../../shapes/dim.ts'
-import { knownValue, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 
 /**
@@ -25,8 +26,7 @@ export const arrayFeatureExtractor = defineOp({
   },
 
   validate({ x, indices }) {
-    const known = knownValue(indices)
-    if (known && x.shape) checkIndices(known, x.shape[x.shape.length - 1], x.shape.length - 1, FROM_START)
+    checkKnownIndices(indices, x, -1, FROM_START)
   },
 
   *run({ x, indices }, _, call) {

@@ -3,17 +3,18 @@ import { binary } from '../../kernels/core/elementwise.ts'
 import { inChunks } from '../../kernels/core/pace.ts'
 import { ADD } from '../../kernels/elementwise/binary.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
-import { checkIndices, type Positions, reportIndex, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { type Positions, reportIndex, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { normalizeRows } from '../../kernels/normalization/normalize.ts'
 import { type KernelContext, params } from '../../op-kit/define.ts'
 import { sameDims } from '../../op-kit/embedding.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank, sharedDim } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type Dim, mayMatch, minDim, unknownDim } from '../../shapes/dim.ts'
-import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { scaleRows } from './skip-layer-normalization.ts'
 
@@ -60,9 +61,9 @@ export const embedLayerNormalizationRules = defineRules({
   },
 
   validate({ inputIds, segmentIds, words, positions, segments, positionIds }) {
-    checkRows(inputIds, words)
-    if (positionIds) checkRows(positionIds, positions)
-    if (segmentIds && segments) checkRows(segmentIds, segments)
+    checkKnownIndices(inputIds, words, 0, FROM_START)
+    checkKnownIndices(positionIds, positions, 0, FROM_START)
+    if (segments) checkKnownIndices(segmentIds, segments, 0, FROM_START)
   }
 })
 
@@ -137,11 +138,6 @@ function checkPositions(inputIds: TensorFact, positions: TensorFact, positionIds
   const batch: Dim | undefined = positionIds.shape?.[0]
   if (batch === undefined || mayMatch(batch, 1)) return
   sharedDim({ input_ids: [inputIds, 0], position_ids: [positionIds, 0] })
-}
-
-function checkRows(ids: TensorFact, table: TensorFact): void {
-  const known = knownValue(ids)
-  if (known && table.shape) checkIndices(known, table.shape[0], 0, FROM_START)
 }
 
 function* lookedUp(table: Tensor, ids: Tensor): Generator<void, Tensor> {
