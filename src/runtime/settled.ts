@@ -1,3 +1,4 @@
+import { type Call, isCall } from '../bind/call.ts'
 import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
@@ -174,15 +175,18 @@ export class Watch {
 
   /** A step has run. */
   note(step: Step, inputs: readonly (Value | undefined)[], outputs: readonly (Value | undefined)[]): void {
-    const { op } = step.call
-    if (op.impure || op.dynamic || step.bodies.size > 0 || !isBuiltIn(op)) return
+    if (!isRepeatable(step.call)) return
     const facts: (TensorFact | undefined)[] = []
     for (const [i, slot] of step.inputs.entries()) {
       const fact = slot < 0 ? undefined : this.factOf(slot, inputs[i])
       if (slot >= 0 && fact === undefined) return
       facts.push(fact)
     }
-    const results = facts.every(fact => fact === undefined || fact.value !== undefined)
+    const isKnown = facts.every(fact => fact === undefined || fact.value !== undefined)
+    // What a body makes of other values is not inferred: only elements that are all known decide it.
+    const hasBodies = step.call.op.dynamic === true || step.bodies.size > 0
+    if (hasBodies && !(isKnown && this.knowsCaptures(step))) return
+    const results = isKnown
       ? outputs.map(value => value && this.factWithValue(value))
       : this.inferred(step, facts, outputs)
     step.outputs.forEach((slot, i) => {
@@ -219,6 +223,12 @@ export class Watch {
     return wanted.length > 0 && !call.op.impure && wanted.every(isKnown)
   }
 
+  private knowsCaptures({ bodies }: Step): boolean {
+    return [...bodies.values()].every(({ captures }) =>
+      captures.every(({ from }) => this.facts[from]?.value !== undefined || this.plan.initial[from] !== undefined)
+    )
+  }
+
   private factOf(slot: number, value: Value | undefined): TensorFact | undefined {
     const fact = this.facts[slot]
     if (fact || this.plan.initial[slot] === undefined || value === undefined || !isTensor(value)) return fact
@@ -252,6 +262,12 @@ export class Watch {
     return tensorFact(copy.type, copy.dims, copy)
   }
 }
+
+/** Whether a call, with its bodies, makes the same of the same values. */
+const isRepeatable = ({ op, bodies }: Call): boolean =>
+  !op.impure &&
+  isBuiltIn(op) &&
+  [...bodies.values()].every(({ items }) => items.every(item => isCall(item) && isRepeatable(item)))
 
 function agrees(signature: Signature, given: readonly (Value | undefined)[]): boolean {
   for (let i = 0; i < given.length; i++) {

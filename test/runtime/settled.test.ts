@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { defineOp as defineOwnOp, InferenceSession, type SessionOptions, shapes, Tensor } from '../../src/index.ts'
 import { defineOp, type OpDefinition } from '../../src/op-kit/define.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
-import { int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { type GraphParts, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const DOMAIN = 'my.domain'
 let ran: string[] = []
@@ -120,5 +120,75 @@ describe('from the third run in a row with inputs of the same types and dims', (
     let count = 0
     await of.run({ x: x(3, 0) }, { onStep: () => count++ })
     expect(count).toBeGreaterThanOrEqual(model.nodes.length - 1)
+  })
+})
+
+/** A branch that gives a captured value, after these nodes. */
+const branch = (nodes: readonly object[], output: string): GraphParts => ({
+  nodes,
+  outputs: [port(output, 'int64')]
+})
+/** Adds to each element what a branch gives for the number of elements. */
+const branching = (thenNodes: readonly object[], domains: readonly string[] = []): ModelParts => ({
+  domains: [DOMAIN, ...domains],
+  inputs: [port('x', 'float', ['n'])],
+  outputs: [port('y', 'float')],
+  initializers: [int64s('three', [1], [3])],
+  nodes: [
+    node('Shape', ['x'], ['dims']),
+    node('Equal', ['dims', 'three'], ['is three']),
+    node('If', ['is three'], ['chosen'], {
+      then_branch: { graph: branch(thenNodes, 'then') },
+      else_branch: { graph: branch([note('Large', 'dims', 'else')], 'else') }
+    }),
+    node('Cast', ['chosen'], ['number'], { to: 1 }),
+    node('Add', ['x', 'number'], ['y'])
+  ]
+})
+
+async function branchingRuns(parts: ModelParts, size: number, added: number): Promise<string[]> {
+  const of = await session({}, parts)
+  const all: string[] = []
+  for (let i = 0; i < 4; i++) {
+    ran = []
+    const feed = x(size, i)
+    const { y } = await of.run({ x: feed })
+    expect([...(y.data as Float32Array)]).toEqual([...(feed.data as Float32Array)].map(value => value + added))
+    all.push(ran.join(' '))
+  }
+  return all
+}
+
+describe('a branch', () => {
+  test('that reads and is chosen by dims alone is not taken again', async () => {
+    const parts = branching([note('Dims', 'dims', 'then')])
+    expect(await branchingRuns(parts, 3, 3)).toEqual(['Dims', 'Dims', '', ''])
+    expect(await branchingRuns(parts, 4, 4)).toEqual(['Large', 'Large', '', ''])
+  })
+
+  test('that reads elements is taken in every run', async () => {
+    const nodes = [
+      node('ReduceSum', ['x'], ['sum']),
+      node('Sub', ['sum', 'sum'], ['nought']),
+      node('Cast', ['nought'], ['zero'], { to: 7 }),
+      node('Add', ['zero', 'dims'], ['both']),
+      note('Elements', 'both', 'then')
+    ]
+    expect(await branchingRuns(branching(nodes), 3, 3)).toEqual(Array(4).fill('Elements'))
+  })
+
+  test('with an operator of the caller is taken in every run', async () => {
+    expect(await branchingRuns(branching([note('Own', 'dims', 'then')]), 3, 3)).toEqual(Array(4).fill('Own'))
+  })
+
+  test('with random numbers is taken in every run', async () => {
+    const nodes = [
+      node('RandomUniform', [], ['random'], { shape: [1] }),
+      node('Floor', ['random'], ['nought']),
+      node('Cast', ['nought'], ['zero'], { to: 7 }),
+      note('Dims', 'dims', 'noted'),
+      node('Add', ['zero', 'noted'], ['then'])
+    ]
+    expect(await branchingRuns(branching(nodes), 3, 3)).toEqual(Array(4).fill('Dims'))
   })
 })
