@@ -49,8 +49,10 @@ export async function load(source: Uint8Array | string): Promise<Model> {
   // For ever, without the processor.
   if (fault === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   if (fault === 'crash') process.kill(process.pid, 'SIGSEGV')
-  if (fault === 'memory') new Uint8Array(2 ** 28).fill(1)
-  return realLoad(source)
+  if (fault !== 'memory') return realLoad(source)
+  new Uint8Array(2 ** 28).fill(1)
+  // Refused, so that no other fault hides this one.
+  return realLoad(new Uint8Array(1))
 }
 
 /** Answers zeros. */

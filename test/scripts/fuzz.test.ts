@@ -71,6 +71,8 @@ describe('fuzzing', () => {
       's8',
       '--count',
       '18',
+      '--jobs',
+      '1',
       '--hang',
       '400',
       '--tries',
