@@ -40,6 +40,7 @@ import {
   selectUnary,
   selectWithAlpha
 } from './kernels/elementwise.ts'
+import { selectEmbedLayerNorm } from './kernels/embedding.ts'
 import { selectMoe, selectQMoe } from './kernels/experts.ts'
 import { selectFolded } from './kernels/folded.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
@@ -225,6 +226,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['LayerNormalization', selectLayerNorm],
   ['RMSNormalization', selectRmsNorm],
   ['SkipLayerNormalization', selectSkipLayerNorm],
+  ['EmbedLayerNormalization', selectEmbedLayerNorm],
+  ['QEmbedLayerNormalization', selectEmbedLayerNorm],
   ['MeanVarianceNormalization', selectMvn],
   ['GroupNormalization', selectGroupNorm],
   ['BatchNormalization', selectBatchNorm],

@@ -1,9 +1,9 @@
 import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import { inChunks } from '../../kernels/core/pace.ts'
 import { ADD } from '../../kernels/elementwise/binary.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { type Positions, reportIndex, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { countOnes } from '../../kernels/normalization/mask-counts.ts'
 import { normalizeRows } from '../../kernels/normalization/normalize.ts'
 import { type KernelContext, params } from '../../op-kit/define.ts'
 import { sameDims } from '../../op-kit/embedding.ts'
@@ -116,7 +116,7 @@ export function* embed(
     yield* binary(ADD, sum, yield* numbersOf(segment, 'segments'), sum)
   }
   if (call.outputCount > 2 && call.wanted(2)) yield* convertPaced(sum, call.rawOutput(2))
-  if (call.outputCount > 1 && call.wanted(1)) yield* countOnes(mask, call)
+  if (call.outputCount > 1 && call.wanted(1)) yield* countOnes(mask, call.output(1).data as Int32Array)
   yield* normalizeRows(sum, epsilon, true)
   yield* scaleRows(sum, gamma, beta, call)
 }
@@ -150,15 +150,4 @@ function* rowsAt(table: Tensor, at: Positions, dims: readonly number[]): Generat
   const rows = allocate(table.type, [...dims, inner])
   yield* gatherBlocks(table, at, rows, { batch: 1, outer: 1, size, inner, count: at.length })
   return rows
-}
-
-/** Output 1: ones of each row of the mask. */
-function* countOnes(mask: Tensor | undefined, call: KernelContext): Generator<void> {
-  const counts = call.output(1).data as Int32Array
-  if (mask === undefined) return
-  const bits = mask.data as Int32Array
-  const [, length] = mask.dims
-  yield* inChunks(bits.length, (from, to) => {
-    for (let i = from; i < to; i++) if (bits[i] === 1) counts[Math.floor(i / length)]++
-  })
 }

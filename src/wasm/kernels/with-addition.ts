@@ -79,13 +79,13 @@ export const selectSkipLayerNorm = selectorFor<SkipParams>(({ op, operands, para
       (yield* isDone(template, [sum, t.scale!, t.shift ?? sum, sum], out, threads))
     )
       return
-    yield* op.run(given, params, withTwo(context, out, sum)) as Paced
+    yield* op.run(given, params, withTwo(context, out, sum, SUM)) as Paced
   }
   return { kernel, looksAt: [] }
 })
 
-/** A context in which output 0 and the sum have been made already. */
-const withTwo = (context: KernelContext, out: Tensor, sum: Tensor): KernelContext => ({
+/** A context in which output 0 and the sum, which is another output, have been made already. */
+export const withTwo = (context: KernelContext, out: Tensor, sum: Tensor, at: number): KernelContext => ({
   ...withOutput(context, out),
-  rawOutput: index => (index === SUM ? sum : out)
+  rawOutput: (index = 0, dims, type) => (index === at ? sum : index === 0 ? out : context.rawOutput(index, dims, type))
 })
