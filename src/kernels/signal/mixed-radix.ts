@@ -13,23 +13,20 @@ const BUTTERFLY_COST = 10
 export function mixedRadixFft(length: number, factors: readonly number[]): Fft {
   let known: Complex | undefined
   const spare = complexLine(length)
+  const stages = stagesOf(length, factors)
   return {
     length,
     *transform(line, inverse, pace) {
       const roots = (known ??= yield* rootsOf(length))
       const own = inverse ? swapped(line) : line
       let [from, to] = [own, spare]
-      let done = 1
-      for (const factor of factors) {
-        const stage = { done, rest: length / (done * factor), factor }
-        for (const part of partsOf(stage)) {
-          if (factor === 4) stageOf4(from, to, roots, part)
-          else if (factor === 2) stageOf2(from, to, roots, part)
+      for (const parts of stages) {
+        for (const part of parts) {
+          if (part.factor === 4) stageOf4(from, to, roots, part)
+          else if (part.factor === 2) stageOf2(from, to, roots, part)
           else stageOfAny(from, to, roots, part)
-          const count = (part.lastRow - part.firstRow) * (part.last - part.first)
-          if (pace.isDue(count * costOf(factor))) yield
+          if (pace.isDue(part.cost)) yield
         }
-        done *= factor
         ;[from, to] = [to, from]
       }
       if (from === spare) copyLine(spare, own)
@@ -42,34 +39,47 @@ function copyLine(from: Complex, to: Complex): void {
   to.im.set(from.im)
 }
 
-interface Stage {
+/** A part of a stage between two yields: rows `[firstRow, lastRow)`, columns `[first, last)`. */
+interface Part {
+  readonly factor: number
   /** Product of the factors before this one. */
   readonly done: number
   /** Product of the factors after it. */
   readonly rest: number
-  readonly factor: number
-}
-
-/** A part of a stage between two yields: rows `[firstRow, lastRow)`, columns `[first, last)`. */
-interface Part extends Stage {
   readonly firstRow: number
   readonly lastRow: number
   readonly first: number
   readonly last: number
+  /** Nanoseconds that it takes. */
+  readonly cost: number
 }
 
 /** Nanoseconds for one column of a row: `factor` elements, each a sum of `factor` terms for factors above 4. */
 const costOf = (factor: number): number => BUTTERFLY_COST * factor * Math.max(1, factor / 4)
 
-/** Cuts a stage into parts that take at most about a quantum each. */
-function* partsOf(stage: Stage): Generator<Part> {
-  const columns = chunkSize(costOf(stage.factor))
-  const rows = Math.max(1, Math.floor(columns / stage.rest))
-  for (let firstRow = 0; firstRow < stage.done; firstRow += rows) {
-    const lastRow = Math.min(stage.done, firstRow + rows)
-    for (let first = 0; first < stage.rest; first += columns)
-      yield { ...stage, firstRow, lastRow, first, last: Math.min(stage.rest, first + columns) }
+/** The parts of each stage, which take at most about a quantum each. */
+function stagesOf(length: number, factors: readonly number[]): readonly (readonly Part[])[] {
+  let done = 1
+  return factors.map(factor => {
+    const parts = partsOf(factor, done, length / (done * factor))
+    done *= factor
+    return parts
+  })
+}
+
+function partsOf(factor: number, done: number, rest: number): readonly Part[] {
+  const parts: Part[] = []
+  const columns = chunkSize(costOf(factor))
+  const rows = Math.max(1, Math.floor(columns / rest))
+  for (let firstRow = 0; firstRow < done; firstRow += rows) {
+    const lastRow = Math.min(done, firstRow + rows)
+    for (let first = 0; first < rest; first += columns) {
+      const last = Math.min(rest, first + columns)
+      const cost = (lastRow - firstRow) * (last - first) * costOf(factor)
+      parts.push({ factor, done, rest, firstRow, lastRow, first, last, cost })
+    }
   }
+  return parts
 }
 
 function stageOf2(

@@ -1,8 +1,25 @@
 import { inChunks } from '../core/pace.ts'
 import { type Complex, complexLine, ROOT_COST } from './complex.ts'
 
-/** The roots of unity `exp(-2πi k/n)` for all k below `count`. */
+/** Roots of a list that is kept for other transforms of its length at most. */
+const MAX_KEPT_ROOTS = 1 << 10
+/** Lists that are kept at most: the latest. */
+const MAX_KEPT = 16
+const kept = new Map<string, Complex>()
+
+/** The roots of unity `exp(-2πi k/n)` for all k below `count`, which are not to be changed. */
 export function* rootsOf(n: number, count = n): Generator<void, Complex> {
+  if (count > MAX_KEPT_ROOTS) return yield* computeRoots(n, count)
+  const key = `${count} of ${n}`
+  const known = kept.get(key)
+  if (known) return known
+  const roots = yield* computeRoots(n, count)
+  if (kept.size === MAX_KEPT) kept.delete(kept.keys().next().value!)
+  kept.set(key, roots)
+  return roots
+}
+
+function* computeRoots(n: number, count: number): Generator<void, Complex> {
   const { re, im } = complexLine(count)
   yield* inChunks(
     count,
