@@ -74,11 +74,10 @@ export function ops(
   const found = missing ? absent.filter(isWanted) : supported.filter(isWanted)
   if (found.length === 0) refuse(names, supported, absent)
   if (json) print(terminal, JSON.stringify(found, undefined, 2))
-  else
-    print(
-      terminal,
-      table(missing ? missingLines(absent.filter(isWanted)) : supportedLines(supported.filter(isWanted))).join('\n')
-    )
+  else {
+    const lines = missing ? missingLines(absent.filter(isWanted)) : table(supportedLines(supported.filter(isWanted)))
+    print(terminal, lines.join('\n'))
+  }
   return EXIT.yes
 }
 
@@ -98,10 +97,20 @@ const supportedLines = (list: readonly OpListing[]): string[][] => [
   ...merged(list)
 ]
 
-const missingLines = (list: readonly Missing[]): string[][] => [
-  ['name', 'dialect', 'domain', 'versions', 'reason'],
-  ...list.map(({ name, dialect, domain, versions, reason }) => [name, dialect, domain, versions.join(', '), reason])
-]
+/** Operators below the reason that they share, since most share one. */
+function missingLines(list: readonly Missing[]): string[] {
+  const [head, ...lines] = table([
+    ['name', 'dialect', 'domain', 'versions'],
+    ...list.map(({ name, dialect, domain, versions }) => [name, dialect, domain, versions.join(', ')])
+  ]).map(line => `  ${line}`)
+  const byReason = new Map<string, string[]>()
+  list.forEach(({ reason }, i) => {
+    const lined = byReason.get(reason)
+    if (lined) lined.push(lines[i])
+    else byReason.set(reason, [lines[i]])
+  })
+  return [head, ...[...byReason].flatMap(([reason, lined]) => ['', `${reason}:`, ...lined])]
+}
 
 /** One line an operator: `1-12, 13-`. */
 function merged(list: readonly OpListing[]): string[][] {

@@ -25,7 +25,7 @@ test('ops prints one line an operator', async () => {
   expect(lines.filter(line => /^Gather +openvino/.test(line))).toEqual([expect.stringMatching(/1-6, 7, 8-$/)])
 })
 
-test('ops --missing lists what is not supported, with the reason; none of it is in the list of what is', async () => {
+test('ops --missing lists what is not supported, below the reason; none of it is in the list of what is', async () => {
   type Listed = { name: string; dialect: string; domain: string; versions: number[]; reason: string }
   const missing = JSON.parse((await nodewise(['ops', '--missing', '--json'])).stdout) as Listed[]
   expect(missing.find(({ name }) => name === 'EPContext')).toEqual({
@@ -40,7 +40,19 @@ test('ops --missing lists what is not supported, with the reason; none of it is 
     for (const other of listed.filter(op => op.name === name && op.dialect === dialect && op.domain === domain))
       expect(versions, name).not.toContain(other.since)
   const lines = (await nodewise(['ops', '--missing'])).stdout.split('\n')
-  expect(lines[0]).toMatch(/^name +dialect +domain +versions +reason$/)
+  expect(lines[0]).toMatch(/^ {2}name +dialect +domain +versions$/)
+  const reasons = new Set(missing.map(({ reason }) => reason))
+  expect(lines.filter(line => /^\S/.test(line)).toSorted()).toEqual([...reasons].map(reason => `${reason}:`).toSorted())
+  let above = ''
+  const printed = lines.slice(1).flatMap(line => {
+    if (/^\S/.test(line)) above = line.slice(0, -1)
+    const cells = /^ {2}(\S+) +(\S+) +(\S+) +(\d.*)$/.exec(line)
+    return cells ? [[...cells.slice(1), above].join('|')] : []
+  })
+  const expected = missing.map(({ name, dialect, domain, versions, reason }) =>
+    [name, dialect, domain, versions.join(', '), reason].join('|')
+  )
+  expect(printed.toSorted()).toEqual(expected.toSorted())
 })
 
 test.each([
