@@ -74,7 +74,7 @@ describe('fuzzing', () => {
       '--jobs',
       '1',
       '--hang',
-      '400',
+      '1000',
       '--tries',
       '1',
       '--out',
