@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { copyUnits, unitsOf } from '../../kernels/core/units.ts'
+import { blockUnitsOf, copyUnits } from '../../kernels/core/units.ts'
 import { defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { int, is } from '../../op-kit/sources.ts'
@@ -58,19 +58,20 @@ export const reverseSequence = defineOp({
     const { batch, time } = axesOf(p, data.dims.length)
     checkLengths(lengths, data.dims[time])
     const counts = toDoubles(lengths)
-    const { array: from, per } = unitsOf(data)
-    const to = unitsOf(call.output()).array
     const [first, second] = [Math.min(batch, time), Math.max(batch, time)]
     const [rows, columns] = [data.dims[first], data.dims[second]]
     const between = product(data.dims.slice(first + 1, second))
-    const block = product(data.dims.slice(second + 1)) * per
+    const { from, to, block } = blockUnitsOf(data, call.rawOutput(), product(data.dims.slice(second + 1)))
+    const isBatchFirst = batch < time
+    const timeBlock = block * (time === second ? 1 : between * columns)
     const pace = new Pace()
     for (let target = 0, row = 0; target < to.length; row++) {
       for (let m = 0; m < between; m++) {
         for (let column = 0; column < columns; column++, target += block) {
-          const [b, t] = batch < time ? [row % rows, column] : [column, row % rows]
-          const shift = t < counts[b] ? counts[b] - 1 - 2 * t : 0
-          copyUnits(from, target + shift * block * (time === second ? 1 : between * columns), to, target, block)
+          const t = isBatchFirst ? column : row % rows
+          const count = counts[isBatchFirst ? row % rows : column]
+          const shift = t < count ? count - 1 - 2 * t : 0
+          copyUnits(from, target + shift * timeBlock, to, target, block)
         }
       }
       if (pace.isDue(between * columns * block * COST.element)) yield
