@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { NodewiseError } from '../errors.ts'
 import { choice, common, type Context, DATA_ROOT, inputOptions, LIMIT, loading, OPS } from './command-kit.ts'
 import { EXIT, reportFailure } from './failure.ts'
@@ -138,6 +138,7 @@ function addOps(root: Command, { terminal, end }: Context): void {
     .description('list every operator that is supported')
     .argument('[names...]', 'only these operators')
     .option('--missing', 'list those of the standards and of ONNX Runtime that are not supported, and why')
+    .addOption(new Option('--plain', 'list those that have no kernel in WebAssembly of their own').conflicts('missing'))
     .option(...OPS)
   common(command).action(async (names: string[], flags: object) =>
     end((await import('./ops.ts')).ops(names, flags, terminal))

@@ -4,6 +4,7 @@ import { reasonOf } from '../bind/unsupported.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
 import { didYouMean } from '../suggest.ts'
+import { hasKernel } from '../wasm/select.ts'
 import { EXIT } from './failure.ts'
 import { type OpsFlags, registryOf } from './own-ops.ts'
 import { print, table, type Terminal } from './terminal.ts'
@@ -55,6 +56,13 @@ export function listMissing(registry: Registry): Missing[] {
   )
 }
 
+/** Those of a list that have no kernel in WebAssembly of their own. */
+const listPlain = (list: readonly OpListing[], registry: Registry): OpListing[] =>
+  list.filter(({ dialect, domain, name, since }) => {
+    const binding = registry.find(dialect, domain, name, since)
+    return binding !== undefined && !hasKernel(binding.op.name)
+  })
+
 const keyOf = (dialect: Dialect, domain: string, name: string): string => `${dialect}|${domain}|${name}`
 
 /**
@@ -63,21 +71,19 @@ const keyOf = (dialect: Dialect, domain: string, name: string): string => `${dia
  */
 export function ops(
   names: readonly string[],
-  flags: OpsFlags & { json?: boolean; missing?: boolean },
+  flags: OpsFlags & { json?: boolean; missing?: boolean; plain?: boolean },
   terminal: Terminal
 ): number {
-  const { json, missing } = flags
+  const { json, missing, plain } = flags
   const registry = registryOf(flags)
   const [supported, absent] = [listOps(registry), listMissing(registry)]
   const wanted = new Set(names.map(name => name.toLowerCase()))
   const isWanted = ({ name }: { readonly name: string }): boolean => wanted.size === 0 || wanted.has(name.toLowerCase())
-  const found = missing ? absent.filter(isWanted) : supported.filter(isWanted)
-  if (found.length === 0) refuse(names, supported, absent)
-  if (json) print(terminal, JSON.stringify(found, undefined, 2))
-  else {
-    const lines = missing ? missingLines(absent.filter(isWanted)) : table(supportedLines(supported.filter(isWanted)))
-    print(terminal, lines.join('\n'))
-  }
+  const lacking = absent.filter(isWanted)
+  const found = (plain ? listPlain(supported, registry) : supported).filter(isWanted)
+  if ((missing ? lacking : found).length === 0 && !supported.some(isWanted)) refuse(names, supported, absent)
+  if (json) print(terminal, JSON.stringify(missing ? lacking : found, undefined, 2))
+  else print(terminal, (missing ? missingLines(lacking) : table(supportedLines(found))).join('\n'))
   return EXIT.yes
 }
 

@@ -55,6 +55,17 @@ test('ops --missing lists what is not supported, below the reason; none of it is
   expect(printed.toSorted()).toEqual(expected.toSorted())
 })
 
+test('ops --plain lists the operators that have no kernel in WebAssembly', async () => {
+  const plain = JSON.parse((await nodewise(['ops', '--plain', '--json'])).stdout) as { name: string }[]
+  const listed = JSON.parse((await nodewise(['ops', '--json'])).stdout) as object[]
+  const names = plain.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['StringNormalizer', 'TfIdfVectorizer']))
+  for (const name of ['Gather', 'AvgPool', 'AveragePool', 'Constant']) expect(names).not.toContain(name)
+  expect(listed).toEqual(expect.arrayContaining(plain))
+  expect((await nodewise(['ops', '--plain', 'Gather'])).stdout).toMatch(/^name +dialect +domain +versions\n$/)
+  expect((await nodewise(['ops', '--plain', '--missing'])).status).toBe(2)
+})
+
 test.each([
   ['an unknown command', ['walk', 'model.onnx']],
   ['an unknown option', ['run', 'model.onnx', '--quickly']],
