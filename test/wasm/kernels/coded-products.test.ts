@@ -141,6 +141,28 @@ describe('accuracy_level 4', () => {
     expectEqual(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }, ROUNDING)
   })
 
+  test.each([32, 128, 1024])('sums of a block of %i are exact, the largest too', blockSize => {
+    const [n, k] = [9, 2048]
+    const product = { m: 1, n, k, bits: 4, blockSize, zeros: 'none', hasBias: false } as const
+    const { inputs, attributes } = nbits(product)
+    // The unit is 1, so that nothing is rounded.
+    const a = new Tensor(
+      'float32',
+      Float32Array.from({ length: k }, (_, i) => (i % 3 === 0 ? -127 : 127)),
+      [1, k]
+    )
+    const codes = new Tensor(
+      'uint8',
+      Uint8Array.from({ length: (n * k) / 2 }, (_, i) => [255, 0, 240, 15][i < k / 2 ? 0 : (i * 7 + (i >> 5)) % 4]),
+      inputs[1]!.dims
+    )
+    const ones = new Tensor('float32', new Float32Array((n * k) / blockSize).fill(1), inputs[2]!.dims)
+    const options = { attributes: { ...attributes, accuracy_level: 4 } }
+    const [y] = runAccelerated(NBITS, [a, codes, ones], options) as Tensor[]
+    const [expected] = runOp(NBITS, [a, codes, ones], options) as Tensor[]
+    expect([...y.data]).toEqual([...expected.data])
+  })
+
   test('keeps blocks of zeros, and what is no number', () => {
     const { inputs, attributes } = nbits({ ...shape, m: 2, bits: 4, blockSize: 32, zeros: 'none', hasBias: false })
     const a = inputs[0]!.data as Float32Array

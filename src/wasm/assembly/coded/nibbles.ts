@@ -4,9 +4,10 @@ import { codeAt, CodedArguments, scaleAt, zeroNumber } from './arguments'
 
 /**
  * One row of A, rounded to integers of 8 bits block by block, by rows of weights in 4 bits. A chunk of 16 bytes is taken
- * as eight numbers of 16 bits, each of which holds four codes: to mask and to shift it makes numbers of codes that need
- * not be widened. A lies in this order: of 32 elements every fourth, then those behind them. Codes are unsigned and keep
- * their zero point: what it takes off is known beforehand, and a sum begins with it. Sums of a block are exact.
+ * as eight numbers of 16 bits, each of which holds four codes: to shift it makes numbers that need be neither widened
+ * nor masked, since A makes up for the codes above. A lies in this order: of 32 elements every fourth, then those behind
+ * them. Codes are unsigned and keep their zero point: what it takes off is known beforehand, and a sum begins with it.
+ * Sums of a block are exact.
  */
 
 /** Elements of a chunk, and its bytes in the rows of the weights and in A. */
