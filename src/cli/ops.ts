@@ -81,9 +81,11 @@ export function ops(
   const isWanted = ({ name }: { readonly name: string }): boolean => wanted.size === 0 || wanted.has(name.toLowerCase())
   const lacking = absent.filter(isWanted)
   const found = (plain ? listPlain(supported, registry) : supported).filter(isWanted)
-  if ((missing ? lacking : found).length === 0 && !supported.some(isWanted)) refuse(names, supported, absent)
-  if (json) print(terminal, JSON.stringify(missing ? lacking : found, undefined, 2))
-  else print(terminal, (missing ? missingLines(lacking) : table(supportedLines(found))).join('\n'))
+  const [listed, lines] = missing
+    ? [lacking, () => missingLines(lacking)]
+    : [found, () => table([HEADER, ...merged(found)])]
+  if (listed.length === 0 && !supported.some(isWanted)) refuse(names, supported, absent)
+  print(terminal, json ? JSON.stringify(listed, undefined, 2) : lines().join('\n'))
   return EXIT.yes
 }
 
@@ -98,15 +100,12 @@ function refuse(names: readonly string[], supported: readonly OpListing[], absen
   throw new NodewiseError('unsupported-op', `there is no operator "${first}"${near}`)
 }
 
-const supportedLines = (list: readonly OpListing[]): string[][] => [
-  ['name', 'dialect', 'domain', 'versions'],
-  ...merged(list)
-]
+const HEADER = ['name', 'dialect', 'domain', 'versions']
 
 /** Operators below the reason that they share, since most share one. */
 function missingLines(list: readonly Missing[]): string[] {
   const [head, ...lines] = table([
-    ['name', 'dialect', 'domain', 'versions'],
+    HEADER,
     ...list.map(({ name, dialect, domain, versions }) => [name, dialect, domain, versions.join(', ')])
   ]).map(line => `  ${line}`)
   const byReason = new Map<string, string[]>()

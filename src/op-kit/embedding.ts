@@ -4,7 +4,6 @@ import { type Dim, maxDim, meetDims, printDim, printShape } from '../shapes/dim.
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { positionOf, type Tensor } from '../tensor/tensor.ts'
-import { checkKnownIndices } from './known-indices.ts'
 import { checkRank } from './ranks.ts'
 import { commonType } from './types.ts'
 import { FROM_START } from './updates.ts'
@@ -41,11 +40,6 @@ export function sameDims(name: string, { shape }: TensorFact, otherName: string,
       `${name} has shape ${printShape(shape)} and ${otherName} ${printShape(other.shape)}; they must be the same`
     )
   }
-}
-
-/** Checks indices that are known against the table. */
-export function checkRows({ table, indices }: Pick<BagFacts, 'table' | 'indices'>): void {
-  checkKnownIndices(indices, table, 0, FROM_START)
 }
 
 /** Rows of the table that the indices name, counted from the start. */

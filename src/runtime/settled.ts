@@ -184,8 +184,8 @@ export class Watch {
     }
     const isKnown = facts.every(fact => fact === undefined || fact.value !== undefined)
     // What a body makes of other values is not inferred: only elements that are all known decide it.
-    const hasBodies = step.call.op.dynamic === true || step.bodies.size > 0
-    if (hasBodies && !(isKnown && this.knowsCaptures(step))) return
+    const isDynamic = step.call.op.dynamic === true || step.bodies.size > 0
+    if (isDynamic && !(isKnown && this.knowsCaptures(step))) return
     const results = isKnown
       ? outputs.map(value => value && this.factWithValue(value))
       : this.inferred(step, facts, outputs)

@@ -129,8 +129,8 @@ const branch = (nodes: readonly object[], output: string): GraphParts => ({
   outputs: [port(output, 'int64')]
 })
 /** Adds to each element what a branch gives for the number of elements. */
-const branching = (thenNodes: readonly object[], domains: readonly string[] = []): ModelParts => ({
-  domains: [DOMAIN, ...domains],
+const branching = (thenNodes: readonly object[]): ModelParts => ({
+  domains: [DOMAIN],
   inputs: [port('x', 'float', ['n'])],
   outputs: [port('y', 'float')],
   initializers: [int64s('three', [1], [3])],

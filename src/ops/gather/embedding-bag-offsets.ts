@@ -4,7 +4,8 @@ import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { reduceBags } from '../../kernels/gather/bags.ts'
 import type { Positions } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
-import { bagShape, checkAscending, checkRows, defaultRowOf, rowsOf } from '../../op-kit/embedding.ts'
+import { bagShape, checkAscending, defaultRowOf, rowsOf } from '../../op-kit/embedding.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { choice, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
@@ -51,7 +52,7 @@ export const embeddingBagOffsets = defineOp({
   },
 
   validate({ table, indices, offsets }) {
-    checkRows({ table, indices })
+    checkKnownIndices(indices, table, 0, FROM_START)
     const known = knownValue(offsets)
     if (known && indices.shape) checkAscending('offsets', known, indices.shape[0])
   },

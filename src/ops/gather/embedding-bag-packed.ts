@@ -3,7 +3,8 @@ import { doubles } from '../../kernels/core/numbers.ts'
 import { inChunks } from '../../kernels/core/pace.ts'
 import { reduceBags } from '../../kernels/gather/bags.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
-import { bagShape, checkRows, rowsOf } from '../../op-kit/embedding.ts'
+import { bagShape, rowsOf } from '../../op-kit/embedding.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { choice, is } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
@@ -34,7 +35,9 @@ export const embeddingBagPacked = defineOp({
     return [bagShape({ table, indices, weights }, 2, indices.shape?.[0] ?? unknownDim())]
   },
 
-  validate: checkRows,
+  validate({ table, indices }) {
+    checkKnownIndices(indices, table, 0, FROM_START)
+  },
 
   rows: { table: 'table', indices: 'indices', at: () => ({ axis: 0, policy: FROM_START }) },
 

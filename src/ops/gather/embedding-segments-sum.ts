@@ -2,7 +2,8 @@ import { fail } from '../../errors.ts'
 import { reduceBags } from '../../kernels/gather/bags.ts'
 import { checkIndices, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
-import { bagShape, checkAscending, checkRows, defaultRowOf, rowsOf, sameDims } from '../../op-kit/embedding.ts'
+import { bagShape, checkAscending, defaultRowOf, rowsOf, sameDims } from '../../op-kit/embedding.ts'
+import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { inputInt, optionalInput } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
@@ -48,7 +49,7 @@ export const embeddingSegmentsSum = defineOp({
   },
 
   validate({ table, indices, segmentIds }, p) {
-    checkRows({ table, indices })
+    checkKnownIndices(indices, table, 0, FROM_START)
     const known = knownValue(segmentIds)
     if (known) checkIndices(known, asDim(p.segments), 0, FROM_START)
   },

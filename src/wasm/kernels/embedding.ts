@@ -1,6 +1,7 @@
 import { COST, Pace, type Paced } from '../../kernels/core/pace.ts'
 import { type Positions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { countOnes } from '../../kernels/normalization/mask-counts.ts'
+import { dequantized, type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { Kernel } from '../../op-kit/define.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
@@ -27,12 +28,11 @@ export const selectEmbedLayerNorm = selectorFor<{ readonly epsilon: number }>(({
   const kernel: Kernel = function* (given, params, context) {
     const tensors = given as TensorOperands
     const out = context.rawOutput()
-    const isWanted = (index: number): boolean => index < context.outputCount && context.wanted(index)
-    const sum = isWanted(SUM) ? context.rawOutput(SUM) : out
+    const sum = context.wanted(SUM) ? context.rawOutput(SUM) : out
     yield* addRows(yield* tablesOf(tensors), size, sum.data as Float32Array)
-    const inputs = [arrayOf(sum), floatsOf(tensors, 'gamma'), floatsOf(tensors, 'beta'), arrayOf(sum)]
+    const inputs = [arrayOf(sum), yield* floatsOf(tensors, 'gamma'), yield* floatsOf(tensors, 'beta'), arrayOf(sum)]
     if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
-      if (isWanted(1)) yield* countOnes(tensors.mask, context.output(1).data as Int32Array)
+      if (context.wanted(1)) yield* countOnes(tensors.mask, context.output(1).data as Int32Array)
     } else yield* op.run(given, params, withTwo(context, out, sum, SUM)) as Paced
   }
   return { kernel }
@@ -41,10 +41,8 @@ export const selectEmbedLayerNorm = selectorFor<{ readonly epsilon: number }>(({
 type Numbers = Float32Array | Uint8Array | Int8Array
 
 /** Rows of a table whose element `x` stands for `(x - zero) * scale`. */
-interface Table {
+interface Table extends Quantization {
   readonly data: Numbers
-  readonly scale: number
-  readonly zero: number
   /** Row of each token; they begin again where there are fewer. */
   readonly rows: Positions
 }
@@ -64,20 +62,19 @@ const FIRST = new Int32Array(1)
 function* tableOf(tensors: TensorOperands, name: string, ids: Tensor | Int32Array): Generator<void, Table> {
   const table = tensors[name]!
   const rows = ids instanceof Int32Array ? ids : yield* resolveIndicesPaced(ids, table.dims[0], 0, FROM_START)
-  return { data: table.data as Numbers, ...quantizationOf(tensors, name), rows }
+  return { data: table.data as Numbers, ...meaningOf(tensors, name), rows }
 }
 
-/** Scale and zero point of an operand; those of a number where it has none. */
-const quantizationOf = (tensors: TensorOperands, name: string): { scale: number; zero: number } => ({
-  scale: (tensors[`${name}Scale`]?.data[0] as number | undefined) ?? 1,
-  zero: (tensors[`${name}Zero`]?.data[0] as number | undefined) ?? 0
-})
+/** What the elements of an operand stand for: numbers stand for themselves. */
+function meaningOf(tensors: TensorOperands, name: string): Quantization {
+  const scale = tensors[`${name}Scale`]
+  return scale ? quantizationOf(scale, tensors[`${name}Zero`]) : { scale: 1, zero: 0 }
+}
 
-function floatsOf(tensors: TensorOperands, name: string): Float32Array {
-  const data = tensors[name]!.data as Numbers
-  if (data instanceof Float32Array) return data
-  const { scale, zero } = quantizationOf(tensors, name)
-  return Float32Array.from(data, code => (code - zero) * scale)
+function* floatsOf(tensors: TensorOperands, name: string): Generator<void, Float32Array> {
+  const tensor = tensors[name]!
+  if (tensor.type === 'float32') return tensor.data
+  return Float32Array.from((yield* dequantized(tensor, meaningOf(tensors, name))).data)
 }
 
 /** Adds up the rows of the tables for each token, in double precision. */
