@@ -161,7 +161,7 @@ export class ActiveCall implements KernelContext {
   }
 
   wanted(index: number): boolean {
-    return this.context.wanted(index)
+    return index < this.outputCount && this.context.wanted(index)
   }
 
   random(seed?: number): () => number {

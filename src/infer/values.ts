@@ -167,8 +167,8 @@ class MovingContext implements KernelContext<Movable> {
     this.outputs[index] = 'dims' in value ? value : undefined
   }
 
-  wanted(): boolean {
-    return true
+  wanted(index: number): boolean {
+    return index < this.outputCount
   }
 
   random(): () => number {

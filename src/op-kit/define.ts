@@ -97,7 +97,7 @@ export interface ShapeContext {
 
 /** What `run` may ask and do. */
 export interface KernelContext<Output = Tensor> extends ShapeContext {
-  /** Whether anybody reads this output. */
+  /** Whether the node lists this output and anybody reads it. */
   wanted(index: number): boolean
   /**
    * A zeroed tensor for output `index`, to be filled. `dims` are given by kernels whose output dims depend on data;

@@ -62,16 +62,15 @@ export function* runGrouped(
   const pace = new Pace()
   const { q, k, v } = yield* inputsOf(x, p, places, pace)
   const target = targetOf(call.output())
-  const wanted = (i: number): boolean => i < call.outputCount && call.wanted(i)
   const { rows, first } = cacheRows(x.pastKey, places, fresh, p)
   const attended: Heads[] = []
   for (const [i, heads] of [k, v].entries()) {
     const [past, scales] = i === 0 ? [x.pastKey, x.keyScale] : [x.pastValue, x.valueScale]
     const coding = scales && p.bits !== 0 ? { type: codeType(past, p.bits), scales: toNumbers(scales) } : undefined
-    const side = { fresh: heads, past, present: wanted(i + 1) ? call.rawOutput(i + 1) : undefined, coding }
+    const side = { fresh: heads, past, present: call.wanted(i + 1) ? call.rawOutput(i + 1) : undefined, coding }
     attended.push(yield* extendCache(side, rows, batches, pace))
   }
-  const shown = wanted(3) && p.shown !== 'nothing' ? targetOf(call.output(3)) : undefined
+  const shown = call.wanted(3) && p.shown !== 'nothing' ? targetOf(call.output(3)) : undefined
   const { attend = reference } = p
   yield* attend(
     {

@@ -62,7 +62,7 @@ export function* attendInputs(tensors: MultiHeadTensors, p: RunParams<MultiHeadP
   const target = targetOf(call.output())
   // Every element of a present is written, or is that of the past where both are one.
   const results = [1, 2, 3].map(i => {
-    if (i >= call.outputCount || !call.wanted(i)) return undefined
+    if (!call.wanted(i)) return undefined
     return targetOf(i < 3 ? call.rawOutput(i) : call.output(i))
   })
   const [k, v] = yield* attendedHeads(

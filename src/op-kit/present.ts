@@ -7,4 +7,4 @@ export const presentMaker = (
   call: KernelContext,
   index: number
 ): ((type: DType, dims: readonly number[]) => Tensor) | undefined =>
-  call.outputCount > index && call.wanted(index) ? (type, dims) => call.rawOutput(index, dims, type) : undefined
+  call.wanted(index) ? (type, dims) => call.rawOutput(index, dims, type) : undefined

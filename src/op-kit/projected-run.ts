@@ -71,7 +71,7 @@ export function* attendProjected(
   const pace = new Pace()
   if (p.rotates) yield* rotateByPosition(parts.slice(0, 2), batches, kept, p.rotated, pace)
   const target = targetOf(call.output())
-  const present = call.outputCount > 1 && call.wanted(1) ? targetOf(call.output(1)) : undefined
+  const present = call.wanted(1) ? targetOf(call.output(1)) : undefined
   const before = past && (yield* readNumbers(past))
   const attended: Heads[] = []
   for (const [i, fresh] of parts.slice(1).entries()) {

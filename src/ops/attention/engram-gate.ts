@@ -59,7 +59,7 @@ export const engramGate = /* @__PURE__ */ withKernel(engramGateRules, {
     const [keyFactors, queryFactors] = [yield* readNumbers(keyScale), yield* readNumbers(queryScale)]
     const outFactors = outScale && (yield* readNumbers(outScale))
     const gated = targetOf(call.rawOutput())
-    const normed = call.outputCount > 1 && call.wanted(1) ? targetOf(call.rawOutput(1)) : undefined
+    const normed = call.wanted(1) ? targetOf(call.rawOutput(1)) : undefined
     const row = doubles(size)
     const pace = new Pace()
     for (let at = 0, group = 0; at < keys.length; at += size, group++) {

@@ -45,7 +45,7 @@ export const linearAttentionGate = /* @__PURE__ */ withKernel(linearAttentionGat
       )
       yield* decay.finish()
     }
-    if (b === undefined || call.outputCount < 2 || !call.wanted(1)) return
+    if (b === undefined || !call.wanted(1)) return
     const rates = yield* readNumbers(b)
     const beta = targetOf(call.rawOutput(1))
     yield* inChunks(

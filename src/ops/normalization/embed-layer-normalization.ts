@@ -115,8 +115,8 @@ export function* embed(
     const segment = segmentIds ? yield* lookedUp(segments, segmentIds) : yield* rowsAt(segments, FIRST, [1, 1])
     yield* binary(ADD, sum, yield* numbersOf(segment, 'segments'), sum)
   }
-  if (call.outputCount > 2 && call.wanted(2)) yield* convertPaced(sum, call.rawOutput(2))
-  if (call.outputCount > 1 && call.wanted(1)) yield* countOnes(mask, call.output(1).data as Int32Array)
+  if (call.wanted(2)) yield* convertPaced(sum, call.rawOutput(2))
+  if (call.wanted(1)) yield* countOnes(mask, call.output(1).data as Int32Array)
   yield* normalizeRows(sum, epsilon, true)
   yield* scaleRows(sum, gamma, beta, call)
 }

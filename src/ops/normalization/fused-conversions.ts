@@ -58,7 +58,7 @@ function expandSkip(call: SourceCall, w: Writer): readonly (Made | undefined)[] 
   const [axis, epsilon] = [rankOf(sum) - 1, call.param<number>('epsilon')]
   const scale = widened(w, call.operand('scale'))
   const centers = call.param<boolean>('centers')
-  const isAsked = [1, 2].some(index => index < call.outputCount && call.wanted(index))
+  const isAsked = [1, 2].some(index => call.wanted(index))
   const parts = isAsked && centers ? normalizedFrom(w, sum, axis, epsilon) : undefined
   const root = isAsked && !centers ? rootMeanSquare(w, sum, axis, epsilon) : undefined
   const y = parts?.y ?? (root ? div(w, sum, root) : undefined)

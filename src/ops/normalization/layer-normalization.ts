@@ -76,7 +76,7 @@ export const layerNormalization = /* @__PURE__ */ withKernel(layerNormalizationR
 
 /** Writes statistics into an output, where it is listed and anybody reads it. */
 export function giveStatistics(call: KernelContext, index: number, values: Float64Array): void {
-  if (index >= call.outputCount || !call.wanted(index)) return
+  if (!call.wanted(index)) return
   const out = call.output(index)
   convertInto(new Tensor('float64', values, out.dims), out)
 }

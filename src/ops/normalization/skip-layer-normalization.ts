@@ -65,7 +65,7 @@ export const skipLayerNormalization = /* @__PURE__ */ withKernel(skipLayerNormal
     yield* convertPaced(x, rows)
     yield* binary(ADD, rows, yield* convertedPaced(skip, 'float64'), rows)
     if (bias) yield* binary(ADD, rows, yield* convertedPaced(bias, 'float64'), rows)
-    if (call.outputCount > SUM && call.wanted(SUM)) yield* convertPaced(rows, call.rawOutput(SUM))
+    if (call.wanted(SUM)) yield* convertPaced(rows, call.rawOutput(SUM))
     const { mean, inverse } = yield* normalizeRows(rows, epsilon, centers)
     giveStatistics(call, 1, mean)
     giveStatistics(call, 2, inverse)

@@ -57,7 +57,7 @@ function maxToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const taps = gathered(w, flat, w.constant('int64', table, [windows.length, length]), 2)
   const out = [dims[0], dims[1], ...sizes]
   const highest = w.reshape(reduced(w, 'ReduceMax', taps, [3], false), out)
-  if (call.outputCount === 1 || !call.wanted(1)) return [highest, highest]
+  if (!call.wanted(1)) return [highest, highest]
   const best = w.node('ArgMax', [taps], { axis: 3, keepdims: 0 })
   const starts = w.constant(
     'int64',

@@ -54,10 +54,9 @@ export const maxPool = /* @__PURE__ */ withKernel(maxPoolRules, {
   *run({ x }, p, call) {
     const out = call.output()
     const axes = poolAxes(x.dims, out.dims, p)
-    const indices =
-      call.outputCount > 1 && call.wanted(1)
-        ? { ...indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0), axes }
-        : undefined
+    const indices = call.wanted(1)
+      ? { ...indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0), axes }
+      : undefined
     if (out.data.length > 0) yield* highest(x, out, tapsOf(axes), indices)
   }
 })

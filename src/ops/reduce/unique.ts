@@ -111,7 +111,7 @@ export const unique = defineOp({
     const lists = yield* groupItems(yield* orderKeys(data), items, p.sorted)
     const { first } = lists
     for (const [i, list] of p.lists.entries()) {
-      if (i + 1 >= call.outputCount || !call.wanted(i + 1)) continue
+      if (!call.wanted(i + 1)) continue
       const type = list === 'counts' ? p.countType : p.indexType
       yield* storeManyIntegers(call.output(i + 1, [lists[list].length], type), lists[list])
     }

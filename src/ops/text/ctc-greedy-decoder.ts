@@ -108,7 +108,7 @@ const ctcGreedyDecoderSeqLen = /* @__PURE__ */ withKernel(ctcGreedyDecoderSeqLen
       yield
     }
     for (const [i, values] of [found, counts].entries()) {
-      if (i >= call.outputCount || !call.wanted(i)) continue
+      if (!call.wanted(i)) continue
       const out = call.output(i)
       convertInto(new Tensor('int32', values, out.dims), out)
     }

@@ -135,7 +135,7 @@ export const varlenNGramHashMapping = /* @__PURE__ */ withKernel(varlenNGramHash
     const starts = boundsOf(operands.starts, operands.ids.dims[0])
     const { captures } = operands
     const counts = captures ? toDoubles(captures) : []
-    const store = call.outputCount > 3 && call.wanted(3) ? storeOf(call.output(3)) : undefined
+    const store = call.wanted(3) ? storeOf(call.output(3)) : undefined
     const state = p.longest - 1
     const pad = BigInt(p.pad)
     const pace = new Pace()
@@ -147,7 +147,7 @@ export const varlenNGramHashMapping = /* @__PURE__ */ withKernel(varlenNGramHash
       }
     }
     yield* mapRuns(operands, p, starts, call, capture)
-    if (call.outputCount > 2 && call.wanted(2)) lastSegments(operands, starts, state, call)
+    if (call.wanted(2)) lastSegments(operands, starts, state, call)
   }
 })
 
@@ -195,7 +195,7 @@ function* mapRuns(
   const [tables, rule] = [tablesOf(operands), ruleOf(operands, p)]
   const { ids, pastIds } = operands
   const write = storeOf(call.output())
-  const writePresent = call.outputCount > 1 && call.wanted(1) ? storeOf(call.output(1)) : undefined
+  const writePresent = call.wanted(1) ? storeOf(call.output(1)) : undefined
   const pace = new Pace()
   for (let i = 0; i + 1 < starts.length; i++) {
     const start = starts[i]

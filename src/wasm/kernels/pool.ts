@@ -51,7 +51,7 @@ export const selectMaxPool = selectorFor<MaxPoolParams>(call => {
 const withIndices =
   (op: Op, kernel: Kernel, template: JobTemplate): Kernel =>
   (operands, parameters, context) => {
-    if (context.outputCount < 2 || !context.wanted(1)) return kernel(operands, parameters, context)
+    if (!context.wanted(1)) return kernel(operands, parameters, context)
     return (function* (): Paced {
       const out = context.rawOutput()
       const rest = kernel(operands, parameters, withOutput(context, out))

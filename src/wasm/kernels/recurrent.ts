@@ -261,8 +261,7 @@ function* runSteps(
 ): Generator<void> {
   const { y: yLetters } = layer.params.layout
   const first = yLetters === undefined ? 0 : 1
-  const isWanted = (index: number): boolean => index < context.outputCount && context.wanted(index)
-  const y = yLetters !== undefined && isWanted(0) ? (context.rawOutput(0).data as Float32Array) : undefined
+  const y = yLetters !== undefined && context.wanted(0) ? (context.rawOutput(0).data as Float32Array) : undefined
   const { gates, h, c } = memory
   const toHeap = y && isOnHeap(y)
   const out = y === undefined ? h : toHeap ? y : gates
@@ -278,7 +277,7 @@ function* runSteps(
   if (y !== undefined && !toHeap) copyRows(layer, gates, gateStrides(layer), y, stridesOf(layer, yLetters!))
   ;[h, c].forEach((state, i) => {
     if (i > 0 && layer.kind !== 'lstm') return
-    if (!isWanted(first + i)) return
+    if (!context.wanted(first + i)) return
     const target = context.rawOutput(first + i).data as Float32Array
     copyRows(
       { ...layer, steps: 1 },

@@ -67,10 +67,9 @@ export const selectSkipLayerNorm = selectorFor<SkipParams>(({ op, operands, para
   const options = { hasScale: true, hasBias: shift !== undefined, epsilon }
   const template = rowsTemplate(centers ? 'layerNorm' : 'rmsNorm', rows, options)
   const kernel: Kernel = function* (given, params, context) {
-    const isWanted = (index: number): boolean => index < context.outputCount && context.wanted(index)
-    if (isWanted(1) || isWanted(2)) return yield* op.run(given, params, context) as Paced
+    if (context.wanted(1) || context.wanted(2)) return yield* op.run(given, params, context) as Paced
     const out = context.rawOutput()
-    const sum = isWanted(SUM) ? context.rawOutput(SUM) : out
+    const sum = context.wanted(SUM) ? context.rawOutput(SUM) : out
     const t = given as TensorOperands
     const { threads } = context
     if (
