@@ -16,7 +16,7 @@ const REASONS: ReadonlyMap<string, string> = new Map(
          MatMulNBitsMlp MatMulNBitsQkv NhwcConv NhwcFusedConv PackedAttention PackedMultiHeadAttention
          PackedSparseAttentionIndexer PagedAttention QOrderedAttention QOrderedGelu
          QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder
-         RelativePositionBias RemovePadding RestorePadding Rfft SkipGroupNorm SparseAttentionIndexer
+         RemovePadding RestorePadding Rfft SkipGroupNorm SparseAttentionIndexer
          SparsePagedAttention TorchEmbedding VarlenCausalConvWithState`
       ],
       ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],

@@ -15,6 +15,7 @@ export { linearAttentionRules as linearAttention } from './attention/linear-atte
 export { multiHeadAttentionRules as multiHeadAttention } from './attention/multi-head-attention.ts'
 export { positionRotaryRules as positionRotary } from './attention/position-rotary.ts'
 export { projectedAttentionRules as projectedAttention } from './attention/projected-attention.ts'
+export { relativePositionBias } from './attention/relative-position-bias.ts'
 export { rotaryEmbeddingRules as rotaryEmbedding } from './attention/rotary-embedding.ts'
 export { scaledDotProductRules as scaledDotProductAttention } from './attention/scaled-dot-product-attention.ts'
 export { concatFromSequence } from './control/concat-from-sequence.ts'

@@ -1,5 +1,5 @@
 import type { Tensor } from '../../src/tensor/tensor.ts'
-import { holdCalls, type Hostile, outcomeOf, t, up } from './hostile.ts'
+import { holdCalls, type Hostile, i64, outcomeOf, t, up } from './hostile.ts'
 
 const BIG = 2 ** 40
 const q = up(1, 2, 4)
@@ -25,6 +25,14 @@ const sparse = (total: number): (Tensor | undefined)[] => [
   t('int32', [1, 1], -1),
   t('int32', [], total),
   length(2)
+]
+
+const biased = (table: Tensor, size: number, attributes: Hostile[3], expected: string): Hostile => [
+  'com.microsoft:RelativePositionBias',
+  1,
+  [table, i64(size), i64(size)],
+  attributes,
+  expected
 ]
 
 /** What comes of the same call without a window. */
@@ -315,7 +323,15 @@ const calls: readonly Hostile[] = [
     ],
     { hidden_size: BIG },
     'dims-mismatch'
-  ]
+  ],
+  biased(up(4, 2), BIG, { max_distance: 9 }, 'limit-exceeded'),
+  biased(t('float32', [4, 0]), BIG, { max_distance: 9 }, `float32[1,0,${BIG},${BIG}]`),
+  biased(t('float32', [BIG, 0]), 2, { max_distance: 2 * BIG }, 'float32[1,0,2,2]'),
+  biased(t('float32', [0, BIG]), 0, { max_distance: 9 }, 'dims-mismatch'),
+  biased(up(4, 2), -BIG, { max_distance: 9 }, 'value-out-of-range'),
+  biased(up(4, 1), 2, { max_distance: BIG }, 'float32[1,1,2,2] 1 1 2 1'),
+  biased(up(4, 1), 2, { max_distance: 2 ** 62 }, 'float32[1,1,2,2] 1 1 2 1'),
+  biased(up(4, 1), 2, { max_distance: -BIG }, 'unknown-attribute-value')
 ]
 
 holdCalls(calls)
