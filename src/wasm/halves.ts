@@ -1,3 +1,4 @@
+import { convertPaced } from '../kernels/core/convert-paced.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type {
   Kernel,
@@ -12,7 +13,7 @@ import type {
 import { withOutput } from '../op-kit/with-output.ts'
 import { convert, convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { product, Tensor } from '../tensor/tensor.ts'
+import { allocateRaw, product, Tensor, withDims, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
@@ -25,7 +26,7 @@ import { wasm } from './wasm.ts'
  */
 
 /** Elements of operands and result together below which converting them costs more than the kernel gains. */
-const MIN_ELEMENTS = 1 << 10
+const MIN_ELEMENTS = 1 << 8
 /** Numbers that are converted between two chances to yield. */
 const CHUNK = 1 << 20
 /** Before the name of a constant operand: the packed form that is the constant, widened. */
@@ -66,9 +67,7 @@ function widenedKernel(op: Op, kernel: Kernel, names: readonly string[]): Kernel
   return function* (operands, parameters, context) {
     const blocks: Uint8Array[] = []
     try {
-      const work = hasOneOutput(context)
-        ? yield* prepare(operands as TensorOperands, names, context, blocks)
-        : undefined
+      const work = yield* prepare(operands as TensorOperands, names, context, blocks)
       if (work === undefined) {
         const rest = op.run(operands, parameters, context)
         if (rest) yield* rest
@@ -76,24 +75,24 @@ function widenedKernel(op: Op, kernel: Kernel, names: readonly string[]): Kernel
       }
       const rest = kernel(work.operands, parameters, work.context)
       if (rest) yield* rest
-      yield* narrow(work.result, work.out)
+      for (const { wide, own } of work.results.values()) yield* narrow(wide, own)
     } finally {
       blocks.forEach(heapFree)
     }
   }
 }
 
-function hasOneOutput(context: KernelContext): boolean {
-  for (let i = 1; i < context.outputCount; i++) if (context.wanted(i)) return false
-  return true
+/** A tensor of 16 bits, and one of float32 that stands for it. */
+interface Widened {
+  readonly wide: Tensor
+  readonly own: Tensor
 }
 
 interface Work {
   readonly operands: ValueOperands
   readonly context: KernelContext
-  /** The result of float32, and where it is to be. */
-  readonly result: Tensor
-  readonly out: Tensor
+  /** By position of the output. */
+  readonly results: ReadonlyMap<number, Widened>
 }
 
 /** @returns undefined when the heap is full */
@@ -106,18 +105,56 @@ function* prepare(
   const { packed } = context
   const read = packed && consumed.get(packed)
   const wide: Record<string, Tensor | undefined> = { ...operands }
+  const made: Widened[] = []
   for (const name of names) {
-    const operand = operands[name]!
+    const own = operands[name]!
     const kept = packed?.[WIDE + name]
     const isPacked = read?.has(name) === true
-    const tensor = kept ?? (isPacked ? lateWide(operand) : take(operand.dims, blocks))
+    const tensor = kept ?? (isPacked ? lateWide(own) : take(own.dims, blocks))
     if (tensor === undefined) return undefined
-    if (kept === undefined && !isPacked) yield* widen(operand, tensor)
+    if (kept === undefined && !isPacked) yield* widen(own, tensor)
+    if (!isPacked) made.push({ wide: tensor, own })
     wide[name] = tensor
   }
   const out = context.rawOutput()
   const result = take(out.dims, blocks)
-  return result && { operands: wide, context: { ...withOutput(context, result), packed: read && packed }, result, out }
+  if (result === undefined) return undefined
+  const results = new Map([[0, { wide: result, own: out }]])
+  const inner = wideContext(context, made, results, blocks)
+  return { operands: wide, context: { ...inner, packed: read && packed }, results }
+}
+
+/**
+ * A context whose outputs of 16 bits are of float32: output 0 has been made, others are when they are asked for. What a
+ * kernel gives of an operand, such as keys that are present ones, is given of what the operand stands for.
+ */
+function wideContext(
+  context: KernelContext,
+  operands: readonly Widened[],
+  results: Map<number, Widened>,
+  blocks: Uint8Array[]
+): KernelContext {
+  const rawOutput: KernelContext['rawOutput'] = (index = 0, dims, type) => {
+    const known = results.get(index)
+    if (known) return known.wide
+    // Kernels ask for the type of their operands; that of the output is known.
+    const own = context.rawOutput(index, dims, type === 'float32' ? undefined : type)
+    if (!isHalfTensor(own)) return own
+    const wide = take(own.dims, blocks) ?? allocateRaw('float32', own.dims)
+    results.set(index, { wide, own })
+    return wide
+  }
+  const output: KernelContext['output'] = (index, dims, type) => {
+    const tensor = rawOutput(index, dims, type)
+    zero(tensor)
+    return tensor
+  }
+  const give: KernelContext['give'] = (index, value) => {
+    const { data, dims } = value as Tensor
+    const stood = [...operands, ...results.values()].find(({ wide }) => wide.data === data)
+    context.give(index, stood ? withDims(stood.own, dims) : value)
+  }
+  return { ...withOutput(context, results.get(0)!.wide), rawOutput, output, give, extend: () => undefined }
 }
 
 /** A tensor on the heap that holds anything; undefined when the heap is full. */
@@ -144,8 +181,9 @@ function* widen(from: Tensor, to: Tensor): Generator<void> {
   }
 }
 
-/** Rounds the numbers of a tensor of float32 on the heap, which then holds anything, to those of another. */
+/** Rounds the numbers of a tensor of float32, which then holds anything, to those of another. */
 function* narrow(from: Tensor, to: Tensor): Generator<void> {
+  if (!isOnHeap(arrayOf(from))) return yield* convertPaced(from, to)
   const codes = arrayOf(to)
   const { buffer, byteOffset: at } = arrayOf(from)
   const target = isOnHeap(codes) ? codes.byteOffset : at

@@ -2,14 +2,19 @@ import type { Grouped } from '../../kernels/attention/grouped.ts'
 import type { Heads } from '../../kernels/attention/heads.ts'
 import type { Pace } from '../../kernels/core/pace.ts'
 import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { isHalf } from '../halves.ts'
 import { runJob } from '../jobs.ts'
 import { selectorFor } from '../selector.ts'
 import { attentionTemplate, type Strides } from './attention.ts'
 
-/** GroupQueryAttention of float32 over a cache of float32, without masks, windows and sinks. */
+/**
+ * GroupQueryAttention of float32, or of floats of 16 bits, which the operator widens, over a cache of the same type;
+ * without masks, windows and sinks.
+ */
 export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, operands, parameters: p }) => {
   const { query, pastKey, pastValue, bias, sinks } = operands
-  const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || tensor.type === 'float32')
+  const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || isServed(tensor.type))
   const isPlain = p.bits === 0 && p.block === 0 && !p.slides && !p.smooth && p.shown === 'nothing'
   if (!areServed || !isPlain || bias || sinks || (p.window > 0 && p.window < p.total)) return undefined
   return {
@@ -19,6 +24,8 @@ export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, op
     }
   }
 })
+
+const isServed = (type: DType): boolean => type === 'float32' || isHalf(type)
 
 /** Attention by a job for each entry of the batch, or for all where they have as many keys. */
 function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: Parameters<Attend>[2]): Generator<void> {

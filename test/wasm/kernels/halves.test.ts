@@ -15,15 +15,25 @@ const narrow = (type: Half, tensor: Tensor): Tensor => convert(tensor, type)
 const addressOf = (tensor: Tensor): number => (tensor.data as Float32Array).byteOffset
 
 /** Holds a call of 16 bits against the reference of float32 for the same numbers. */
-function expectNear(type: Half, kind: Kind, inputs: readonly Tensor[], options: AcceleratedOptions = {}): void {
-  const given = inputs.map(tensor => (tensor.type === 'float32' ? narrow(type, tensor) : tensor))
-  const wide = given.map(tensor => (tensor.type === type ? convert(tensor, 'float32') : tensor))
-  const [expected] = runOp(kind, wide, options)
-  const [found] = runAccelerated(kind, given, options)
-  if (!isTensor(expected) || !isTensor(found)) return expect.unreachable()
-  expect(found.type).toBe(type)
-  expect(found.dims).toEqual(expected.dims)
-  expect(differenceOf(convert(found, 'float32'), expected)).toBeLessThanOrEqual(TOLERANCE[type])
+function expectNear(
+  type: Half,
+  kind: Kind,
+  inputs: readonly (Tensor | undefined)[],
+  options: AcceleratedOptions = {}
+): void {
+  const given = inputs.map(tensor => (tensor?.type === 'float32' ? narrow(type, tensor) : tensor))
+  const wide = given.map(tensor => (tensor?.type === type ? convert(tensor, 'float32') : tensor))
+  const expected = runOp(kind, wide, options)
+  const types = runOp(kind, given, options).map(value => value?.type)
+  runAccelerated(kind, given, options).forEach((found, i) => {
+    const value = expected[i]
+    if (options.unwanted?.includes(i)) return
+    if (!isTensor(value) || !isTensor(found)) return expect.unreachable()
+    expect(found.type).toBe(types[i])
+    expect(found.dims).toEqual(value.dims)
+    if (found.type === 'int64') expect(found.data).toEqual(value.data)
+    else expect(differenceOf(convert(found, 'float32'), value)).toBeLessThanOrEqual(TOLERANCE[type])
+  })
 }
 
 describe.each(HALVES)('%s', type => {
@@ -102,6 +112,50 @@ describe.each(HALVES)('%s', type => {
     test('LayerNormalization of which nobody wants mean and deviation', () => {
       const inputs = [noise([6, 200], 1), noise([200], 2), noise([200], 3)]
       expectNear(type, ['onnx', 'LayerNormalization', 17], inputs, { region, constants: { scale: 1, bias: 2 } })
+    })
+
+    test('SkipLayerNormalization and the sum that it normalizes, with statistics and without', () => {
+      const inputs = [noise([2, 3, 96], 1), noise([3, 96], 2), noise([96], 3), noise([96], 4), noise([96], 5)]
+      const kind: Kind = ['onnx', 'SkipLayerNormalization', 1, 'com.microsoft']
+      const options = { region, outputs: 4, constants: { scale: 2 } }
+      expectNear(type, kind, inputs, options)
+      expectNear(type, kind, inputs, { ...options, unwanted: [1, 2] })
+      expectNear(type, kind, inputs, { ...options, unwanted: [1, 2, 3] })
+    })
+
+    test('MaxPool with indices', () => {
+      expectNear(type, ['onnx', 'MaxPool', 22], [noise([1, 3, 20, 20], 1)], {
+        region,
+        outputs: 2,
+        attributes: { kernel_shape: [3, 3], strides: [2, 2] }
+      })
+    })
+
+    test('LSTM with the states of all steps and the last ones', () => {
+      const inputs = [noise([6, 2, 9], 1), noise([1, 40, 9], 2, 0.3), noise([1, 40, 10], 3, 0.3)]
+      const attributes = { hidden_size: 10 }
+      expectNear(type, ['onnx', 'LSTM', 22], inputs, { region, outputs: 3, attributes, constants: { w: 1, r: 2 } })
+    })
+
+    test.each([
+      ['keys that are present ones as they are', 0],
+      ['keys behind those of the past', 7]
+    ])('Attention, %s', (_, past) => {
+      const heads = (rows: number, seed: number): Tensor => noise([2, 3, rows, 16], seed)
+      const inputs = [heads(9, 1), heads(20, 2), heads(20, 3)]
+      const cache = past > 0 ? [undefined, heads(past, 4), heads(past, 5)] : []
+      expectNear(type, ['onnx', 'Attention', 23], [...inputs, ...cache], { region, outputs: 3 })
+    })
+
+    test('GroupQueryAttention over a cache', () => {
+      const cache = [noise([1, 2, 5, 16], 4), noise([1, 2, 5, 16], 5)]
+      const counts = [[24], [25]].map(data => new Tensor('int32', data, [1]))
+      const inputs = [noise([1, 20, 64], 1), noise([1, 20, 32], 2), noise([1, 20, 32], 3), ...cache, ...counts]
+      expectNear(type, ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'], inputs, {
+        region,
+        outputs: 3,
+        attributes: { num_heads: 4, kv_num_heads: 2 }
+      })
     })
   })
 })
