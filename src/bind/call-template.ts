@@ -84,7 +84,7 @@ function makeTemplate(node: Node, registry: Registry): CallTemplate {
       dataDependent.find(parameter => parameter.name === name)?.source.index
     if (index !== undefined) inputTypes.push({ index, name, types })
   }
-  const arity = arityOf(rule, operands, dataDependent)
+  const arity = arityOf(rule, operands, dataDependent, opVersion.requires ?? [])
   return {
     domain: node.domain,
     opset: node.version,
@@ -146,10 +146,13 @@ function operandsOf(
 function arityOf(
   rule: OpRule | undefined,
   operands: readonly Operand[],
-  dataDependent: readonly DataDependentParameter[]
+  dataDependent: readonly DataDependentParameter[],
+  required: readonly string[]
 ): Arity {
   const needed = [
-    ...operands.filter(({ kind }) => kind === 'tensor' || kind === 'any').map(({ index }) => index),
+    ...operands
+      .filter(({ name, kind }) => kind === 'tensor' || kind === 'any' || required.includes(name))
+      .map(({ index }) => index),
     ...dataDependent.filter(({ source }) => !source.fallback).map(({ source }) => source.index)
   ]
   const variadic = operands.find(({ kind }) => kind.endsWith('variadic'))?.index

@@ -166,6 +166,8 @@ export interface OpVersion<O extends Operands, P> {
   readonly since: number
   /** Input position of each operand; operands are at 0, 1, 2 … in their order when left out. */
   readonly in?: { readonly [K in keyof O]?: number }
+  /** Optional operands that this version requires, as other versions of the operator do not. */
+  readonly requires?: readonly (keyof O & string)[]
   /**
    * IR only (ONNX's are in its schemas): element types by operand or data-dependent parameter. Whatever is not listed
    * may have any type.

@@ -104,6 +104,7 @@ export const groupQueryAttentionRules = defineRules({
         cos: 9,
         sin: 10
       },
+      requires: ['pastKey', 'pastValue', 'blockRows', 'blockColumns'],
       bind: {
         ...common,
         total: inputInt(7),

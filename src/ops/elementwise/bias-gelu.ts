@@ -24,7 +24,7 @@ export const biasGelu = defineOp({
   operands: { x: 'tensor', bias: 'optional' },
   params: params<Params>(),
   onnx: [
-    { domain: 'com.microsoft', since: 1, bind: { function: is(GELU), withBias: is(BIAS_GELU) } },
+    { domain: 'com.microsoft', since: 1, requires: ['bias'], bind: { function: is(GELU), withBias: is(BIAS_GELU) } },
     {
       domain: 'com.microsoft',
       type: 'FastGelu',

@@ -252,6 +252,19 @@ describe('SparseAttention', () => {
     expectNear(present, [2, 4, 6, 9])
   })
 
+  test('a past and blocks must be given, though GroupQueryAttention may lack them', () => {
+    for (const left of [3, 4, 5, 6])
+      expect(
+        errorOf(() =>
+          runTensor(
+            SPARSE,
+            given.map((each, i) => (i === left ? undefined : each)),
+            { attributes }
+          )
+        ).code
+      ).toBe('wrong-input-count')
+  })
+
   test('rows of blocks must be there', () => {
     const bad = (own: Tensor): string => errorOf(() => runTensor(SPARSE, given.with(5, own), { attributes })).code
     expect(bad(new Tensor('int32', [0, 1, 0, 1], [2, 2]))).toBe('value-out-of-range')

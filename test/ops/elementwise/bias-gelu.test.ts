@@ -44,5 +44,6 @@ test('the bias is a list as long as the last axis', () => {
     expect(dimsOf(inferOp(kind, [fact('float32', ['n', '?']), fact('float32', [8])])[0])).toEqual(['n', 8])
     expect(runTensor(kind, [iota([0, 5]), iota([5])]).dims).toEqual([0, 5])
   }
-  expect(errorOf(() => runTensor(BIAS, [x])).code).toBe('wrong-input-count')
+  for (const inputs of [[x], [x, undefined]])
+    expect(errorOf(() => runTensor(BIAS, inputs)).code).toBe('wrong-input-count')
 })
