@@ -12,11 +12,11 @@ const REASONS: ReadonlyMap<string, string> = new Map(
         `BiasAdd BiasDropout BiasSoftmax BiasSplitGelu BitmaskBiasDropout BitmaskDropout ComplexMul ComplexMulConj
          DecoderAttention DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicSparseAttention
          FusedMatMulActivation GatedDeltaNet GatedRelativePositionBias GemmFastGelu GemmFloat8 GemmaRotaryEmbedding
-         GroupNorm Irfft LongformerAttention MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight
+         Irfft LongformerAttention MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight
          MatMulNBitsMlp MatMulNBitsQkv NhwcConv NhwcFusedConv PackedAttention PackedMultiHeadAttention
          PackedSparseAttentionIndexer PagedAttention QOrderedAttention QOrderedGelu
          QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder
-         RemovePadding RestorePadding Rfft SkipGroupNorm SparseAttentionIndexer
+         RemovePadding RestorePadding Rfft SparseAttentionIndexer
          SparsePagedAttention TorchEmbedding VarlenCausalConvWithState`
       ],
       ['com.microsoft', GENERATION, 'BeamSearch GreedySearch Sampling WhisperBeamSearch'],

@@ -156,6 +156,7 @@ export {
   branchwiseRmsNormRules as branchwiseRmsNorm,
   gatedRmsNormRules as gatedRmsNorm
 } from './normalization/gated-rms-norm.ts'
+export { groupNormRules as groupNorm } from './normalization/group-norm.ts'
 export { groupNormalizationRules as groupNormalization } from './normalization/group-normalization.ts'
 export {
   layerNormalizationRules as layerNormalization,

@@ -7,6 +7,7 @@ const LARGE = 2 ** 30
 const TOKENS = { mark: 0, mincharnum: 6000, pad_value: '' }
 /** A hash of one token. */
 const NGRAMS = [t('int32', [1, 1], 1), i32(1, 2), i32(3)]
+const GROUPS = { groups: 2, activation: 1 }
 const GRAMS = { max_ngram_size: 2, n_head_per_ngram: 1, pad_id: 0 }
 /** An empty tensor. */
 const none = (...dims: number[]): Tensor => t('float32', dims)
@@ -30,6 +31,32 @@ const calls: readonly Hostile[] = [
     [none(0, HUGE, 2), none(0, HUGE, 2), f32(1, 1)],
     {},
     `float32[0,${HUGE},2]`
+  ],
+  ['com.microsoft:GroupNorm', 1, [up(1, 1, 1, 4), up(4), up(4)], { ...GROUPS, groups: HUGE }, 'shape-mismatch'],
+  [
+    'com.microsoft:GroupNorm',
+    1,
+    [up(1, 1, 1, 4), up(4), up(4)],
+    { ...GROUPS, groups: -HUGE },
+    'unknown-attribute-value'
+  ],
+  [
+    'com.microsoft:GroupNorm',
+    1,
+    [up(1, 1, 1, 4), up(4), up(4)],
+    { ...GROUPS, activation: HUGE },
+    'unknown-attribute-value'
+  ],
+  ['com.microsoft:GroupNorm', 1, [none(0, HUGE, HUGE, 4), up(4), up(4)], GROUPS, `float32[0,${HUGE},${HUGE},4]`],
+  ['com.microsoft:GroupNorm', 1, [none(1, HUGE, 0, 4), up(4), up(4)], GROUPS, `float32[1,${HUGE},0,4]`],
+  ['com.microsoft:GroupNorm', 1, [none(HUGE, 0, 2, 4), up(4), up(4)], GROUPS, 'limit-exceeded'],
+  ['com.microsoft:GroupNorm', 1, [none(2, HUGE, 2, 0), none(0), none(0)], GROUPS, `float32[2,${HUGE},2,0]`],
+  [
+    'com.microsoft:SkipGroupNorm',
+    1,
+    [none(0, HUGE, 2, 4), up(4), up(4), none(0, 4)],
+    { ...GROUPS, channels_last: 1 },
+    `float32[0,${HUGE},2,4] | float32[0,${HUGE},2,4]`
   ],
   ['Crop', 1, [up(1, 1, 2, 2)], { border: [HUGE, 0, 0, 0] }, 'dims-mismatch'],
   ['Crop', 1, [up(1, 1, 2, 2)], { border: [0, 0, 0, 0], scale: [HUGE, 1] }, 'dims-mismatch'],

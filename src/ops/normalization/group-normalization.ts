@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
-import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
+import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { normalizeGroups } from '../../kernels/normalization/groups.ts'
 import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import { type Dim, meetDims, printDim, printShape } from '../../shapes/dim.ts'
+import { type Dim, meetDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 
@@ -39,14 +39,11 @@ export const groupNormalizationRules = defineRules({
 
   shape({ x, scale, bias }, { groups, per }) {
     const type = commonType({ input: x, scale, bias })
-    if (groups !== undefined && groups < 1)
-      fail('unknown-attribute-value', `num_groups is ${groups}; expected at least 1`)
+    if (groups !== undefined) checkGroups('num_groups', groups, unknownDim())
     if (x.shape === undefined) return [tensorFact(type, undefined)]
     if (x.shape.length < 2) fail('rank-mismatch', `the input has rank ${x.shape.length}; expected at least 2`)
     const [batch, given, ...rest] = x.shape
-    if (groups !== undefined && typeof given === 'number' && given % groups !== 0) {
-      fail('shape-mismatch', `${given} channels are no multiple of ${groups} groups`)
-    }
+    if (groups !== undefined) checkGroups('num_groups', groups, given)
     const expected = per === 'group' && groups !== undefined ? groups : given
     const count = meetList('bias', meetList('scale', expected, scale), bias)
     return [tensorFact(type, [batch, per === 'channel' ? count : given, ...rest])]
@@ -59,28 +56,27 @@ export const groupNormalizationRules = defineRules({
  * OpenVINO GroupNormalization-12. In ONNX InstanceNormalization-1, -6, -22 each channel is a group.
  */
 export const groupNormalization = /* @__PURE__ */ withKernel(groupNormalizationRules, {
-  *run({ x, scale, bias }, { epsilon, groups: wanted, per }, call) {
+  *run({ x, scale, bias }, { epsilon, groups, per }, call) {
     const [batch, channels, ...rest] = x.dims
-    const groups = wanted ?? channels
-    const inGroup = channels / groups
-    const size = product(rest)
+    const layout = { batch, channels, groups: groups ?? channels, size: product(rest), channelsLast: false }
     const numbers = yield* readNumbers(x)
-    const { mean, variance } = yield* momentsOf(numbers, [batch, groups, inGroup * size], [2])
-    const [gains, shifts] = [yield* readNumbers(scale), yield* readNumbers(bias)]
-    const groupCount = batch * channels
-    const affine = { shift: doubles(groupCount), scale: doubles(groupCount), offset: doubles(groupCount) }
-    for (let i = 0; i < batch * channels; i++) {
-      const group = Math.floor(i / inGroup)
-      const entry = per === 'channel' ? i % channels : group % groups
-      affine.shift[i] = mean[group]
-      affine.scale[i] = gains[entry] / Math.sqrt(variance[group] + epsilon)
-      affine.offset[i] = shifts[entry]
-    }
+    const factors = { scale: yield* readNumbers(scale), shift: yield* readNumbers(bias), per }
     const target = targetOf(call.output())
-    yield* applyToGroups(numbers, [batch * channels, size], [1], affine, target.numbers)
+    yield* normalizeGroups(numbers, layout, factors, epsilon, target.numbers)
     yield* target.finish()
   }
 })
+
+/**
+ * Checks that a number of groups divides that of channels.
+ * @param name of the attribute
+ * @throws NodewiseError `unknown-attribute-value` for no groups, `shape-mismatch`
+ */
+export function checkGroups(name: string, groups: number, channels: Dim): void {
+  if (groups < 1) fail('unknown-attribute-value', `${name} is ${groups}; expected at least 1`)
+  if (typeof channels === 'number' && channels % groups !== 0)
+    fail('shape-mismatch', `${channels} channels are no multiple of ${groups} groups`)
+}
 
 function meetList(name: string, expected: Dim, { shape }: TensorFact): Dim {
   if (shape === undefined) return expected
