@@ -21,6 +21,7 @@ const COMPUTING = {
   gru: 13,
   rnn: 14,
   gate: 15,
+  winogradLines: 16,
   groupNorm: 20,
   channelNorm: 21,
   lines: 40,
@@ -146,6 +147,8 @@ export interface Compute extends JobRunner {
   narrowHalves(from: number, to: number, count: number, isBrain: number): void
   /** Transforms 3 x 3 weights for Winograd's algorithm. */
   winogradWeights(w: number, m: number, channels: number, to: number): void
+  /** Transforms weights of one axis for Winograd's algorithm. */
+  lineWeights(w: number, m: number, channels: number, taps: number, to: number): void
 }
 
 /** A module and its exports for the calling thread. */

@@ -9,6 +9,7 @@ import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { ConvertArguments, convertElements } from './f32/convert'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
+import { winogradLines } from './f32/line-winograd'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { GateArguments, gateRows } from './f32/gate'
 import { findHighest, HighestArguments } from './f32/highest'
@@ -65,6 +66,7 @@ import { copyStrided, StridedArguments } from './wide/strided'
 
 export { narrowHalves, widenHalves } from './f16/halves'
 export { packHalves } from './f32/few-halves'
+export { lineWeights } from './f32/line-winograd'
 export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd-weights'
 export { packBytePanels } from './int8/panels'
@@ -96,6 +98,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 3:
       winogradBlocks(changetype<ConvArguments>(args), scratch, from, to)
+      break
+    case 16:
+      winogradLines(changetype<ConvArguments>(args), scratch, from, to)
       break
     case 4:
       unary(changetype<UnaryArguments>(args), from, to)

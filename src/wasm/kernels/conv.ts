@@ -45,6 +45,13 @@ const MIN_WINOGRAD_TILES = 24
 /** Parts of the output channels that threads may share, and output channels from which a part is worth its panels. */
 const MAX_PARTS = 8
 const PART_CHANNELS = 32
+/** Outputs of a tile of Winograd's algorithm along one axis, and its points. */
+const LINE_SIDE = 4
+const LINE_POINTS = 7
+/** Panels of tiles that it computes together. */
+const LINE_PANELS = 16
+/** Dilation above which most of the inputs of some outputs are those of others too. */
+const MAX_LINE_DILATION = 16
 /** Multiplications of a convolution plane by plane take as long as so many of a product. */
 const DEPTHWISE_COST = 4
 
@@ -143,6 +150,7 @@ function wayOf(shape: ConvShape): Way | undefined {
   const isPadded = axes.every(({ begin }) => begin >= 0)
   if (channels === 1 && groups > 1 && isPadded && axes[0].size === 1 && paddedPlane(axes) <= SCRATCH_BYTES)
     return DEPTHWISE
+  if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
   const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
   const isDense = axes.every(({ stride, dilation }) => stride === 1 && dilation === 1)
   const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && axes[0].size === 1
@@ -202,6 +210,40 @@ function winogradRows(across: number, height: number, channels: number, strips: 
   return rows
 }
 
+/** Whether Winograd's algorithm along one axis serves a convolution, and saves a fifth of its multiplications. */
+function isLine({
+  groups,
+  channels,
+  m,
+  taps,
+  positions,
+  axes: [d, h, { kernel, stride, dilation }]
+}: ConvShape): boolean {
+  const isAlone = d.size === 1 && h.size === 1 && h.count === 1 && taps === kernel
+  const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS
+  if (!isAlone || !isWide || stride !== 1 || dilation > MAX_LINE_DILATION) return false
+  const tiles = Math.ceil(positions / (LINE_SIDE * dilation)) * dilation
+  const products = Math.ceil(tiles / PANEL) * LINE_POINTS * Math.ceil(kernel / LINE_SIDE)
+  return products <= 0.8 * Math.ceil(positions / PANEL) * kernel
+}
+
+/** Blocks of outputs along one axis that fit into scratch memory; see Span in ../assembly/f32/line-winograd.ts. */
+function lineDivision({ axes: [, , w], channels, m, images }: ConvShape): Division | undefined {
+  const parts = partsOf(m, wantedParts(m))
+  const strips = Math.ceil(Math.ceil(m / 4) / parts)
+  const groups = Math.ceil(w.kernel / LINE_SIDE)
+  const perPanel = LINE_POINTS * (32 * (groups * channels + 4 * strips) + 64)
+  const perLine = (panels: number): number => 4 * (panels * PANEL + (groups + 2) * w.dilation + 4)
+  const bytes = (panels: number): number => panels * perPanel + (8 + LINE_POINTS) * perLine(panels) + 512
+  let panels = LINE_PANELS
+  while (panels > 0 && bytes(panels) > SCRATCH_BYTES) panels--
+  const most = Math.floor((panels * PANEL) / w.dilation)
+  if (most === 0) return undefined
+  const blocks = Math.ceil(w.count / (LINE_SIDE * w.dilation))
+  const units = Math.ceil(blocks / most)
+  return { units: images * units, rows: Math.ceil(blocks / units), parts }
+}
+
 /** Panels of positions that are computed together, and parts of the output channels. */
 function panelDivision({ images, groups, positions, m }: ConvShape): Division {
   const panels = Math.ceil(positions / PANEL)
@@ -228,7 +270,7 @@ const flopsOf = ({ images, groups, m, channels, positions, taps }: ConvShape): n
   2 * images * groups * m * channels * positions * taps
 
 function dividedTemplate(
-  kernel: 'conv' | 'winograd',
+  kernel: 'conv' | 'winograd' | 'winogradLines',
   shape: ConvShape,
   extras: Extras,
   { units, rows, parts }: Division
@@ -270,6 +312,19 @@ const WINOGRAD: Way = {
     const { m, k } = weightSizes(w, params as unknown as Params)
     const packed = allocate('float32', [36, Math.ceil(m / 4), k / 9, 4])
     const isDone = onTheHeap(w, packed, (compute, from, to) => compute.winogradWeights(from, m, k / 9, to))
+    return isDone ? { w: packed } : undefined
+  }
+}
+
+/** Winograd's F(4, 4) along one axis. */
+const LINES: Way = {
+  template: (shape, extras) => dividedTemplate('winogradLines', shape, extras, lineDivision(shape)!),
+  pack({ w }, params, { allocate }) {
+    if (w === undefined || w.type !== 'float32') return undefined
+    const { m, k } = weightSizes(w, params as unknown as Params)
+    const taps = w.dims[w.dims.length - 1]
+    const packed = allocate('float32', [LINE_POINTS, Math.ceil(m / 4), Math.ceil(taps / LINE_SIDE), k / taps, 4])
+    const isDone = onTheHeap(w, packed, (compute, from, to) => compute.lineWeights(from, m, k / taps, taps, to))
     return isDone ? { w: packed } : undefined
   }
 }

@@ -6,6 +6,8 @@ import { expectEqual, noise } from '../compare.ts'
 const KIND = ['onnx', 'Conv', 11] as const
 /** Winograd's F(4,3) loses two digits to its transforms. */
 const WINOGRAD_TOLERANCE = 2e-5
+/** F(4,4) along one axis loses less. */
+const LINE_TOLERANCE = 5e-6
 
 const cases = [
   ['one tap', [1, 40, 7, 9], [13, 40, 1, 1], {}],
@@ -71,6 +73,34 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
       expectEqual(KIND, inputs, { region, attributes: { pads }, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
   })
 
+  test.each([
+    [3, 1, 40],
+    [3, 2, 61],
+    [3, 3, 95],
+    [4, 1, 23],
+    [5, 3, 200],
+    [7, 1, 130],
+    [7, 3, 600],
+    [8, 5, 333],
+    [11, 4, 97],
+    [11, 1, 1031],
+    [11, 5, 601],
+    [16, 16, 500]
+  ])('by Winograd along one axis equal the reference: %i taps, dilation %i, %i inputs', (taps, dilation, size) => {
+    const reach = (taps - 1) * dilation
+    const inputs = [noise([2, 17, size], 1), noise([35, 17, taps], 2, 0.2), noise([35], 3)]
+    for (const pads of [
+      [reach >> 1, (reach + 1) >> 1],
+      [0, 0],
+      [reach, 3]
+    ]) {
+      if (size + pads[0] + pads[1] <= reach) continue
+      const attributes = { pads, dilations: [dilation] }
+      expectEqual(KIND, inputs, { region, attributes, constants: { w: 1 } }, LINE_TOLERANCE)
+      expectEqual(KIND, inputs.slice(0, 2), { region, attributes, constants: { w: 1 } }, LINE_TOLERANCE)
+    }
+  })
+
   test.each([16, 17, 18, 19])('by Winograd and by panels equal the reference: %i output channels', channels => {
     const attributes = { pads: [1, 1, 1, 1] }
     for (const [height, width] of [[3, 3] as const, [3, 1] as const]) {
@@ -85,12 +115,15 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     ['a plane of one tile', [3, 16, 3, 2], [18, 16, 3, 3], 1],
     ['more channels than scratch memory has room for at once', [1, 460, 20, 18], [32, 460, 3, 3], 1],
     ['several groups of tile rows', [1, 40, 61, 62], [33, 40, 3, 3], 1],
+    ['one axis, several spans', [2, 70, 700], [150, 70, 5], 1],
+    ['one axis, more channels than a product is deep', [1, 300, 40], [32, 300, 3], 1],
     ['panels', [2, 70, 14, 15], [150, 70, 1, 1], 1],
     ['panels of groups', [1, 40, 9, 9], [140, 20, 2, 2], 2]
   ])('in parts equal the reference, by one thread and by two: %s', (_, x, w, group) => {
-    const attributes = { group, activation: 'Relu', ...(w[2] === 3 && { pads: [1, 1, 1, 1] }) }
-    const [h, width] = x.slice(2).map(size => (w[2] === 2 ? size - 1 : size))
-    const inputs = [noise(x, 1), noise(w, 2, 0.1), noise([w[0]], 3), noise([x[0], w[0], h, width], 4)]
+    const half = (w[2] - 1) >> 1
+    const attributes = { group, activation: 'Relu', pads: new Array(2 * x.length - 4).fill(half) }
+    const out = x.slice(2).map(size => (w[2] === 2 ? size - 1 : size))
+    const inputs = [noise(x, 1), noise(w, 2, 0.1), noise([w[0]], 3), noise([x[0], w[0], ...out], 4)]
     const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
     for (const threads of [1, 2])
       expectEqual(fused, inputs, { region, attributes, constants: { w: 1 }, threads }, WINOGRAD_TOLERANCE)
@@ -162,6 +195,41 @@ test.each([4, 5, 6, 7])('Winograd transforms the weights of %i output channels a
     let sum = 0
     for (let i = 0; i < 9 && o < m; i++)
       sum += G[Math.floor(point / 6)][Math.floor(i / 3)] * given[(o * channels + channel) * 9 + i] * G[point % 6][i % 3]
+    expect(Math.abs(value - sum)).toBeLessThan(2e-7)
+  })
+  blocks.forEach(heapFree)
+})
+
+test.each([
+  [4, 3],
+  [6, 7],
+  [5, 8]
+])('Winograd transforms the weights of %i output channels and %i taps as its points say', (m, taps) => {
+  const points = [1 / 2, -1 / 2, 1, -1, 2, -2]
+  const channels = 3
+  const given = noise([m, channels, taps], 1).data
+  const [strips, groups] = [Math.ceil(m / 4), Math.ceil(taps / 4)]
+  const count = 7 * strips * groups * channels * 4
+  const blocks = [heapAllocate(given.byteLength)!, heapAllocate(count * 4, { zero: false })!]
+  const [from, to] = blocks.map(
+    ({ buffer, byteOffset }, i) => new Float32Array(buffer, byteOffset, [given.length, count][i])
+  )
+  from.set(given)
+  to.fill(NaN)
+  wasm()!.compute().exports.lineWeights(from.byteOffset, m, channels, taps, to.byteOffset)
+  to.forEach((value, at) => {
+    const column = Math.floor(at / 4)
+    const channel = column % channels
+    const group = Math.floor(column / channels) % groups
+    const row = Math.floor(column / (channels * groups))
+    const [point, o] = [Math.floor(row / strips), 4 * (row % strips) + (at % 4)]
+    const a = points.at(point)
+    const factor = points.reduce((sum, b) => (b === a ? sum : sum / (a! - b)), 1)
+    let sum = 0
+    for (let i = 0; i < 4 && o < m && 4 * group + i < taps; i++) {
+      const weight = given[(o * channels + channel) * taps + 4 * group + i]
+      sum += point === 6 ? Number(i === 3) * weight : factor * a! ** i * weight
+    }
     expect(Math.abs(value - sum)).toBeLessThan(2e-7)
   })
   blocks.forEach(heapFree)
