@@ -11,6 +11,11 @@ import { type Float8, floatPlanes, mantissaOf } from './coded-floats.ts'
 const MIN_MULTIPLICATIONS = 1 << 9
 /** Most rows of a block of C: with a depth of 256 they stay in the second cache. */
 const MAX_BLOCK_ROWS = 256
+/** The same where A is rounded, and panels of a tile at least: each tile rounds its rows anew. */
+const MAX_ROUNDED_ROWS = 32
+const MIN_ROUNDED_PANELS = 64
+/** Most rows that are multiplied one by one; FEW of ../assembly/coded/product.ts. */
+const FEW_ROWS = 4
 /** Bytes of a chunk of codes, which one load reads. */
 const CHUNK = 16
 /** Bytes that could be copied while one weight is widened and multiplied. */
@@ -35,7 +40,7 @@ export interface CodedProduct {
   /** Codes are signed, and zero points in codes, too. */
   readonly isSigned?: boolean
   readonly rowBytes: number
-  /** Few rows of A may be rounded to integers of 8 bits, in blocks of the weights' size. */
+  /** A may be rounded to integers of 8 bits, in blocks of the weights' size: few rows, and many by codes of 4 bits. */
   readonly mayRound?: boolean
   /** Codes that have a scale in common. */
   readonly blockSize: number
@@ -85,13 +90,16 @@ export function bindCoded(found: CodedProduct, arrays: CodedArrays): BoundJob {
 
 function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): JobTemplate {
   const { m, n, k, bits, hasTable, floats, isHighFirst, isSigned, rowBytes, mayRound, blockSize, zeros } = found
-  const rows = Math.min(m, MAX_BLOCK_ROWS)
+  const isRounded = mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK
+  const areMany = isRounded && m > FEW_ROWS
+  const rows = Math.min(m, areMany ? MAX_ROUNDED_ROWS : MAX_BLOCK_ROWS)
+  const tile = tileOfFlops(2 * rows * k * PANEL, 64)
   const sign = hasTable || floats || !isSigned ? 0 : 2 ** (bits - 1)
   return {
     kernel: 'coded',
     blocks: Math.ceil(m / rows) * Math.ceil(n / PANEL),
     blockBytes: rows * PANEL * 4,
-    tile: tileOfFlops(2 * rows * k * PANEL, 64),
+    tile: areMany ? Math.max(tile, MIN_ROUNDED_PANELS) : tile,
     work: Math.max(workOfFlops(2 * m * n * k), WORK_OF_WEIGHT * n * k),
     inputs: staged(6),
     outputStaging: 'whole',
@@ -115,7 +123,7 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
       zeros.kind === 'codes' ? zeros.rowBits : 0,
       Number(hasBias),
       Number(isChunked(found)),
-      Number(mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK)
+      Number(isRounded)
     ]
   }
 }

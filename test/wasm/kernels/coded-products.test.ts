@@ -114,8 +114,12 @@ describe('accuracy_level 4', () => {
     { ...shape, bits: 4, blockSize: 64, zeros: 'none' },
     { ...shape, bits: 8, blockSize: 16, zeros: 'codes' },
     { ...shape, bits: 2, blockSize: 128, zeros: 'numbers' },
-    { ...shape, bits: 4, blockSize: 512, zeros: 'numbers' }
-  ] as const)('rounds few rows of A to integers of 8 bits, block by block: %j', product => {
+    { ...shape, bits: 4, blockSize: 512, zeros: 'numbers' },
+    { ...shape, m: 9, bits: 4, blockSize: 32, zeros: 'codes' },
+    { ...shape, m: 36, bits: 4, blockSize: 64, zeros: 'none' },
+    { ...shape, m: 5, k: 700, bits: 4, blockSize: 512, zeros: 'codes' },
+    { ...shape, m: 6, k: 65, bits: 4, blockSize: 32, zeros: 'none' }
+  ] as const)('rounds rows of A to integers of 8 bits, block by block: %j', product => {
     const { inputs, attributes } = nbits(product)
     const options = { attributes: { ...attributes, accuracy_level: 4 } }
     const [found] = runAccelerated(NBITS, inputs, options) as Tensor[]
@@ -136,20 +140,30 @@ describe('accuracy_level 4', () => {
     }
   })
 
-  test('rounds nothing where there are many rows', () => {
-    const { inputs, attributes } = nbits({ ...shape, m: 9, bits: 4, blockSize: 32, zeros: 'codes' })
+  test.each([
+    { bits: 8, zeros: 'codes' },
+    { bits: 2, zeros: 'none' },
+    { bits: 4, zeros: 'numbers' }
+  ] as const)('rounds nothing where there are many rows of codes like %j', product => {
+    const { inputs, attributes } = nbits({ ...shape, ...product, m: 9, blockSize: 64 })
     expectEqual(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }, ROUNDING)
   })
 
-  test.each([32, 128, 1024])('sums of a block of %i are exact, the largest too', blockSize => {
+  test.each([
+    [32, 1],
+    [128, 1],
+    [1024, 1],
+    [32, 7],
+    [1024, 7]
+  ])('sums of a block of %i are exact, the largest too, of %i rows', (blockSize, m) => {
     const [n, k] = [9, 2048]
-    const product = { m: 1, n, k, bits: 4, blockSize, zeros: 'none', hasBias: false } as const
+    const product = { m, n, k, bits: 4, blockSize, zeros: 'none', hasBias: false } as const
     const { inputs, attributes } = nbits(product)
     // The unit is 1, so that nothing is rounded.
     const a = new Tensor(
       'float32',
-      Float32Array.from({ length: k }, (_, i) => (i % 3 === 0 ? -127 : 127)),
-      [1, k]
+      Float32Array.from({ length: m * k }, (_, i) => (i % 3 === 0 ? -127 : 127)),
+      [m, k]
     )
     const codes = new Tensor(
       'uint8',
@@ -163,15 +177,15 @@ describe('accuracy_level 4', () => {
     expect([...y.data]).toEqual([...expected.data])
   })
 
-  test('keeps blocks of zeros, and what is no number', () => {
-    const { inputs, attributes } = nbits({ ...shape, m: 2, bits: 4, blockSize: 32, zeros: 'none', hasBias: false })
+  test.each([2, 5])('keeps blocks of zeros, and what is no number, of %i rows', m => {
+    const { inputs, attributes } = nbits({ ...shape, m, bits: 4, blockSize: 32, zeros: 'none', hasBias: false })
     const a = inputs[0]!.data as Float32Array
     a.fill(0, 0, shape.k)
     a[shape.k + 70] = NaN
     const [y] = runAccelerated(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }) as Tensor[]
     const values = [...(y.data as Float32Array)]
     expect(values.slice(0, shape.n).every(value => value === 0)).toBe(true)
-    expect(values.slice(shape.n).every(Number.isNaN)).toBe(true)
+    expect(values.slice(shape.n, 2 * shape.n).every(Number.isNaN)).toBe(true)
   })
 })
 

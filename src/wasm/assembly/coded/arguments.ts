@@ -43,7 +43,7 @@ export class CodedArguments {
   hasBias: u32
   /** Whether rows are whole chunks of 16 bytes, and no chunk belongs to two blocks. */
   isChunked: u32
-  /** Whether few rows of A may be rounded to integers of 8 bits, by blocks; only unsigned integers, scales in float32. */
+  /** Whether rows of A may be rounded to integers of 8 bits, by blocks; only unsigned integers, scales in float32. */
   isWhole: u32
 }
 

@@ -11,7 +11,7 @@ import { codeAt, CodedArguments, scaleAt, zeroNumber } from './arguments'
  */
 
 /** Elements of a chunk, and its bytes in the rows of the weights and in A. */
-const CHUNK: u32 = 32
+export const CHUNK: u32 = 32
 const CODED: usize = 16
 const ORDERED: usize = 64
 
@@ -74,7 +74,7 @@ export function orderNibbles(args: CodedArguments, a: usize, scratch: usize): vo
 }
 
 /** The largest magnitude of a list; NaN where one is NaN. */
-function largestOf(from: usize, end: usize): f32 {
+export function largestOf(from: usize, end: usize): f32 {
   let most = splat(0)
   for (; from + 16 <= end; from += 16) most = f32x4.max(most, f32x4.abs(v128.load(from)))
   let largest = max(
@@ -85,14 +85,16 @@ function largestOf(from: usize, end: usize): f32 {
   return largest
 }
 
+/** Added to a number of few bits, it leaves the nearest whole number in the low bits of the sum. */
+const MAGIC: f32 = 12582912.0
+
 /** Eight elements as integers, the first of each four beside that of the other four, then the second … */
 // @ts-ignore: decorator
 @inline
-function eightOf(a: usize, inverse: v128): v128 {
-  const low = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(a), inverse)))
-  const high = i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(v128.load(a, 16), inverse)))
-  const both = i16x8.narrow_i32x4_s(low, high)
-  return i16x8.shuffle(both, both, 0, 4, 1, 5, 2, 6, 3, 7)
+export function eightOf(a: usize, inverse: v128): v128 {
+  const low = f32x4.add(f32x4.mul(v128.load(a), inverse), splat(MAGIC))
+  const high = f32x4.add(f32x4.mul(v128.load(a, 16), inverse), splat(MAGIC))
+  return i16x8.shuffle(low, high, 0, 8, 2, 10, 4, 12, 6, 14)
 }
 
 /**
@@ -102,7 +104,7 @@ function eightOf(a: usize, inverse: v128): v128 {
  */
 // @ts-ignore: decorator
 @inline
-function untangle(p: v128): v128 {
+export function untangle(p: v128): v128 {
   const before = i16x8.shuffle(i16x8.splat(0), p, 0, 1, 2, 3, 10, 11, 12, 13)
   return i16x8.sub(p, i16x8.shl(before, 4))
 }

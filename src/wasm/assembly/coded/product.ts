@@ -4,6 +4,7 @@ import { packPanel } from '../f32/panels'
 import { NONE } from '../f32/unary'
 import { CodedArguments, NAMES } from './arguments'
 import { decodeRow } from './decode'
+import { manyByNibbles } from './nibble-panels'
 import { orderNibbles, rowByNibbles } from './nibbles'
 import { orderRow, rowByCoded, splitTable } from './row'
 
@@ -26,6 +27,8 @@ export function codedProduct(args: CodedArguments, scratch: usize, from: u32, to
     const a = args.a + ((<usize>row * args.k) << 2)
     const c = args.c + ((<usize>row * args.n + column) << 2)
     if (rows <= FEW && args.isChunked) byRow(args, a, column, cols, rows, scratch, c)
+    else if (args.isWhole && args.isChunked && args.bits == 4 && args.zeroKind != 2)
+      manyByNibbles(args, a, column, cols, rows, scratch, c)
     else byPanel(args, a, column, cols, rows, scratch, c)
     const bias = args.hasBias ? args.bias + ((<usize>column) << 2) : 0
     epilogue(c, 0, (<usize>args.n) << 2, rows, cols, bias, 0, 1, NONE, 0, 0)

@@ -1,0 +1,250 @@
+import { fma, splat } from '../f32/simd'
+import { CodedArguments, scaleAt, zeroAt } from './arguments'
+import { CHUNK, eightOf, largestOf, untangle } from './nibbles'
+
+/**
+ * Many rows of A, rounded to integers of 8 bits block by block as in nibbles.ts, by weights in 4 bits. Codes of eight
+ * rows of weights, which are eight columns of C, are put into a panel: each of its lanes has codes of one column, so
+ * that what a block adds to four columns is scaled at once. Four rows of A lie interleaved, and share what is read of
+ * the panel.
+ */
+
+/** Columns of a panel. */
+const COLUMNS: u32 = 8
+/** Bytes of a chunk in a row of codes. */
+const CODED: usize = 16
+/** Bytes of a chunk of a panel: 16 times a pair of codes of each column, then scales, then zero points. */
+const SCALES: usize = 512
+const ZEROS: usize = SCALES + 32
+const PANEL: usize = ZEROS + 32
+/** Chunks that are put into a panel at once: they stay in the first cache beside those of four rows of A. */
+const SLICE: u32 = 8
+/** Bytes of a chunk of four rows of A; of a block of them -1 times their sums, then their units. */
+const ORDERED: usize = 256
+const BLOCK: usize = 32
+/** Bytes of four rows of a panel of C. */
+const RESULT: usize = 128
+/** Bytes of scratch memory for rows of A; more rows are taken in turn. */
+const ROOM: usize = 1 << 20
+
+/** Computes columns `column … column + cols - 1` of C for some rows of A. */
+export function manyByNibbles(
+  args: CodedArguments,
+  a: usize,
+  column: u32,
+  cols: u32,
+  rows: u32,
+  scratch: usize,
+  c: usize
+): void {
+  const chunks = chunksOf(args)
+  const bytes = <usize>chunks * ORDERED + <usize>args.blocks * BLOCK
+  const most: u32 = 4 * max<u32>(1, <u32>(ROOM / (bytes + RESULT)))
+  for (let row: u32 = 0; row < rows; row += most) {
+    const count: u32 = min(most, rows - row)
+    const fours = (count + 3) >> 2
+    const results = scratch + <usize>fours * bytes
+    const panel = results + <usize>fours * RESULT
+    for (let i: u32 = 0; i < 4 * fours; i++) {
+      // Rows that fill the last four up repeat the last row.
+      const from = a + ((<usize>(row + min(i, count - 1)) * args.k) << 2)
+      orderRow(args, from, scratch + <usize>(i >> 2) * bytes, (<usize>(i & 3)) << 2, panel)
+    }
+    for (let j: u32 = 0; j < cols; j += COLUMNS) {
+      memory.fill(results, 0, <usize>fours * RESULT)
+      const width = min(COLUMNS, cols - j)
+      for (let from: u32 = 0; from < chunks; from += SLICE) {
+        const end = min(chunks, from + SLICE)
+        fillPanel(args, column + j, width, from, end, panel)
+        for (let i: u32 = 0; i < fours; i++) addSlice(args, scratch + i * bytes, from, end, panel, results + i * RESULT)
+      }
+      const to = c + ((<usize>row * args.n + j) << 2)
+      for (let i: u32 = 0; i < count; i++)
+        memory.copy(to + ((<usize>i * args.n) << 2), results + ((<usize>i) << 5), (<usize>width) << 2)
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function chunksOf(args: CodedArguments): u32 {
+  return (args.k + CHUNK - 1) / CHUNK
+}
+
+/**
+ * Rounds a row of A and writes it as one of four: pairs of elements of each in turn, which are four apart.
+ * @param lane bytes before its first pair
+ * @param spare memory for a chunk
+ */
+function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare: usize): void {
+  let known = to + <usize>chunksOf(args) * ORDERED + lane
+  to += lane
+  for (let from: u32 = 0; from < args.k; known += BLOCK) {
+    const end = min(args.k, from + args.blockSize)
+    const unit = largestOf(a + ((<usize>from) << 2), a + ((<usize>end) << 2)) / 127
+    const inverse = splat(unit == 0 ? 0 : 1 / unit)
+    let sums = i32x4.splat(0)
+    for (; from < end; from += CHUNK) {
+      let at = a + ((<usize>from) << 2)
+      if (end - from < CHUNK) {
+        memory.fill(spare, 0, CHUNK << 2)
+        memory.copy(spare, at, (<usize>(end - from)) << 2)
+        at = spare
+      }
+      for (const next = to + ORDERED; to < next; to += 64, at += 32) {
+        const eight = eightOf(at, inverse)
+        const pairs = untangle(eight)
+        sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(eight))
+        v128.store_lane<u32>(to, pairs, 0)
+        v128.store_lane<u32>(to, pairs, 1, 16)
+        v128.store_lane<u32>(to, pairs, 2, 32)
+        v128.store_lane<u32>(to, pairs, 3, 48)
+      }
+    }
+    from = end
+    const sum =
+      i32x4.extract_lane(sums, 0) +
+      i32x4.extract_lane(sums, 1) +
+      i32x4.extract_lane(sums, 2) +
+      i32x4.extract_lane(sums, 3)
+    store<i32>(known, -sum)
+    f32.store(known, unit, 16)
+  }
+}
+
+/** Puts chunks `from … end - 1` of rows of weights into a panel; columns that are not there repeat the last. */
+function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u32, panel: usize): void {
+  const perBlock = args.blockSize / CHUNK
+  for (let half: u32 = 0; half < 8; half += 4) {
+    const r0 = row + min(half, rows - 1)
+    const r1 = row + min(half + 1, rows - 1)
+    const r2 = row + min(half + 2, rows - 1)
+    const r3 = row + min(half + 3, rows - 1)
+    let to = panel + ((<usize>half) << 2)
+    for (let chunk = from; chunk < end; chunk++, to += PANEL) {
+      const codes = args.codes + <usize>chunk * CODED
+      const a = v128.load(codes + <usize>r0 * args.rowBytes)
+      const b = v128.load(codes + <usize>r1 * args.rowBytes)
+      const c = v128.load(codes + <usize>r2 * args.rowBytes)
+      const d = v128.load(codes + <usize>r3 * args.rowBytes)
+      const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
+      const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
+      const cd0 = i32x4.shuffle(c, d, 0, 4, 1, 5)
+      const cd1 = i32x4.shuffle(c, d, 2, 6, 3, 7)
+      storePairs(i64x2.shuffle(ab0, cd0, 0, 2), to)
+      storePairs(i64x2.shuffle(ab0, cd0, 1, 3), to + 128)
+      storePairs(i64x2.shuffle(ab1, cd1, 0, 2), to + 256)
+      storePairs(i64x2.shuffle(ab1, cd1, 1, 3), to + 384)
+      const block = chunk / perBlock
+      storeBlock(args, r0, block, to)
+      storeBlock(args, r1, block, to + 4)
+      storeBlock(args, r2, block, to + 8)
+      storeBlock(args, r3, block, to + 12)
+    }
+  }
+}
+
+/** Eight codes of four columns as four pairs, with higher codes above them: see `untangle`. */
+// @ts-ignore: decorator
+@inline
+function storePairs(v: v128, to: usize): void {
+  v128.store(to, v128.and(v, i16x8.splat(15)))
+  v128.store(to, i16x8.shr_u(v, 4), 32)
+  v128.store(to, i16x8.shr_u(v, 8), 64)
+  v128.store(to, i16x8.shr_u(v, 12), 96)
+}
+
+// @ts-ignore: decorator
+@inline
+function storeBlock(args: CodedArguments, row: u32, block: u32, to: usize): void {
+  f32.store(to, scaleAt(args, row, block), SCALES)
+  store<u32>(to, zeroAt(args, row, block), ZEROS)
+}
+
+/** Adds the products of chunks `from … end - 1` of four rows of A and a panel to four rows of a panel of C. */
+function addSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
+  const perBlock = args.blockSize / CHUNK
+  const known = a + <usize>chunksOf(args) * ORDERED
+  for (let chunk = from; chunk < end;) {
+    const block = chunk / perBlock
+    const next = min(end, (block + 1) * perBlock)
+    // Zero points are taken off with the first chunk of a block: a block may be continued in the next slice.
+    const startsBlock = chunk == block * perBlock
+    const at = a + <usize>chunk * ORDERED
+    addBlock(at, next - chunk, known + <usize>block * BLOCK, startsBlock, panel, c)
+    panel += <usize>(next - chunk) * PANEL
+    chunk = next
+  }
+}
+
+/** Adds the products of chunks of one block. */
+function addBlock(a: usize, chunks: u32, known: usize, startsBlock: bool, panel: usize, c: usize): void {
+  let s0 = i32x4.splat(0)
+  let s1 = s0
+  let s2 = s0
+  let s3 = s0
+  let t0 = s0
+  let t1 = s0
+  let t2 = s0
+  let t3 = s0
+  if (startsBlock) {
+    const low = v128.load(panel, ZEROS)
+    const high = v128.load(panel, ZEROS + 16)
+    s0 = i32x4.mul(v128.load32_splat(known), low)
+    s1 = i32x4.mul(v128.load32_splat(known, 4), low)
+    s2 = i32x4.mul(v128.load32_splat(known, 8), low)
+    s3 = i32x4.mul(v128.load32_splat(known, 12), low)
+    t0 = i32x4.mul(v128.load32_splat(known), high)
+    t1 = i32x4.mul(v128.load32_splat(known, 4), high)
+    t2 = i32x4.mul(v128.load32_splat(known, 8), high)
+    t3 = i32x4.mul(v128.load32_splat(known, 12), high)
+  }
+  const scales = panel + SCALES
+  for (let i: u32 = 0; i < chunks; i++, panel += PANEL) {
+    let w = panel
+    for (const next = a + ORDERED; a < next; a += 32, w += 64) {
+      let low = v128.load(w)
+      let high = v128.load(w, 16)
+      let x = v128.load32_splat(a)
+      s0 = i32x4.add(s0, i32x4.dot_i16x8_s(low, x))
+      t0 = i32x4.add(t0, i32x4.dot_i16x8_s(high, x))
+      x = v128.load32_splat(a, 4)
+      s1 = i32x4.add(s1, i32x4.dot_i16x8_s(low, x))
+      t1 = i32x4.add(t1, i32x4.dot_i16x8_s(high, x))
+      x = v128.load32_splat(a, 8)
+      s2 = i32x4.add(s2, i32x4.dot_i16x8_s(low, x))
+      t2 = i32x4.add(t2, i32x4.dot_i16x8_s(high, x))
+      x = v128.load32_splat(a, 12)
+      s3 = i32x4.add(s3, i32x4.dot_i16x8_s(low, x))
+      t3 = i32x4.add(t3, i32x4.dot_i16x8_s(high, x))
+      low = v128.load(w, 32)
+      high = v128.load(w, 48)
+      x = v128.load32_splat(a, 16)
+      s0 = i32x4.add(s0, i32x4.dot_i16x8_s(low, x))
+      t0 = i32x4.add(t0, i32x4.dot_i16x8_s(high, x))
+      x = v128.load32_splat(a, 20)
+      s1 = i32x4.add(s1, i32x4.dot_i16x8_s(low, x))
+      t1 = i32x4.add(t1, i32x4.dot_i16x8_s(high, x))
+      x = v128.load32_splat(a, 24)
+      s2 = i32x4.add(s2, i32x4.dot_i16x8_s(low, x))
+      t2 = i32x4.add(t2, i32x4.dot_i16x8_s(high, x))
+      x = v128.load32_splat(a, 28)
+      s3 = i32x4.add(s3, i32x4.dot_i16x8_s(low, x))
+      t3 = i32x4.add(t3, i32x4.dot_i16x8_s(high, x))
+    }
+  }
+  const low = v128.load(scales)
+  const high = v128.load(scales, 16)
+  addRow(c, s0, t0, low, high, v128.load32_splat(known, 16))
+  addRow(c + 32, s1, t1, low, high, v128.load32_splat(known, 20))
+  addRow(c + 64, s2, t2, low, high, v128.load32_splat(known, 24))
+  addRow(c + 96, s3, t3, low, high, v128.load32_splat(known, 28))
+}
+
+/** Adds sums of a block, scaled, to a row of a panel of C. */
+// @ts-ignore: decorator
+@inline
+function addRow(c: usize, s: v128, t: v128, low: v128, high: v128, unit: v128): void {
+  v128.store(c, fma(v128.load(c), f32x4.convert_i32x4_s(s), f32x4.mul(low, unit)))
+  v128.store(c, fma(v128.load(c, 16), f32x4.convert_i32x4_s(t), f32x4.mul(high, unit)), 16)
+}
