@@ -110,6 +110,10 @@ export interface Compute extends JobRunner {
     from: number,
     end: number
   ): void
+  /** {@link packBytePanels} for dot products of four bytes; see assembly/int8/dots.ts. */
+  packDotPanels: Compute['packBytePanels']
+  /** The sum of `sum` and the products of the four bytes of `a` and `b`, as relaxed SIMD adds them; else 0. */
+  dot(a: number, b: number, sum: number): number
   /** Packs up to four rows of bytes less their zero points into a strip; see assembly/int8/strips.ts. */
   packByteStrip(
     w: number,

@@ -5,6 +5,7 @@ import type { Activation } from '../../op-kit/fused.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
+import { DOT_KINDS, dotKind } from '../dots.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { remembered } from '../remembered.ts'
@@ -26,6 +27,8 @@ const STRIP = 4
 const MIN_STRASSEN = { rows: 64, depth: 256 }
 /** Scratch memory before what depends on the depth, as in ../assembly/int8/product.ts. */
 const BEFORE = 14336 + 512 + 16384 + 128
+/** Rows that dot products of four bytes compute together, and bytes that these multiply. */
+const DOTS = { strip: 6, bytes: 4, perProduct: 2.5 }
 /** Fewest and most panels of a tile where one thread computes all; threads that share a product take fewer. */
 const MIN_PANELS = 24
 const MAX_PANELS = 32
@@ -122,13 +125,13 @@ export function bindByteProduct(
     Number(finish.added !== undefined),
     Number(finish.bias !== undefined)
   ]
-  const isPacked = packs !== undefined
+  const packed = packs === undefined ? 'no' : packs.b.dims[3] === DOTS.bytes ? 'fours' : 'pairs'
   const first = arrayOf(a)
   const { scales, aZero } = finish
   const numbers = packs?.numbers ? arrayOf(packs.numbers) : scales ? numbersOf(finish, scales, n) : first
   return {
-    template: templateFor([...options, Number(isPacked)], () =>
-      templateOf(found, isPacked, options, activationArguments(finish.activation))
+    template: templateFor([...options, packed === 'no' ? 0 : packed === 'pairs' ? 1 : 2], () =>
+      templateOf(found, packed, options, activationArguments(finish.activation))
     ),
     // What the kernel does not read must be some array.
     inputs: [
@@ -148,15 +151,17 @@ export function bindByteProduct(
  */
 function templateOf(
   found: Product,
-  isPacked: boolean,
+  packed: 'no' | 'pairs' | 'fours',
   options: readonly number[],
   activation: readonly number[]
 ): JobTemplate {
   const { m, n, k, batches, loops } = found
-  const strassenRows = isPacked ? strassenRowsOf(m, k) : undefined
-  const rows = strassenRows ?? rowsOf(m, k)
+  const byDots = packed === 'fours'
+  const strassenRows = packed === 'pairs' ? strassenRowsOf(m, k) : undefined
+  const rows = strassenRows ?? (byDots ? dotRowsOf(m, k) : rowsOf(m, k))
+  const speed = byDots ? DOTS.perProduct : 1
   const allPanels = Math.ceil(n / PANEL)
-  const most = Math.max(MIN_PANELS, tileOfFlops(2 * rows * k * PANEL, MAX_PANELS))
+  const most = Math.max(MIN_PANELS, tileOfFlops((2 * rows * k * PANEL) / speed, MAX_PANELS))
   // Strassen's algorithm takes two panels at a time.
   const panels = strassenRows === undefined ? 1 : 2
   return {
@@ -165,7 +170,7 @@ function templateOf(
     blockBytes: rows * panels * PANEL * 4,
     tile: Math.ceil(allPanels / Math.ceil(allPanels / most) / panels),
     // Few rows take the time in which B is read.
-    work: Math.max(workOfFlops(batches * m * n * k), batches * n * k),
+    work: Math.max(workOfFlops((batches * m * n * k) / speed), batches * n * k),
     inputs: staged(6),
     outputStaging: 'whole',
     args: [
@@ -174,13 +179,14 @@ function templateOf(
       n,
       k,
       Number(strassenRows !== undefined),
+      byDots ? DOT_KINDS[dotKind()] : 0,
       rows,
       panels,
       // Steps of a product are those of elements of four bytes.
       found.aRow / 4,
       found.aElement / 4,
-      isPacked ? 0 : found.bRow / 4,
-      isPacked ? 0 : found.bColumn / 4,
+      packed !== 'no' ? 0 : found.bRow / 4,
+      packed !== 'no' ? 0 : found.bColumn / 4,
       ...activation,
       loops.length,
       ...loops.flatMap(([size, aStep, bStep]) => [size, aStep / 4, bStep / 4])
@@ -195,6 +201,12 @@ function rowsOf(m: number, k: number): number {
   const widest = Math.max(1, Math.floor(MOST.bytes / (2 * STRIP * (k + 1))))
   const blocks = Math.ceil(strips / Math.min(MOST.rows / STRIP, widest))
   return Math.min(m, STRIP * Math.ceil(strips / blocks))
+}
+
+/** Rows of a block for dot products of four bytes. */
+function dotRowsOf(m: number, k: number): number {
+  const blocks = Math.ceil(m / Math.min(MOST.rows, Math.floor(MOST.bytes / (k + DOTS.bytes))))
+  return Math.min(m, DOTS.strip * Math.ceil(m / blocks / DOTS.strip))
 }
 
 /** Rows of a block for Strassen's algorithm (../assembly/int8/strassen.ts); undefined where it does not pay. */
@@ -283,13 +295,17 @@ function* packBytes(
   const { k, n } = found
   const [rowStep, columnStep] = transposeB ? [1, k] : [n, 1]
   const panels = Math.ceil(n / PANEL)
-  const packed = context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
+  const byDots = dotKind() !== 'none'
+  // The sums of the columns of a panel lie behind it, as long as four of its rows.
+  const packed = byDots
+    ? context.allocate('int8', [panels, Math.ceil(k / DOTS.bytes) + 1, PANEL, DOTS.bytes])
+    : context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
   const perQuantum = Math.max(1, Math.floor(QUANTUM / (k * PANEL * COST_OF_BYTE)))
   for (let from = 0; from < panels; from += perQuantum) {
     if (from > 0) yield
     const end = Math.min(panels, from + perQuantum)
     const isDone = onTheHeap(b, packed, (compute, source, target) =>
-      compute.packBytePanels(source, rowStep, columnStep, k, n, flip, target, from, end)
+      compute[byDots ? 'packDotPanels' : 'packBytePanels'](source, rowStep, columnStep, k, n, flip, target, from, end)
     )
     if (!isDone) return undefined
   }

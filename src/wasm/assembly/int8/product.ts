@@ -1,4 +1,5 @@
 import { codeIn } from './code'
+import { dotPanels, packDotRows } from './dots'
 import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
@@ -65,7 +66,8 @@ export function byteProduct(args: ByteProductArguments, scratch: usize, from: u3
     const first = (from % groups) * args.panels
     const last = min(allPanels, first + args.panels)
     const c = args.c + (<usize>matrix * args.m + row) * args.n * elementBytes(args)
-    if (args.byStrassen) panelsByStrassen(args, c, first, last, rows, scratch)
+    if (args.dots) dotPanels(args, c, first, last, rows, scratch)
+    else if (args.byStrassen) panelsByStrassen(args, c, first, last, rows, scratch)
     else for (let p = first; p < last; p++) panelOf(args, b, c, p, rows, scratch)
   }
 }
@@ -77,6 +79,7 @@ function widenedAt(args: ByteProductArguments, scratch: usize): usize {
 }
 
 function widenRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
+  if (args.dots) return packDotRows(args, a, rows, scratch)
   const isSigned = args.isSigned != 0
   const zero = codeIn(args.aZero, isSigned)
   // A strip of four rows takes as much as a panel of bytes, a row a quarter of it.
