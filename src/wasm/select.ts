@@ -77,6 +77,7 @@ import {
   selectNormalizer
 } from './kernels/reduce-steps.ts'
 import { selectGlobalNorm, selectGlobalPool, selectReduce } from './kernels/reduce.ts'
+import { selectRoiAlign } from './kernels/regions.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectResponse } from './kernels/response.ts'
 import { selectRotaryEmbedding, selectRotation } from './kernels/rotary.ts'
@@ -277,7 +278,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Resize', selectResampled],
   ['Interpolate', selectResampled],
   ['GridSample', selectSampled],
-  ['RoiAlign', selectSampled],
+  ['RoiAlign', either(selectRoiAlign, selectSampled)],
   ['ROIAlignRotated', selectSampled]
 ])
 

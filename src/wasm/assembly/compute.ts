@@ -17,6 +17,7 @@ import { PoolArguments, poolPlanes } from './f32/pool'
 import { radialRows, RadialArguments } from './f32/radial'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
+import { alignRegions, RegionArguments } from './f32/regions'
 import { LinesResampleArguments, resampleLines, resampleRows, RowsResampleArguments } from './f32/resample'
 import { RotateArguments, rotateRows } from './f32/rotate'
 import { localResponse, ResponseArguments } from './f32/response'
@@ -142,6 +143,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 21:
       normalizeChannels(changetype<GroupsArguments>(args), from, to)
       break
+    case 30:
+      return alignRegions(changetype<RegionArguments>(args), scratch, from, to)
     case 40:
       copyLines(changetype<LinesArguments>(args), from, to)
       break

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
@@ -45,6 +46,51 @@ describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operan
         for (const x of [noise([2, channels, 14, 16], 1), spoiled([2, channels, 14, 16])])
           expectEqual(['onnx', 'RoiAlign', 16], [x, regions, batches(0, 1, 1, 0, 1, 0)], { region, attributes })
       }
+  })
+
+  test('RoiAlign of any regions, alignments and numbers of samples equals the reference', () => {
+    const calls = fc.record({
+      seed: fc.integer({ min: 1, max: 1000 }),
+      height: fc.integer({ min: 1, max: 20 }),
+      width: fc.integer({ min: 1, max: 40 }),
+      channels: fc.integer({ min: 1, max: 5 }),
+      pooled_h: fc.integer({ min: 1, max: 8 }),
+      pooled_w: fc.integer({ min: 1, max: 8 }),
+      sampling_ratio: fc.integer({ min: 0, max: 5 }),
+      spatial_scale: fc.constantFrom(1, 0.5, 0.0625),
+      aligned_mode: fc.constantFrom('asymmetric', 'half_pixel_for_nn', 'half_pixel')
+    })
+    fc.assert(
+      fc.property(calls, ({ seed, height, width, channels, ...attributes }) => {
+        fc.pre(5 * channels * attributes.pooled_h * attributes.pooled_w >= 32)
+        const { spatial_scale } = attributes
+        // From beside the map to beyond it; corners may be in either order.
+        const corners = noise([5, 4], seed, 30).data.map(
+          (at, i) => (at + (i % 2 === 0 ? width : height) / 2) / spatial_scale
+        )
+        const rois = new Tensor('float32', corners, [5, 4])
+        const inputs = [noise([2, channels, height, width], seed + 1), rois, batches(1, 0, 0, 1, 0)]
+        expectEqual(['openvino', 'ROIAlign', 9], inputs, { region, attributes: { ...attributes, mode: 'avg' } })
+      }),
+      { numRuns: 100, seed: 5 }
+    )
+  })
+
+  test('RoiAlign leaves regions of infinite numbers, and of very many samples, to the reference', () => {
+    const x = noise([1, 3, 14, 16], 1)
+    const attributes = { output_height: 3, output_width: 4, sampling_ratio: 2 }
+    for (const odd of [NaN, Infinity, -Infinity, 3e38, -3e38]) {
+      const rois = new Tensor('float32', Float32Array.from([1, 2, 9, 8, odd, 2, 9, 8, 1, 2, 9, odd]), [3, 4])
+      expectEqual(['onnx', 'RoiAlign', 16], [x, rois, batches(0, 0, 0)], { region, attributes })
+    }
+    const wide = new Tensor('float32', Float32Array.from([1, 0, 11000, 1]), [1, 4])
+    const long = { output_height: 1, output_width: 1000, sampling_ratio: 9 }
+    expectEqual(['onnx', 'RoiAlign', 16], [noise([1, 1, 1, 12000], 1), wide, batches(0)], { region, attributes: long })
+    const rois = new Tensor('float32', Float32Array.from([1, 2, 9, 8]), [1, 4])
+    const many = { ...attributes, sampling_ratio: 1025 }
+    expect(() => runAccelerated(['onnx', 'RoiAlign', 16], [x, rois, batches(0)], { region, attributes: many })).toThrow(
+      '1050625 samples'
+    )
   })
 
   test('ROIAlignRotated', () => {
