@@ -1,12 +1,16 @@
 import type { Grouped } from '../../kernels/attention/grouped.ts'
 import type { Heads } from '../../kernels/attention/heads.ts'
 import type { Pace } from '../../kernels/core/pace.ts'
+import type { Kernel } from '../../op-kit/define.ts'
 import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
+import type { GroupedOperands } from '../../op-kit/grouped.ts'
 import type { DType } from '../../tensor/dtype.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
 import { isHalf } from '../halves.ts'
 import { runJob } from '../jobs.ts'
-import { selectorFor } from '../selector.ts'
+import { areFloat32, selectorFor } from '../selector.ts'
 import { attentionTemplate, type Strides } from './attention.ts'
+import { attendInJobs } from './grouped-jobs.ts'
 
 /**
  * GroupQueryAttention of float32, or of floats of 16 bits, which the operator widens, over a cache of the same type;
@@ -17,10 +21,19 @@ export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, op
   const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || isServed(tensor.type))
   const isPlain = p.bits === 0 && p.block === 0 && !p.slides && !p.smooth && p.shown === 'nothing'
   if (!areServed || !isPlain || bias || sinks || (p.window > 0 && p.window < p.total)) return undefined
+  const kernel: Kernel = (given, parameters, call) => {
+    const attend: Attend = (heads, pace, reference) => attendByJobs(heads, call.threads, pace, reference)
+    return op.run(given, { ...parameters, attend }, call)
+  }
+  const { key, value, cos, sin, positions, queryNorm, keyNorm } = operands
+  const areFloats = areFloat32({ query, key, value, pastKey, pastValue, cos, sin })
+  if (!areFloats || !key || !value || positions || queryNorm || keyNorm) return { kernel }
   return {
-    kernel: (given, parameters, call) => {
-      const attend: Attend = (heads, pace, reference) => attendByJobs(heads, call.threads, pace, reference)
-      return op.run(given, { ...parameters, attend }, call)
+    *kernel(given, parameters, call) {
+      const operands = given as unknown as GroupedOperands<Tensor>
+      if (yield* attendInJobs(operands, parameters as unknown as GroupedRunParams, call)) return
+      const rest = kernel(given, parameters, call)
+      if (rest) yield* rest
     }
   }
 })

@@ -41,7 +41,7 @@ interface Rotate {
 }
 
 /** The arguments are those of RotateArguments in ../assembly/f32/rotate.ts. */
-const rotateTemplate = (rotate: Rotate): JobTemplate => {
+export const rotateTemplate = (rotate: Rotate): JobTemplate => {
   const { batches, heads, length, size, half, interleaved, perElement, steps } = rotate
   return {
     kernel: 'rotate',
