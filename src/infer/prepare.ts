@@ -44,6 +44,8 @@ export interface RunPreparation extends Preparation {
 /** What a call keeps from run to run. */
 export interface CallMemo {
   kept?: KeptPreparation
+  /** What it kept before, where a call is one of a body: iterations may run it for a few dims or values in turn. */
+  readonly earlier?: KeptPreparation[]
 }
 
 /** Input positions whose elements decided what is kept. */
@@ -68,6 +70,8 @@ interface Seen {
 
 /** Larger values are not compared: preparing again costs as much. */
 const MAX_ELEMENTS = 64
+/** Preparations that a call of a body keeps beside the last one. */
+const MAX_EARLIER = 3
 
 /**
  * Prepares a call to run: reuses what `memo` keeps if that still holds, and keeps a new preparation if it can be
@@ -82,13 +86,33 @@ export function prepareRun(
   surroundings: RunSurroundings,
   memo?: CallMemo
 ): RunPreparation {
-  const kept = memo?.kept
-  if (memo === undefined || kept === undefined || !stillHolds(kept.seen, inputs))
-    return prepareAnew(call, inputs, operands, surroundings, memo)
+  const kept = memo && keptFor(memo, inputs)
+  if (memo === undefined || kept === undefined) return prepareAnew(call, inputs, operands, surroundings, memo)
   if (kept.selection?.holds === undefined || kept.selection.holds(operands)) return kept
   const { parameters, outputs, seen } = kept
   memo.kept = { parameters, outputs, selection: surroundings.select?.(call.op, operands, kept), seen }
   return memo.kept
+}
+
+/** What is kept and holds for some inputs; it is kept as the last one then. */
+function keptFor(memo: CallMemo, inputs: readonly (Value | undefined)[]): KeptPreparation | undefined {
+  const { kept, earlier } = memo
+  if (kept === undefined || stillHolds(kept.seen, inputs)) return kept
+  if (earlier === undefined) return undefined
+  for (let i = 0; i < earlier.length; i++) {
+    if (!stillHolds(earlier[i].seen, inputs)) continue
+    memo.kept = earlier[i]
+    earlier[i] = kept
+    return memo.kept
+  }
+  return undefined
+}
+
+/** Keeps a preparation, and those before it as far as there is a list of them. */
+function keep(memo: CallMemo, preparation: KeptPreparation): void {
+  const { kept, earlier } = memo
+  if (kept && earlier && earlier.unshift(kept) > MAX_EARLIER) earlier.pop()
+  memo.kept = preparation
 }
 
 function prepareAnew(
@@ -112,7 +136,7 @@ function prepareAnew(
   const isQuick = seen.every(item => (item?.elements?.length ?? 0) <= MAX_ELEMENTS)
   // In one piece: every step reads it, and reading objects made by spreads takes most of a microsecond longer.
   const result = { parameters, outputs, selection, seen }
-  if (isQuick) memo.kept = result
+  if (isQuick) keep(memo, result)
   return result
 }
 

@@ -146,7 +146,7 @@ interface Planning {
 export function planGraph(result: Propagation, wanted: readonly ValueId[], options: PlanOptions = {}): Plan {
   const planning: Planning = { options, missing: [] }
   const graph = plannedGraph(result, wanted, planning)
-  const plan = lower(graph, bodyPlans(graph, result, planning, 0))
+  const plan = lower(graph, bodyPlans(graph, result, planning, 0), false)
   refuseMissing(planning.missing)
   refuseFailures(graph, result)
   return plan
@@ -185,7 +185,7 @@ function planBody(
   const wanted = bound.graph.outputs.map(output => output.value)
   if (result) {
     const graph = plannedGraph(result, wanted, planning)
-    const plan = lower(graph, bodyPlans(graph, result, planning, depth))
+    const plan = lower(graph, bodyPlans(graph, result, planning, depth), true)
     return () => plan
   }
   let plan: Plan | undefined
@@ -193,8 +193,8 @@ function planBody(
     (plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted, planning.options))
 }
 
-/** Numbers the values of a graph that has been through all passes. */
-function lower(graph: PlanGraph, bodies: BodyPlans): Plan {
+/** Numbers the values of a graph, or of a body, that has been through all passes. */
+function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
   const { bound, wanted, constants } = graph
   const slots = new Map<ValueId, number>()
   const slotOf = (id: ValueId): number => {
@@ -205,7 +205,7 @@ function lower(graph: PlanGraph, bodies: BodyPlans): Plan {
   bound.captures.forEach(slotOf)
   const outputs = wanted.map(slotOf)
   const { calls } = graph
-  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies))
+  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies, isBody ? { earlier: [] } : {}))
   const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
   for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))
@@ -251,7 +251,13 @@ function grownFrom(steps: readonly Step[], outputs: readonly number[], inputs: r
   })
 }
 
-function stepOf(graph: PlanGraph, item: PlanCall, slotOf: (id: ValueId) => number, plans: BodyPlans): Step {
+function stepOf(
+  graph: PlanGraph,
+  item: PlanCall,
+  slotOf: (id: ValueId) => number,
+  plans: BodyPlans,
+  memo: StepMemo
+): Step {
   const { call, nodes, fused, inPlace, constants, convert } = item
   const isKept = (id: ValueId | undefined): id is ValueId => id !== undefined && graph.isRead(id)
   const bodies = new Map<BoundGraph, BodyPlan>()
@@ -271,7 +277,7 @@ function stepOf(graph: PlanGraph, item: PlanCall, slotOf: (id: ValueId) => numbe
     bodies,
     tables: tablesOf(call),
     convert,
-    memo: {}
+    memo
   }
 }
 

@@ -375,23 +375,23 @@ function bodyOf(bound: BoundGraph, { plan, depth, captures }: BodyPlan, frame: F
     given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts
   )
   let captured: readonly Slot[] | undefined
+  const becomeOptional = bound.graph.inputs.map(input => isOptional(input, bound))
   return {
     ...facts,
     *run(inputs) {
-      const { slots: slotOf, initial, inputs: places } = plan()
+      const made = plan()
       if (captured === undefined) {
-        const slots = initial.slice() as Slot[]
-        for (const { id } of captures) if (slotOf.has(id)) slots[slotOf.get(id)!] = capture(id)
+        const slots = made.initial.slice() as Slot[]
+        for (const { id } of captures) if (made.slots.has(id)) slots[made.slots.get(id)!] = capture(id)
         captured = slots
       }
       const slots = captured.slice()
-      places.forEach((slot, i) => {
+      for (let i = 0; i < made.inputs.length; i++) {
         const value = inputs[i]
-        if (value === undefined) return
-        const becomesOptional = isOptional(bound.graph.inputs[i], bound) && value.type !== 'optional'
-        slots[slot] = becomesOptional ? { type: 'optional', value } : value
-      })
-      const outputs = yield* executePlan(plan(), slots, run)
+        if (value === undefined) continue
+        slots[made.inputs[i]] = becomeOptional[i] && value.type !== 'optional' ? { type: 'optional', value } : value
+      }
+      const outputs = yield* executePlan(made, slots, run)
       held.add(outputs)
       return outputs
     },

@@ -26,7 +26,7 @@ import { wasm } from './wasm.ts'
  */
 
 /** Elements of operands and result together below which converting them costs more than the kernel gains. */
-const MIN_ELEMENTS = 1 << 8
+const MIN_ELEMENTS = 1 << 5
 /** Numbers that are converted between two chances to yield. */
 const CHUNK = 1 << 20
 /** Before the name of a constant operand: the packed form that is the constant, widened. */

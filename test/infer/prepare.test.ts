@@ -32,6 +32,22 @@ describe('what a call worked out', () => {
     expect(prepare(call, [data(2, 3), ints(3, 2)], memo)).toBe(kept)
   })
 
+  test('is kept for some inputs in turn where a call is one of a body', () => {
+    const memo: CallMemo = { earlier: [] }
+    const targets = [ints(3, 2), ints(6), ints(2, 3), ints(1, 6)]
+    const made = targets.map(target => prepare(call, [data(2, 3), target], memo))
+    for (const i of [0, 1, 2, 3, 1, 1, 0]) expect(prepare(call, [data(2, 3), targets[i]], memo)).toBe(made[i])
+    expect(made.map(({ outputs: [fact] }) => fact.kind === 'tensor' && fact.shape)).toEqual([
+      [3, 2],
+      [6],
+      [2, 3],
+      [1, 6]
+    ])
+    // No more than four are kept.
+    prepare(call, [data(2, 3), ints(6, 1)], memo)
+    expect(memo.earlier).toHaveLength(3)
+  })
+
   test('is worked out anew for other dims or elements', () => {
     expect(dimsFor(data(2, 3), ints(6))).toEqual([6])
     expect(dimsFor(data(2, 3), ints(2, 3))).toEqual([2, 3])

@@ -51,7 +51,12 @@ export function* runLoop(
   let goesOn = condition
   for (let i = 0; i < trip && goesOn; i++) {
     const inputs: (Value | undefined)[] = []
-    for (const port of ports.inputs) inputs.push(yield* inputOf(port, i, operands, last, condition))
+    for (const port of ports.inputs)
+      inputs.push(
+        port.kind === 'sliced'
+          ? yield* sliceOf(tensorIn(operands[port.operand]), i, port.slice)
+          : inputOf(port, i, operands, last, condition)
+      )
     const results = yield* body.run(inputs)
     checkCarried(ports, operands, last, results)
     for (const { port, parts } of collected) {
@@ -67,18 +72,16 @@ export function* runLoop(
   else yield* giveResults(ports, body, last, collected, sink)
 }
 
-function* inputOf(
-  port: LoopInput,
+function inputOf(
+  port: Exclude<LoopInput, { kind: 'sliced' }>,
   iteration: number,
   operands: readonly Value[],
   last: readonly Value[] | undefined,
   condition: boolean
-): Generator<void, Value | undefined> {
+): Value | undefined {
   switch (port.kind) {
     case 'invariant':
       return operands[port.operand]
-    case 'sliced':
-      return yield* sliceOf(tensorIn(operands[port.operand]), iteration, port.slice)
     case 'carried':
       return last ? last[port.from] : operands[port.operand]
     case 'iteration':
