@@ -1,6 +1,6 @@
 import { fma, splat } from '../f32/simd'
 import { CodedArguments, scaleAt, zeroAt } from './arguments'
-import { CHUNK, eightOf, largestOf, untangle } from './nibbles'
+import { CHUNK, eightBytesOf, eightOf, largestOf, orderedBytes, untangle } from './nibbles'
 
 /**
  * Many rows of A, rounded to integers of 8 bits block by block as in nibbles.ts, by weights in 4 bits. Codes of eight
@@ -13,14 +13,16 @@ import { CHUNK, eightOf, largestOf, untangle } from './nibbles'
 const COLUMNS: u32 = 8
 /** Bytes of a chunk in a row of codes. */
 const CODED: usize = 16
-/** Bytes of a chunk of a panel: 16 times a pair of codes of each column, then scales, then zero points. */
+/**
+ * Bytes of a chunk of a panel: 16 times a pair of codes of each column in 16 bits, or for relaxed SIMD eight times four
+ * codes in bytes; then scales, then zero points.
+ */
 const SCALES: usize = 512
 const ZEROS: usize = SCALES + 32
 const PANEL: usize = ZEROS + 32
 /** Chunks that are put into a panel at once: they stay in the first cache beside those of four rows of A. */
 const SLICE: u32 = 8
-/** Bytes of a chunk of four rows of A; of a block of them -1 times their sums, then their units. */
-const ORDERED: usize = 256
+/** Bytes of a block of four rows of A: -1 times their sums, then their units. */
 const BLOCK: usize = 32
 /** Bytes of four rows of a panel of C. */
 const RESULT: usize = 128
@@ -38,7 +40,7 @@ export function manyByNibbles(
   c: usize
 ): void {
   const chunks = chunksOf(args)
-  const bytes = <usize>chunks * ORDERED + <usize>args.blocks * BLOCK
+  const bytes = <usize>chunks * ofChunk() + <usize>args.blocks * BLOCK
   const most: u32 = 4 * max<u32>(1, <u32>(ROOM / (bytes + RESULT)))
   for (let row: u32 = 0; row < rows; row += most) {
     const count: u32 = min(most, rows - row)
@@ -65,6 +67,13 @@ export function manyByNibbles(
   }
 }
 
+/** Bytes of a chunk of four rows of A. */
+// @ts-ignore: decorator
+@inline
+function ofChunk(): usize {
+  return orderedBytes(4 * CHUNK)
+}
+
 // @ts-ignore: decorator
 @inline
 function chunksOf(args: CodedArguments): u32 {
@@ -72,12 +81,13 @@ function chunksOf(args: CodedArguments): u32 {
 }
 
 /**
- * Rounds a row of A and writes it as one of four: pairs of elements of each in turn, which are four apart.
+ * Rounds a row of A and writes it as one of four: pairs of elements of each in turn, which are four apart; four bytes,
+ * which are two apart, for relaxed SIMD.
  * @param lane bytes before its first pair
  * @param spare memory for a chunk
  */
 function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare: usize): void {
-  let known = to + <usize>chunksOf(args) * ORDERED + lane
+  let known = to + <usize>chunksOf(args) * ofChunk() + lane
   to += lane
   for (let from: u32 = 0; from < args.k; known += BLOCK) {
     const end = min(args.k, from + args.blockSize)
@@ -91,15 +101,8 @@ function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare:
         memory.copy(spare, at, (<usize>(end - from)) << 2)
         at = spare
       }
-      for (const next = to + ORDERED; to < next; to += 64, at += 32) {
-        const eight = eightOf(at, inverse)
-        const pairs = untangle(eight)
-        sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(eight))
-        v128.store_lane<u32>(to, pairs, 0)
-        v128.store_lane<u32>(to, pairs, 1, 16)
-        v128.store_lane<u32>(to, pairs, 2, 32)
-        v128.store_lane<u32>(to, pairs, 3, 48)
-      }
+      for (let i = 0; i < 4; i++, at += 32, to += orderedBytes(32))
+        sums = i32x4.add(sums, ASC_FEATURE_RELAXED_SIMD ? storeBytes(at, inverse, to) : storeEight(at, inverse, to))
     }
     from = end
     const sum =
@@ -110,6 +113,30 @@ function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare:
     store<i32>(known, -sum)
     f32.store(known, unit, 16)
   }
+}
+
+/** Writes eight elements, a pair in each 16 bytes, and gives four sums of them. */
+// @ts-ignore: decorator
+@inline
+function storeEight(a: usize, inverse: v128, to: usize): v128 {
+  const eight = eightOf(a, inverse)
+  const pairs = untangle(eight)
+  v128.store32_lane(to, pairs, 0)
+  v128.store32_lane(to, pairs, 1, 16)
+  v128.store32_lane(to, pairs, 2, 32)
+  v128.store32_lane(to, pairs, 3, 48)
+  return i32x4.extadd_pairwise_i16x8_s(eight)
+}
+
+/** The same for relaxed SIMD: four bytes in each 16. */
+// @ts-ignore: decorator
+@inline
+function storeBytes(a: usize, inverse: v128, to: usize): v128 {
+  const eight = eightBytesOf(a, inverse)
+  v128.store32_lane(to, eight, 0)
+  v128.store32_lane(to, eight, 1, 16)
+  const sums = i32x4.extadd_pairwise_i16x8_s(i16x8.extadd_pairwise_i8x16_s(eight))
+  return i64x2.replace_lane(sums, 1, 0)
 }
 
 /** Puts chunks `from … end - 1` of rows of weights into a panel; columns that are not there repeat the last. */
@@ -131,10 +158,11 @@ function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u3
       const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
       const cd0 = i32x4.shuffle(c, d, 0, 4, 1, 5)
       const cd1 = i32x4.shuffle(c, d, 2, 6, 3, 7)
-      storePairs(i64x2.shuffle(ab0, cd0, 0, 2), to)
-      storePairs(i64x2.shuffle(ab0, cd0, 1, 3), to + 128)
-      storePairs(i64x2.shuffle(ab1, cd1, 0, 2), to + 256)
-      storePairs(i64x2.shuffle(ab1, cd1, 1, 3), to + 384)
+      const ofEight = orderedBytes(64)
+      storeCodes(i64x2.shuffle(ab0, cd0, 0, 2), to)
+      storeCodes(i64x2.shuffle(ab0, cd0, 1, 3), to + ofEight)
+      storeCodes(i64x2.shuffle(ab1, cd1, 0, 2), to + 2 * ofEight)
+      storeCodes(i64x2.shuffle(ab1, cd1, 1, 3), to + 3 * ofEight)
       const block = chunk / perBlock
       storeBlock(args, r0, block, to)
       storeBlock(args, r1, block, to + 4)
@@ -144,10 +172,15 @@ function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u3
   }
 }
 
-/** Eight codes of four columns as four pairs, with higher codes above them: see `untangle`. */
+/** Eight codes of four columns as four pairs, with higher codes above them: see `untangle`. For relaxed SIMD as bytes. */
 // @ts-ignore: decorator
 @inline
-function storePairs(v: v128, to: usize): void {
+function storeCodes(v: v128, to: usize): void {
+  if (ASC_FEATURE_RELAXED_SIMD) {
+    v128.store(to, v128.and(v, i8x16.splat(15)))
+    v128.store(to, v128.and(i16x8.shr_u(v, 4), i8x16.splat(15)), 32)
+    return
+  }
   v128.store(to, v128.and(v, i16x8.splat(15)))
   v128.store(to, i16x8.shr_u(v, 4), 32)
   v128.store(to, i16x8.shr_u(v, 8), 64)
@@ -164,17 +197,26 @@ function storeBlock(args: CodedArguments, row: u32, block: u32, to: usize): void
 /** Adds the products of chunks `from … end - 1` of four rows of A and a panel to four rows of a panel of C. */
 function addSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
   const perBlock = args.blockSize / CHUNK
-  const known = a + <usize>chunksOf(args) * ORDERED
+  const known = a + <usize>chunksOf(args) * ofChunk()
   for (let chunk = from; chunk < end;) {
     const block = chunk / perBlock
     const next = min(end, (block + 1) * perBlock)
     // Zero points are taken off with the first chunk of a block: a block may be continued in the next slice.
     const startsBlock = chunk == block * perBlock
-    const at = a + <usize>chunk * ORDERED
+    const at = a + <usize>chunk * ofChunk()
     addBlock(at, next - chunk, known + <usize>block * BLOCK, startsBlock, panel, c)
     panel += <usize>(next - chunk) * PANEL
     chunk = next
   }
+}
+
+/** Adds products of codes of four columns by those elements of a row of A that they belong to. */
+// @ts-ignore: decorator
+@inline
+function addDots(sums: v128, codes: v128, x: v128): v128 {
+  return ASC_FEATURE_RELAXED_SIMD
+    ? i32x4.relaxed_dot_i8x16_i7x16_add_s(x, codes, sums)
+    : i32x4.add(sums, i32x4.dot_i16x8_s(codes, x))
 }
 
 /** Adds the products of chunks of one block. */
@@ -202,35 +244,35 @@ function addBlock(a: usize, chunks: u32, known: usize, startsBlock: bool, panel:
   const scales = panel + SCALES
   for (let i: u32 = 0; i < chunks; i++, panel += PANEL) {
     let w = panel
-    for (const next = a + ORDERED; a < next; a += 32, w += 64) {
+    for (const next = a + ofChunk(); a < next; a += 32, w += 64) {
       let low = v128.load(w)
       let high = v128.load(w, 16)
       let x = v128.load32_splat(a)
-      s0 = i32x4.add(s0, i32x4.dot_i16x8_s(low, x))
-      t0 = i32x4.add(t0, i32x4.dot_i16x8_s(high, x))
+      s0 = addDots(s0, low, x)
+      t0 = addDots(t0, high, x)
       x = v128.load32_splat(a, 4)
-      s1 = i32x4.add(s1, i32x4.dot_i16x8_s(low, x))
-      t1 = i32x4.add(t1, i32x4.dot_i16x8_s(high, x))
+      s1 = addDots(s1, low, x)
+      t1 = addDots(t1, high, x)
       x = v128.load32_splat(a, 8)
-      s2 = i32x4.add(s2, i32x4.dot_i16x8_s(low, x))
-      t2 = i32x4.add(t2, i32x4.dot_i16x8_s(high, x))
+      s2 = addDots(s2, low, x)
+      t2 = addDots(t2, high, x)
       x = v128.load32_splat(a, 12)
-      s3 = i32x4.add(s3, i32x4.dot_i16x8_s(low, x))
-      t3 = i32x4.add(t3, i32x4.dot_i16x8_s(high, x))
+      s3 = addDots(s3, low, x)
+      t3 = addDots(t3, high, x)
       low = v128.load(w, 32)
       high = v128.load(w, 48)
       x = v128.load32_splat(a, 16)
-      s0 = i32x4.add(s0, i32x4.dot_i16x8_s(low, x))
-      t0 = i32x4.add(t0, i32x4.dot_i16x8_s(high, x))
+      s0 = addDots(s0, low, x)
+      t0 = addDots(t0, high, x)
       x = v128.load32_splat(a, 20)
-      s1 = i32x4.add(s1, i32x4.dot_i16x8_s(low, x))
-      t1 = i32x4.add(t1, i32x4.dot_i16x8_s(high, x))
+      s1 = addDots(s1, low, x)
+      t1 = addDots(t1, high, x)
       x = v128.load32_splat(a, 24)
-      s2 = i32x4.add(s2, i32x4.dot_i16x8_s(low, x))
-      t2 = i32x4.add(t2, i32x4.dot_i16x8_s(high, x))
+      s2 = addDots(s2, low, x)
+      t2 = addDots(t2, high, x)
       x = v128.load32_splat(a, 28)
-      s3 = i32x4.add(s3, i32x4.dot_i16x8_s(low, x))
-      t3 = i32x4.add(t3, i32x4.dot_i16x8_s(high, x))
+      s3 = addDots(s3, low, x)
+      t3 = addDots(t3, high, x)
     }
   }
   const low = v128.load(scales)

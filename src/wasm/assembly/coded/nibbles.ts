@@ -8,12 +8,21 @@ import { codeAt, CodedArguments, scaleAt, zeroNumber } from './arguments'
  * nor masked, since A makes up for the codes above. A lies in this order: of 32 elements every fourth, then those behind
  * them. Codes are unsigned and keep their zero point: what it takes off is known beforehand, and a sum begins with it.
  * Sums of a block are exact.
+ *
+ * Relaxed SIMD multiplies 16 bytes at once. The second of them have 7 bits at most, and two products with them stay
+ * within 16 bits, so that all engines give the same. A is then in bytes: of 32 elements the even ones, then the others.
  */
 
-/** Elements of a chunk, and its bytes in the rows of the weights and in A. */
+/** Elements of a chunk, and its bytes in the rows of the weights. */
 export const CHUNK: u32 = 32
 const CODED: usize = 16
-const ORDERED: usize = 64
+
+/** Bytes of elements of A: 16 bits each, 8 for relaxed SIMD. */
+// @ts-ignore: decorator
+@inline
+export function orderedBytes(count: usize): usize {
+  return ASC_FEATURE_RELAXED_SIMD ? count : count << 1
+}
 
 /** Elements of A with those of the last chunk. */
 // @ts-ignore: decorator
@@ -51,7 +60,7 @@ export function orderNibbles(args: CodedArguments, a: usize, scratch: usize): vo
     const unit = largestOf(a + ((<usize>from) << 2), a + ((<usize>end) << 2)) / 127
     const inverse = splat(unit == 0 ? 0 : 1 / unit)
     let sums = i32x4.splat(0)
-    for (; from < end; from += CHUNK, to += ORDERED) {
+    for (; from < end; from += CHUNK, to += orderedBytes(CHUNK)) {
       let at = a + ((<usize>from) << 2)
       if (end - from < CHUNK) {
         memory.fill(last, 0, CHUNK << 2)
@@ -109,10 +118,20 @@ export function untangle(p: v128): v128 {
   return i16x8.sub(p, i16x8.shl(before, 4))
 }
 
+/** Eight elements as bytes: the even ones in the first lane, the others in the second; then the same once more. */
+// @ts-ignore: decorator
+@inline
+export function eightBytesOf(a: usize, inverse: v128): v128 {
+  const low = f32x4.add(f32x4.mul(v128.load(a), inverse), splat(MAGIC))
+  const high = f32x4.add(f32x4.mul(v128.load(a, 16), inverse), splat(MAGIC))
+  return i8x16.shuffle(low, high, 0, 8, 16, 24, 4, 12, 20, 28, 0, 8, 16, 24, 4, 12, 20, 28)
+}
+
 /** Writes 32 elements as integers, untangled, and gives four sums of them. */
 // @ts-ignore: decorator
 @inline
 function orderChunk(a: usize, inverse: v128, to: usize): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return orderBytes(a, inverse, to)
   const p0 = eightOf(a, inverse)
   const p1 = eightOf(a + 32, inverse)
   const p2 = eightOf(a + 64, inverse)
@@ -122,11 +141,41 @@ function orderChunk(a: usize, inverse: v128, to: usize): v128 {
   return i32x4.extadd_pairwise_i16x8_s(sums)
 }
 
+// @ts-ignore: decorator
+@inline
+function orderBytes(a: usize, inverse: v128, to: usize): v128 {
+  const p01 = i32x4.shuffle(eightBytesOf(a, inverse), eightBytesOf(a + 32, inverse), 0, 4, 1, 5)
+  const p23 = i32x4.shuffle(eightBytesOf(a + 64, inverse), eightBytesOf(a + 96, inverse), 0, 4, 1, 5)
+  const even = i64x2.shuffle(p01, p23, 0, 2)
+  const odd = i64x2.shuffle(p01, p23, 1, 3)
+  v128.store(to, even)
+  v128.store(to, odd, 16)
+  const sums = i16x8.add(i16x8.extadd_pairwise_i8x16_s(even), i16x8.extadd_pairwise_i8x16_s(odd))
+  return i32x4.extadd_pairwise_i16x8_s(sums)
+}
+
+/** The third and the fourth vector of a chunk of A, which has two for relaxed SIMD. */
+// @ts-ignore: decorator
+@inline
+function loadThird(a: usize): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? i32x4.splat(0) : v128.load(a, 32)
+}
+
+// @ts-ignore: decorator
+@inline
+function loadFourth(a: usize): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? i32x4.splat(0) : v128.load(a, 48)
+}
+
 /** Adds the products of a chunk of codes. */
 // @ts-ignore: decorator
 @inline
 function addChunk(sum: v128, w: usize, a0: v128, a1: v128, a2: v128, a3: v128): v128 {
   const v = v128.load(w)
+  if (ASC_FEATURE_RELAXED_SIMD) {
+    const low = i32x4.relaxed_dot_i8x16_i7x16_add_s(a0, v128.and(v, i8x16.splat(15)), sum)
+    return i32x4.relaxed_dot_i8x16_i7x16_add_s(a1, v128.and(i16x8.shr_u(v, 4), i8x16.splat(15)), low)
+  }
   sum = i32x4.add(sum, i32x4.dot_i16x8_s(v128.and(v, i16x8.splat(15)), a0))
   sum = i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.shr_u(v, 4), a1))
   sum = i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.shr_u(v, 8), a2))
@@ -173,8 +222,9 @@ function fourRows(isShort: bool, args: CodedArguments, row: u32, apart: u32, scr
   let t1 = t0
   let t2 = t0
   let t3 = t0
-  const endOfA = scratch + (paddedOf(args) << 1)
-  const ofBlock = (<usize>args.blockSize) << 1
+  const endOfA = scratch + orderedBytes(paddedOf(args))
+  const ofBlock = orderedBytes(args.blockSize)
+  const ofChunk = orderedBytes(CHUNK)
   for (let block: u32 = 0; a < endOfA; block++, starts += 4, units += 4, f0 += 4, f1 += 4, f2 += 4, f3 += 4) {
     const start = v128.load32_zero(starts)
     const unit = v128.load32_splat(units)
@@ -182,17 +232,17 @@ function fourRows(isShort: bool, args: CodedArguments, row: u32, apart: u32, scr
     let s1 = startOf(args, hasCodes, start, row + apart, block)
     let s2 = startOf(args, hasCodes, start, row + 2 * apart, block)
     let s3 = startOf(args, hasCodes, start, row + 3 * apart, block)
-    const end = isShort ? a + ORDERED : min(endOfA, a + ofBlock)
+    const end = isShort ? a + ofChunk : min(endOfA, a + ofBlock)
     do {
       const a0 = v128.load(a)
       const a1 = v128.load(a, 16)
-      const a2 = v128.load(a, 32)
-      const a3 = v128.load(a, 48)
+      const a2 = loadThird(a)
+      const a3 = loadFourth(a)
       s0 = addChunk(s0, w0, a0, a1, a2, a3)
       s1 = addChunk(s1, w1, a0, a1, a2, a3)
       s2 = addChunk(s2, w2, a0, a1, a2, a3)
       s3 = addChunk(s3, w3, a0, a1, a2, a3)
-      a += ORDERED
+      a += ofChunk
       w0 += CODED
       w1 += CODED
       w2 += CODED
@@ -223,14 +273,14 @@ function oneRow(args: CodedArguments, row: u32, scratch: usize, c: usize): void 
   let w = args.codes + <usize>row * args.rowBytes
   let scale = args.scales + ((<usize>row * args.blocks) << 2)
   let total = splat(0)
-  const endOfA = scratch + (paddedOf(args) << 1)
+  const endOfA = scratch + orderedBytes(paddedOf(args))
   for (let block: u32 = 0; a < endOfA; block++, scale += 4) {
     const offset = (<usize>block) << 2
     const start = v128.load32_zero(startsAt(args, scratch) + offset)
     let sum = startOf(args, args.zeroKind == 1, start, row, block)
-    const end = min(endOfA, a + ((<usize>args.blockSize) << 1))
-    for (; a < end; a += ORDERED, w += CODED)
-      sum = addChunk(sum, w, v128.load(a), v128.load(a, 16), v128.load(a, 32), v128.load(a, 48))
+    const end = min(endOfA, a + orderedBytes(args.blockSize))
+    for (; a < end; a += orderedBytes(CHUNK), w += CODED)
+      sum = addChunk(sum, w, v128.load(a), v128.load(a, 16), loadThird(a), loadFourth(a))
     total = addScaled(total, sum, scale, v128.load32_splat(unitsAt(args, scratch) + offset))
   }
   f32.store(c, sumOf(total))
