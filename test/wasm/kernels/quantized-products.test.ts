@@ -77,6 +77,22 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
       }
     })
 
+    test.each([
+      ['ties', 0.5, 1],
+      ['what is near ties', 0.1, 0.2],
+      ['quotients that are mostly clamped', 3, 1],
+      ['factors that are no float32', 1e30, 1e-30],
+      ['factors below all float32', 1e-30, 1e30]
+    ] as const)('round %s as the reference does', (_, scale, yScale) => {
+      const [m, n, k] = [29, 19, 5]
+      const a = [codes(left, [m, k], 1), one('float32', scale), codes(left, [], 3)] as const
+      const b = [codes(right, [k, n], 2), one('float32', 0.01), codes(right, [], 4)] as const
+      for (const type of ['uint8', 'int8'] as const) {
+        const inputs = [...a, ...b, one('float32', yScale * 0.01), one(type, type === 'int8' ? -3 : 120)]
+        expectEqual(['onnx', 'QLinearMatMul', 10], inputs, { region, constants: { b: 3 } }, 0)
+      }
+    })
+
     test.each([1, 44])('are scaled to floats as the reference scales them, with %i scales', columns => {
       const b = codes(right, [63, 44], 2)
       const aZero = codes(left, [], 3)

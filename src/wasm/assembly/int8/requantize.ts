@@ -18,7 +18,7 @@ import { ByteConvArguments } from './conv-arguments'
  */
 const SINGLES: usize = 56
 /** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
-const MAGIC: f32 = 12582912
+export const MAGIC: f32 = 12582912
 
 /**
  * Turns the sums of eight positions into results, of which the first `count` are written.

@@ -1,5 +1,6 @@
 import { NONE, unarySpan } from '../f32/unary'
 import { ByteProductArguments } from './product-arguments'
+import { MAGIC } from './requantize'
 
 /** Bytes of an element of C. */
 // @ts-ignore: decorator
@@ -37,7 +38,9 @@ export function finishPanel(
   const targetStep = isDone ? step : 32
   if (args.result == 1 && args.hasAdded == 0 && args.k <= MAX_DEPTH && load<f64>(args.numbers) == 1)
     finishFloats(args.aScale, args.hasBias != 0, at, sums, rows, zeros, scales, biases, target, targetStep)
-  else finishOthers(args, at, sums, rows, zeros, added, scales, biases, target, targetStep)
+  else if (args.result > 1 && rows > 1) {
+    finishCodes(args, at, sums, rows, zeros, added, scales, biases, target, targetStep)
+  } else finishOthers(args, at, sums, rows, zeros, added, scales, biases, target, targetStep)
   if (isDone) return
   if (args.activation != NONE) unarySpan(args.activation, at, at, (<usize>rows) << 5, args.p, args.q)
   copyRows(at, rows, <usize>cols * width, to, step)
@@ -139,6 +142,98 @@ function finishFloats(
 @inline
 function scaled(sums: v128, scales: v128, biases: v128): v128 {
   return f32x4.demote_f64x2_zero(f64x2.add(f64x2.mul(f64x2.convert_low_i32x4_s(sums), scales), biases))
+}
+
+/**
+ * {@link finishOthers} for codes, in float32 where a quotient is not near a tie, as ./requantize.ts explains; else in
+ * double precision, all eight of a row. What follows from scales is computed once for all rows.
+ */
+function finishCodes(
+  args: ByteProductArguments,
+  at: usize,
+  rowSums: usize,
+  rows: u32,
+  zeros: usize,
+  added: usize,
+  scales: usize,
+  biases: usize,
+  to: usize,
+  step: usize
+): void {
+  const isSigned = args.result == 3
+  const zero = load<f64>(args.numbers, 16)
+  const lowest = (isSigned ? -128.0 : 0.0) - zero
+  const low = f32x4.splat(<f32>lowest)
+  const high = f32x4.splat(<f32>(lowest + 255))
+  const reach = max(abs(lowest), abs(lowest + 255)) + 1
+  const f0 = factorsOf(args, scales)
+  const f1 = factorsOf(args, scales + 32)
+  const b0 = args.hasBias ? quotientsOf(args, biases) : f32x4.splat(0)
+  const b1 = args.hasBias ? quotientsOf(args, biases + 32) : f32x4.splat(0)
+  const l0 = limitsOf(b0, reach)
+  const l1 = limitsOf(b1, reach)
+  const magic = f32x4.splat(MAGIC)
+  const shift = i32x4.splat(reinterpret<i32>(MAGIC) - <i32>zero)
+  for (const end = at + ((<usize>rows) << 5); at < end; at += 32, to += step) {
+    let s0 = v128.load(at)
+    let s1 = v128.load(at, 16)
+    if (rowSums) {
+      const sum = v128.load32_splat(rowSums)
+      s0 = i32x4.sub(s0, i32x4.mul(sum, v128.load(zeros)))
+      s1 = i32x4.sub(s1, i32x4.mul(sum, v128.load(zeros, 16)))
+      rowSums += 4
+    }
+    if (args.hasAdded) {
+      s0 = i32x4.add(s0, v128.load(added))
+      s1 = i32x4.add(s1, v128.load(added, 16))
+    }
+    // What is no number stays so, and is near no integer.
+    const x0 = f32x4.pmax(f32x4.pmin(f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(s0), f0), b0), high), low)
+    const x1 = f32x4.pmax(f32x4.pmin(f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(s1), f1), b1), high), low)
+    const r0 = f32x4.add(x0, magic)
+    const r1 = f32x4.add(x1, magic)
+    const near0 = f32x4.lt(f32x4.abs(f32x4.sub(x0, f32x4.sub(r0, magic))), l0)
+    const near1 = f32x4.lt(f32x4.abs(f32x4.sub(x1, f32x4.sub(r1, magic))), l1)
+    let c0 = i32x4.sub(r0, shift)
+    let c1 = i32x4.sub(r1, shift)
+    if (!i32x4.all_true(v128.and(near0, near1))) {
+      c0 = scaledFour(args, s0, scales, biases)
+      c1 = scaledFour(args, s1, scales + 32, biases + 32)
+    }
+    v128.store64_lane(to, firstBytes(c0, c1), 0)
+  }
+}
+
+/** What four sums are multiplied by, in units of the scale of C. */
+// @ts-ignore: decorator
+@inline
+function factorsOf(args: ByteProductArguments, scales: usize): v128 {
+  const factor = (<f64>load<f32>(args.aScale) * load<f64>(args.numbers)) / load<f64>(args.numbers, 8)
+  const low = f64x2.mul(f64x2.splat(factor), v128.load(scales))
+  return singles(low, f64x2.mul(f64x2.splat(factor), v128.load(scales, 16)))
+}
+
+/** Four numbers in units of the scale of C. */
+// @ts-ignore: decorator
+@inline
+function quotientsOf(args: ByteProductArguments, numbers: usize): v128 {
+  const scale = v128.load64_splat(args.numbers, 8)
+  return singles(f64x2.div(v128.load(numbers), scale), f64x2.div(v128.load(numbers, 16), scale))
+}
+
+// @ts-ignore: decorator
+@inline
+function singles(low: v128, high: v128): v128 {
+  return i64x2.shuffle(f32x4.demote_f64x2_zero(low), f32x4.demote_f64x2_zero(high), 0, 2)
+}
+
+/** How far from an integer quotients may be, given what is added to them; `reach` is the farthest code, and one. */
+// @ts-ignore: decorator
+@inline
+function limitsOf(biases: v128, reach: f64): v128 {
+  // 2^-21
+  const unit = f32x4.splat(<f32>4.76837158203125e-7)
+  return f32x4.sub(f32x4.splat(0.5), f32x4.mul(unit, f32x4.add(f32x4.abs(biases), f32x4.splat(<f32>reach))))
 }
 
 /** Copies rows of up to eight results, 32 bytes apart, to rows of C. */
