@@ -160,7 +160,8 @@ describe.each(['heap', 'array'] as const)('recurrent layers of float32 in WebAss
       const attributes = { hidden_size: 96, direction: directionOf(s) }
       const options = { region, attributes, constants: CONSTANTS, threads: 2 }
       expectEqual(LSTM, onnxInputs(4, s), { ...options, outputs: 3 }, TOLERANCE)
-      expectEqual(GRU, onnxInputs(3, s), { ...options, outputs: 2 }, TOLERANCE)
+      // Over twenty steps, larger weights let errors of a state grow to the tolerance, whichever way sums are made.
+      expectEqual(GRU, onnxInputs(3, s, 0, 0.25), { ...options, outputs: 2 }, TOLERANCE)
       expectEqual(RNN, onnxInputs(1, s, 0, 0.1), { ...options, outputs: 2 }, TOLERANCE)
     }
   })

@@ -26,16 +26,6 @@ function tile4(a: usize, lda: usize, ka: usize, p: usize, c: usize, ldc: usize, 
   let c21 = c00
   let c30 = c00
   let c31 = c00
-  if (add) {
-    c00 = v128.load(c)
-    c01 = v128.load(c, 16)
-    c10 = v128.load(c1)
-    c11 = v128.load(c1, 16)
-    c20 = v128.load(c2)
-    c21 = v128.load(c2, 16)
-    c30 = v128.load(c3)
-    c31 = v128.load(c3, 16)
-  }
   for (const end = p + (k << 5); p < end; p += 32) {
     const b0 = v128.load(p)
     const b1 = v128.load(p, 16)
@@ -55,6 +45,16 @@ function tile4(a: usize, lda: usize, ka: usize, p: usize, c: usize, ldc: usize, 
     a1 += ka
     a2 += ka
     a3 += ka
+  }
+  if (add) {
+    c00 = f32x4.add(v128.load(c), c00)
+    c01 = f32x4.add(v128.load(c, 16), c01)
+    c10 = f32x4.add(v128.load(c1), c10)
+    c11 = f32x4.add(v128.load(c1, 16), c11)
+    c20 = f32x4.add(v128.load(c2), c20)
+    c21 = f32x4.add(v128.load(c2, 16), c21)
+    c30 = f32x4.add(v128.load(c3), c30)
+    c31 = f32x4.add(v128.load(c3, 16), c31)
   }
   v128.store(c, c00)
   v128.store(c, c01, 16)
@@ -108,20 +108,6 @@ function tile6(
   let c41 = c00
   let c50 = c00
   let c51 = c00
-  if (add) {
-    c00 = v128.load(c)
-    c01 = v128.load(c, 16)
-    c10 = v128.load(c1)
-    c11 = v128.load(c1, 16)
-    c20 = v128.load(c2)
-    c21 = v128.load(c2, 16)
-    c30 = v128.load(c3)
-    c31 = v128.load(c3, 16)
-    c40 = v128.load(c4)
-    c41 = v128.load(c4, 16)
-    c50 = v128.load(c5)
-    c51 = v128.load(c5, 16)
-  }
   for (const end = p + (k << 5); p < end; p += 32) {
     const b0 = v128.load(p)
     const b1 = v128.load(p, 16)
@@ -149,6 +135,20 @@ function tile6(
     a3 += ka
     a4 += ka
     a5 += ka
+  }
+  if (add) {
+    c00 = f32x4.add(v128.load(c), c00)
+    c01 = f32x4.add(v128.load(c, 16), c01)
+    c10 = f32x4.add(v128.load(c1), c10)
+    c11 = f32x4.add(v128.load(c1, 16), c11)
+    c20 = f32x4.add(v128.load(c2), c20)
+    c21 = f32x4.add(v128.load(c2, 16), c21)
+    c30 = f32x4.add(v128.load(c3), c30)
+    c31 = f32x4.add(v128.load(c3, 16), c31)
+    c40 = f32x4.add(v128.load(c4), c40)
+    c41 = f32x4.add(v128.load(c4, 16), c41)
+    c50 = f32x4.add(v128.load(c5), c50)
+    c51 = f32x4.add(v128.load(c5, 16), c51)
   }
   v128.store(c, c00)
   v128.store(c, c01, 16)
@@ -243,11 +243,37 @@ function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: us
   v128.store(c3, c31, 16)
 }
 
-/** {@link stripTile} of any depth. */
+/**
+ * {@link stripTile} of any depth.
+ * @param start what the product is added to, `startStep` bytes from row to row; 0: nothing
+ */
 export function stripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
   const even = k & ~1
   stripTile(a, p, c, ldc, even, start, startStep)
   if (k & 1) tile4(a + (even << 4), 4, 16, p + (even << 5), c, ldc, 1, true)
+}
+
+/** Writes the first `cols` of eight columns of some rows, or adds them to what is there. */
+export function placeColumns(edge: usize, c: usize, ldc: usize, rows: u32, cols: u32, add: bool): void {
+  for (let i: u32 = 0; i < rows; i++, edge += 32, c += ldc) {
+    if (!add) memory.copy(c, edge, cols << 2)
+    else
+      for (let at: usize = 0; at < (<usize>cols) << 2; at += 4)
+        f32.store(c + at, f32.load(c + at) + f32.load(edge + at))
+  }
+}
+
+/**
+ * Adds a strip of A by a panel of B to C. The sum of the products is made by itself, so that rounding errors grow with
+ * the depth of such a sum, not with that of the whole product.
+ * @param edge 128 bytes of scratch memory
+ */
+export function addStripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, edge: usize): void {
+  stripByPanel(a, p, edge, 32, k, 0, 0)
+  for (const end = edge + 128; edge < end; edge += 32, c += ldc) {
+    v128.store(c, f32x4.add(v128.load(c), v128.load(edge)))
+    v128.store(c, f32x4.add(v128.load(c, 16), v128.load(edge, 16)), 16)
+  }
 }
 
 // @ts-ignore: decorator
@@ -257,10 +283,6 @@ function tile1(a: usize, ka: usize, p: usize, c: usize, k: usize, add: bool): vo
   let c1 = c0
   let d0 = c0
   let d1 = c0
-  if (add) {
-    c0 = v128.load(c)
-    c1 = v128.load(c, 16)
-  }
   // Two sums, so that an addition need not wait for the one before.
   for (const end = p + ((k & ~1) << 5); p < end; p += 64) {
     let x = v128.load32_splat(a)
@@ -276,8 +298,14 @@ function tile1(a: usize, ka: usize, p: usize, c: usize, k: usize, add: bool): vo
     c0 = fma(c0, x, v128.load(p))
     c1 = fma(c1, x, v128.load(p, 16))
   }
-  v128.store(c, f32x4.add(c0, d0))
-  v128.store(c, f32x4.add(c1, d1), 16)
+  c0 = f32x4.add(c0, d0)
+  c1 = f32x4.add(c1, d1)
+  if (add) {
+    c0 = f32x4.add(v128.load(c), c0)
+    c1 = f32x4.add(v128.load(c, 16), c1)
+  }
+  v128.store(c, c0)
+  v128.store(c, c1, 16)
 }
 
 /** {@link tile6} with the steps of plain rows and of strips as constants. */
@@ -301,7 +329,7 @@ function sixRows(
 /**
  * `rows` rows of A by one panel into C, whose first `cols` columns (1 to 8) are written. Four rows of A are `strip`
  * bytes before the next four.
- * @param edge 128 bytes of scratch memory, where C ends within the panel
+ * @param edge 128 bytes of scratch memory, where C ends within the panel, and where something is added to C
  */
 export function rowsByPanel(
   a: usize,
@@ -330,19 +358,16 @@ export function rowsByPanel(
   }
   for (; m < rows; m += 4) {
     const left = min<u32>(4, rows - m)
-    let to = c
-    let step = ldc
-    if (isEdge) {
-      to = edge
-      step = 32
-      if (add) for (let i: u32 = 0; i < left; i++) memory.copy(edge + (i << 5), c + i * ldc, cols << 2)
-    }
+    const to = isEdge ? edge : c
+    const step = isEdge ? 32 : ldc
+    const isAdded = add && !isEdge
     if (left == 4) {
-      if (ka == 4) tile4(a, lda, 4, p, to, step, k, add)
-      else if (ka == 16 && lda == 4) stripByPanel(a, p, to, step, k, add ? to : 0, step)
-      else tile4(a, lda, ka, p, to, step, k, add)
-    } else for (let i: u32 = 0; i < left; i++) tile1(a + i * lda, ka, p, to + i * step, k, add)
-    if (isEdge) for (let i: u32 = 0; i < left; i++) memory.copy(c + i * ldc, edge + (i << 5), cols << 2)
+      if (ka == 4) tile4(a, lda, 4, p, to, step, k, isAdded)
+      else if (ka != 16 || lda != 4) tile4(a, lda, ka, p, to, step, k, isAdded)
+      else if (isAdded) addStripByPanel(a, p, c, ldc, k, edge)
+      else stripByPanel(a, p, to, step, k, 0, 0)
+    } else for (let i: u32 = 0; i < left; i++) tile1(a + i * lda, ka, p, to + i * step, k, isAdded)
+    if (isEdge) placeColumns(edge, c, ldc, left, cols, add)
     a += strip
     c += ldc << 2
   }

@@ -3,7 +3,7 @@ import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
-import { EDGE, rowsByPanel, stripByPanel } from './gemm'
+import { addStripByPanel, EDGE, placeColumns, rowsByPanel, stripByPanel } from './gemm'
 import { fetchLines, packPanel, packStrips } from './panels'
 import { TAP, planTaps } from '../windows'
 import { ConvArguments, stripsOfPart, windowsOf, writeColumns } from './conv'
@@ -348,12 +348,11 @@ function channelsByPanels(
     let panel = panels
     let to = c
     for (const end = c + (whole << 2); to < end; to += 32, panel += step)
-      stripByPanel(w, panel, to, cRow, depth, add ? to : start, add ? cRow : 32)
+      if (add) addStripByPanel(w, panel, to, cRow, depth, scratch)
+      else stripByPanel(w, panel, to, cRow, depth, start, 32)
     for (let column = whole; column < cols; column += 8, to += 32, panel += step) {
-      const bytes = (<usize>min<u32>(8, cols - column)) << 2
-      if (add) for (let j: u32 = 0; j < left; j++) memory.copy(scratch + (j << 5), to + j * cRow, bytes)
-      stripByPanel(w, panel, scratch, 32, depth, add ? scratch : start, 32)
-      for (let j: u32 = 0; j < left; j++) memory.copy(to + j * cRow, scratch + (j << 5), bytes)
+      stripByPanel(w, panel, scratch, 32, depth, add ? 0 : start, 32)
+      placeColumns(scratch, to, cRow, left, min<u32>(8, cols - column), add)
     }
   }
 }

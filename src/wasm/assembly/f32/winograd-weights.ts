@@ -45,7 +45,7 @@ function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usiz
   if (left > 2) c2 = v128.load32_lane(g2, c2, 2, 32)
   if (left > 3) c2 = v128.load32_lane(g3, c2, 3, 32)
   const six = 6 * matrix
-  putRow(to, matrix, times(a0, 1.0 / 4), times(a1, 1.0 / 4), times(a2, 1.0 / 4))
+  putRow(to, matrix, a0, a1, a2)
   putRow(to + six, matrix, second(a0, b0, c0), second(a1, b1, c1), second(a2, b2, c2))
   putRow(to + 2 * six, matrix, third(a0, b0, c0), third(a1, b1, c1), third(a2, b2, c2))
   putRow(to + 3 * six, matrix, fourth(a0, b0, c0), fourth(a1, b1, c1), fourth(a2, b2, c2))
@@ -55,7 +55,7 @@ function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usiz
 
 /** A row of the transformed weights: its elements are in six matrices. */
 function putRow(to: usize, matrix: usize, a: v128, b: v128, c: v128): void {
-  v128.store(to, times(a, 1.0 / 4))
+  v128.store(to, a)
   v128.store(to + matrix, second(a, b, c))
   v128.store(to + 2 * matrix, third(a, b, c))
   v128.store(to + 3 * matrix, fourth(a, b, c))
@@ -81,33 +81,47 @@ function times(v: v128, factor: f32): v128 {
   return f32x4.mul(v, splat(factor))
 }
 
-/** Rows 1 to 4 of G times (a, b, c); row 0 is a / 4, row 5 is c. */
+/**
+ * Rows 1 to 4 of G times (a, b, c), those of the roots of 1/2 and of 2 with both signs (see ./winograd.ts); row 0 is a,
+ * row 5 is c.
+ */
 // @ts-ignore: decorator
 @inline
 function second(a: v128, b: v128, c: v128): v128 {
-  return times(f32x4.add(f32x4.add(a, c), b), -1.0 / 6)
+  return f32x4.sub(inner(a, c), times(b, INNER))
 }
 
 // @ts-ignore: decorator
 @inline
 function third(a: v128, b: v128, c: v128): v128 {
-  return times(f32x4.sub(b, f32x4.add(a, c)), 1.0 / 6)
+  return f32x4.add(inner(a, c), times(b, INNER))
 }
 
 // @ts-ignore: decorator
 @inline
 function fourth(a: v128, b: v128, c: v128): v128 {
-  return times(f32x4.add(outer(a, c), f32x4.add(b, b)), 1.0 / 24)
+  return f32x4.add(outer(a, c), times(b, OUTER))
 }
 
 // @ts-ignore: decorator
 @inline
 function fifth(a: v128, b: v128, c: v128): v128 {
-  return times(f32x4.sub(outer(a, c), f32x4.add(b, b)), 1.0 / 24)
+  return f32x4.sub(outer(a, c), times(b, OUTER))
+}
+
+/** Two thirds of the root of 1/2. */
+const INNER: f32 = 0.47140452
+/** A sixth of the root of 2. */
+const OUTER: f32 = 0.23570226
+
+// @ts-ignore: decorator
+@inline
+function inner(a: v128, c: v128): v128 {
+  return times(f32x4.add(f32x4.add(a, a), c), -1.0 / 3)
 }
 
 // @ts-ignore: decorator
 @inline
 function outer(a: v128, c: v128): v128 {
-  return f32x4.add(a, times(c, 4))
+  return times(f32x4.add(times(a, 0.5), c), 1.0 / 3)
 }
