@@ -88,7 +88,7 @@ import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
 import { selectSvmClassifier, selectSvmRegressor } from './kernels/support-vectors.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
 import { selectWideMatMul } from './kernels/wide-product.ts'
-import { selectBiasGelu, selectSkipLayerNorm } from './kernels/with-addition.ts'
+import { selectBiasGelu, selectSkipGroupNorm, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import type { Candidate, Selector, TensorOperands } from './selector.ts'
 import { isComputeMade, wasm } from './wasm.ts'
 
@@ -231,6 +231,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['QEmbedLayerNormalization', selectEmbedLayerNorm],
   ['MeanVarianceNormalization', selectMvn],
   ['GroupNormalization', selectGroupNorm],
+  ['GroupNorm', selectSkipGroupNorm],
   ['BatchNormalization', selectBatchNorm],
   ['ReduceSum', selectReduce('sum')],
   ['ReduceMean', selectReduce('mean')],

@@ -24,6 +24,7 @@ const COMPUTING = {
   winogradLines: 16,
   groupNorm: 20,
   channelNorm: 21,
+  channelGroups: 22,
   regions: 30,
   lines: 40,
   convTranspose: 41,

@@ -3,6 +3,7 @@ import { codedProduct } from './coded/product'
 import { attention } from './f32/attention'
 import { AttentionArguments } from './f32/attention-arguments'
 import { best, BestArguments } from './f32/best'
+import { ChannelGroupsArguments, normalizeChannelGroups } from './f32/channel-groups'
 import { ChooseArguments, chooseLines, CompareArguments, compareLines } from './f32/choose'
 import { ConvArguments } from './f32/conv'
 import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
@@ -142,6 +143,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 21:
       normalizeChannels(changetype<GroupsArguments>(args), from, to)
+      break
+    case 22:
+      normalizeChannelGroups(changetype<ChannelGroupsArguments>(args), scratch, from, to)
       break
     case 30:
       return alignRegions(changetype<RegionArguments>(args), scratch, from, to)

@@ -1,3 +1,4 @@
+import type { GroupedChannels } from '../../kernels/normalization/groups.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import { areSameDims, product, type Tensor } from '../../tensor/tensor.ts'
@@ -191,25 +192,15 @@ interface Channels {
   readonly groups: number
 }
 
-/** The arguments are those of GroupsArguments in ../assembly/f32/rows.ts. */
+/** Group or batch normalization where the elements of a channel lie side by side. */
 function channelSelection(
   { op, operands, parameters }: Candidate<{ readonly epsilon: number }>,
   kernel: 'groupNorm' | 'channelNorm',
-  { blocks, inner, channels, groups }: Channels
+  channels: Channels
 ): Selection | undefined {
   const count = product(operands.x!.dims)
-  if (!areFloat32(operands) || count < MIN_ELEMENTS || inner < MIN_CHANNEL) return undefined
-  const perBlock = count / blocks
-  const template: JobTemplate = {
-    kernel,
-    blocks,
-    blockBytes: perBlock * 4,
-    tile: Math.max(1, Math.floor(TILE / perBlock)),
-    work: count * ELEMENT_WORK,
-    inputs: staged(5),
-    outputStaging: 'whole',
-    args: [inner, channels, groups, floatBits(parameters.epsilon)]
-  }
+  if (!areFloat32(operands) || count < MIN_ELEMENTS || channels.inner < MIN_CHANNEL) return undefined
+  const template = channelsTemplate(kernel, count, channels, parameters.epsilon)
   return {
     kernel: jobKernel(op, ({ x, scale, bias, mean, variance }) => {
       const data = arrayOf(x!)
@@ -225,5 +216,67 @@ function channelSelection(
       }
     }),
     looksAt: []
+  }
+}
+
+/** The arguments are those of GroupsArguments in ../assembly/f32/rows.ts. */
+function channelsTemplate(
+  kernel: 'groupNorm' | 'channelNorm',
+  count: number,
+  { blocks, inner, channels, groups }: Channels,
+  epsilon: number
+): JobTemplate {
+  const perBlock = count / blocks
+  return {
+    kernel,
+    blocks,
+    blockBytes: perBlock * 4,
+    tile: Math.max(1, Math.floor(TILE / perBlock)),
+    work: count * ELEMENT_WORK,
+    inputs: staged(5),
+    outputStaging: 'whole',
+    args: [inner, channels, groups, floatBits(epsilon)]
+  }
+}
+
+/** Group normalization of data whose channels are dim 1; the inputs are data, scale, bias, and the data twice more. */
+export const groupsTemplate = ({ batch, channels, groups, size }: GroupedChannels, epsilon: number): JobTemplate =>
+  channelsTemplate(
+    'groupNorm',
+    batch * channels * size,
+    { blocks: batch * groups, inner: size, channels: channels / groups, groups },
+    epsilon
+  )
+
+/** Channels of a block where they come last: a cache line. */
+const LINE = 16
+/** Most channels of a block: scratch memory has room for 28 bytes each. */
+const MAX_WIDTH = 1 << 15
+
+/**
+ * Group normalization of data whose channels come last; the inputs are data, scale and bias. The arguments are those of
+ * ChannelGroupsArguments in ../assembly/f32/channel-groups.ts.
+ * @param activates whether SiLU follows
+ * @returns undefined where a group has too many channels
+ */
+export function channelGroupsTemplate(
+  { batch, channels, groups, size }: GroupedChannels,
+  epsilon: number,
+  activates: boolean
+): JobTemplate | undefined {
+  const inGroup = channels / groups
+  // A block has whole groups, whole vectors where groups allow it, and at least a cache line of each position.
+  const aligned = inGroup % 4 === 0 ? 1 : inGroup % 2 === 0 ? 2 : 4
+  const width = inGroup * Math.min(groups, aligned * Math.ceil(LINE / (aligned * inGroup)))
+  if (width > MAX_WIDTH) return undefined
+  return {
+    kernel: 'channelGroups',
+    blocks: batch * Math.ceil(channels / width),
+    blockBytes: size * width * 4,
+    tile: Math.max(1, Math.floor(TILE / (size * width))),
+    work: batch * channels * size * ELEMENT_WORK * (activates ? 4 : 1),
+    inputs: staged(3),
+    outputStaging: 'whole',
+    args: [size, channels, inGroup, width, floatBits(epsilon), Number(activates)]
   }
 }

@@ -1,12 +1,13 @@
 import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
+import { alignedDims, channelsOf } from '../../kernels/normalization/groups.ts'
 import type { Kernel, KernelContext } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { areFloat32, arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
 import { binaryTemplate, geluCall, selectGelu, unaryTemplate } from './elementwise.ts'
-import { rowsTemplate } from './normalization.ts'
+import { channelGroupsTemplate, groupsTemplate, rowsTemplate } from './normalization.ts'
 
 // Operators of com.microsoft that add first. The jobs of their parts run one after the other, the later ones in place.
 
@@ -79,6 +80,51 @@ export const selectSkipLayerNorm = selectorFor<SkipParams>(({ op, operands, para
     )
       return
     yield* op.run(given, params, withTwo(context, out, sum, SUM)) as Paced
+  }
+  return { kernel, looksAt: [] }
+})
+
+interface GroupParams {
+  readonly epsilon: number
+  readonly groups: number
+  readonly activates: boolean
+  readonly channelsLast: boolean
+}
+
+/** Position of the result of SkipGroupNorm that is the sum. */
+const GROUP_SUM = 1
+
+/** GroupNorm and SkipGroupNorm of float32. */
+export const selectSkipGroupNorm = selectorFor<GroupParams>(({ op, operands, parameters, dims }) => {
+  const count = product(dims)
+  if (!areFloat32(operands) || count < MIN_ELEMENTS) return undefined
+  const { channelsLast, groups, epsilon, activates } = parameters
+  const additions: { readonly name: string; readonly template: JobTemplate }[] = []
+  for (const name of ['skip', 'bias']) {
+    const addend = operands[name]
+    if (addend === undefined) continue
+    const template = binaryTemplate('add', dims, alignedDims(addend.dims, channelsLast), dims)
+    if (template === undefined) return undefined
+    additions.push({ name, template })
+  }
+  const layout = { ...channelsOf(dims, channelsLast), groups }
+  const template = channelsLast ? channelGroupsTemplate(layout, epsilon, activates) : groupsTemplate(layout, epsilon)
+  if (template === undefined) return undefined
+  const activation = activates && !channelsLast ? unaryTemplate(count, ['silu'], 6) : undefined
+  const kernel: Kernel = function* (given, params, context) {
+    const out = context.rawOutput()
+    const sum = context.wanted(GROUP_SUM) ? context.rawOutput(GROUP_SUM) : out
+    const t = given as TensorOperands
+    let data = t.x!
+    let done = true
+    for (const { name, template: addition } of additions) {
+      done &&= yield* isDone(addition, [data, t[name]!], sum, context.threads)
+      data = sum
+    }
+    const inputs = [data, t.scale!, t.shift!, data, data].slice(0, template.inputs.length)
+    done &&= yield* isDone(template, inputs, out, context.threads)
+    if (activation) done &&= yield* isDone(activation, [out], out, context.threads)
+    if (!done) yield* op.run(given, params, withTwo(context, out, sum, GROUP_SUM)) as Paced
   }
   return { kernel, looksAt: [] }
 })

@@ -1,4 +1,4 @@
-import { erf, exp, fma, gelu, log, sigmoid, splat, tanh } from './simd'
+import { erf, exp, fma, gelu, log, sigmoid, silu, splat, tanh } from './simd'
 
 /** Functions of one element by number, as in the list of ../../unary.ts; p and q are their parameters. */
 export const NONE: i32 = 0
@@ -40,7 +40,7 @@ const SHRINK: i32 = 49
 function activate(kind: i32, x: v128): v128 {
   switch (kind) {
     case SILU:
-      return f32x4.mul(x, sigmoid(x))
+      return silu(x)
     case GELU:
       return gelu(x)
     // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u).
