@@ -48,6 +48,8 @@ const PART_CHANNELS = 32
 /** Outputs of a tile of Winograd's algorithm along one axis, and its points. */
 const LINE_SIDE = 4
 const LINE_POINTS = 7
+/** What it costs to transform a tile of a channel, in multiplications; of dilated ones, runs are copied one by one. */
+const LINE_COST = { dense: 56, dilated: 80 }
 /** Panels of tiles that it computes together. */
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
@@ -210,7 +212,7 @@ function winogradRows(across: number, height: number, channels: number, strips: 
   return rows
 }
 
-/** Whether Winograd's algorithm along one axis serves a convolution, and saves a fifth of its multiplications. */
+/** Whether Winograd's algorithm along one axis serves a convolution, and saves more than its transforms cost. */
 function isLine({
   groups,
   channels,
@@ -224,7 +226,8 @@ function isLine({
   if (!isAlone || !isWide || stride !== 1 || dilation > MAX_LINE_DILATION) return false
   const tiles = Math.ceil(positions / (LINE_SIDE * dilation)) * dilation
   const products = Math.ceil(tiles / PANEL) * LINE_POINTS * Math.ceil(kernel / LINE_SIDE)
-  return products <= 0.8 * Math.ceil(positions / PANEL) * kernel
+  const saved = (Math.ceil(positions / PANEL) * kernel - products) * PANEL * channels * m
+  return saved > tiles * (channels + m) * (dilation === 1 ? LINE_COST.dense : LINE_COST.dilated)
 }
 
 /** Blocks of outputs along one axis that fit into scratch memory; see Span in ../assembly/f32/line-winograd.ts. */
