@@ -11,6 +11,8 @@ const builtin = isNode ? process.getBuiltinModule : () => undefined
 export const fs = builtin('node:fs')
 export const path = builtin('node:path')
 export const { fileURLToPath } = builtin('node:url') ?? {}
+const { Buffer } = builtin('node:buffer') ?? {}
+const { fill } = Buffer?.prototype ?? {}
 /** Asked for only when something is read over a network: they take time to load. */
 export const nodeHttp = () => builtin('node:http')
 export const nodeHttps = () => builtin('node:https')
@@ -56,10 +58,31 @@ export const yieldToEventLoop = (): Promise<void> =>
 /** Whether two arrays hold the same bytes: in Node by memcmp, elsewhere in a loop. */
 export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
-  const { Buffer } = builtin('node:buffer') ?? {}
   if (Buffer) return Buffer.compare(a, b) === 0
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
+}
+
+/** Bytes from which on {@link copyBytes} pays for the views that it needs. */
+export const MIN_COPY = 4096
+
+/**
+ * Copies bytes to position `at`. Engines copy memory that threads share word by word, also where they could take longer
+ * steps; to fill a buffer of Node with bytes is one memcpy, which takes a fourth to a half of the time.
+ */
+export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0): void {
+  if (fill && from.length >= MIN_COPY) fill.call(to, from, at, at + from.length)
+  else to.set(from, at)
+}
+
+/**
+ * Memory that holds anything, for an array that is written whole before anybody gets it; undefined where there is only
+ * memory of zeros. The system zeroes pages that it gives anew; memory that comes back from the collector would be
+ * zeroed here.
+ */
+export function unwrittenMemory(bytes: number): ArrayBuffer | undefined {
+  const memory = Buffer?.allocUnsafeSlow(bytes).buffer
+  return memory?.byteLength === bytes ? memory : undefined
 }
 
 /** Lets a signal have any number of listeners; Node warns of more than ten. */

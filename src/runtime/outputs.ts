@@ -1,6 +1,8 @@
 import { fail } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
+import { copyArray } from '../tensor/arrays.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import { copyOf, lendOut, liesInRoom, storageOf } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Feed, valueFrom } from './feeds.ts'
@@ -143,7 +145,7 @@ function writeInto(name: string, value: Value, target: Tensor): Tensor {
   }
   if (value.data === target.data) return target
   if (Array.isArray(target.data)) target.data.splice(0, target.data.length, ...(value.data as string[]))
-  else (target.data as Uint8Array).set(value.data as Uint8Array)
+  else copyArray(value.data as NumericArray, target.data)
   return target
 }
 

@@ -2,7 +2,8 @@ import type { Call } from '../bind/call.ts'
 import { dimsOf, holdAgainst, typeOf } from '../infer/run.ts'
 import type { KernelContext, Packed, State } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
-import type { DType } from '../tensor/dtype.ts'
+import { copyArray } from '../tensor/arrays.ts'
+import type { DType, NumericArray } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 
 /** Thrown where a call does what cannot be repeated with the same tensors; the run is then taken in the usual way. */
@@ -110,6 +111,6 @@ export class RecordedCall implements KernelContext {
 
   private copy(from: Tensor, to: Tensor): void {
     if (from.type !== to.type || !areSameDims(from.dims, to.dims)) throw new Unrepeatable()
-    ;(to.data as Uint8Array).set(from.data as Uint8Array)
+    copyArray(from.data as NumericArray, to.data as NumericArray)
   }
 }

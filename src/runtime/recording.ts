@@ -12,12 +12,12 @@ import {
 } from '../op-kit/define.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
-import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { copyArray, copyOfArray } from '../tensor/arrays.ts'
+import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
 import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
 import { Arena, type FixedJob, fixJob, liesIn } from '../wasm/fixed-jobs.ts'
 import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
-import type { NumericArray } from '../wasm/staging.ts'
 import { liesOnHeap } from './memory.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { lazyTables, type RunPart } from './tables.ts'
@@ -93,7 +93,7 @@ export class Recording {
     try {
       for (let i = 0; i < given.length; i++) {
         const input = this.inputs[i]
-        if (input !== undefined) (input.data as Uint8Array).set((given[i] as Tensor).data as Uint8Array)
+        if (input !== undefined) copyArray((given[i] as Tensor).data as NumericArray, input.data as NumericArray)
       }
       return (yield* this.take()) ? this.results() : undefined
     } catch {
@@ -114,7 +114,9 @@ export class Recording {
 
   /** Copies of the outputs. */
   results(): readonly Tensor[] {
-    return this.outputs.map(({ type, data, dims }) => new Tensor(type, data.slice() as never, dims))
+    return this.outputs.map(
+      ({ type, data, dims }) => new Tensor(type, copyOfArray(data as NumericArray) as never, dims)
+    )
   }
 
   private *take(): Paced<boolean> {

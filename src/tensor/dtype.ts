@@ -96,8 +96,9 @@ export type ElementOf<T extends DType> = T extends 'string'
 
 export type Kind = 'float' | 'int' | 'uint' | 'bool' | 'string' | 'complex'
 
-type NumericArray = Exclude<Storage, string[]>
-type ArrayConstructor = {
+/** Storage of all types but strings. */
+export type NumericArray = Exclude<Storage, string[]>
+export type ArrayConstructor = {
   readonly BYTES_PER_ELEMENT: number
   new (length: number): NumericArray
   new (buffer: ArrayBufferLike, offset?: number, length?: number): NumericArray

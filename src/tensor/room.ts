@@ -1,8 +1,6 @@
-import type { DType, Storage } from './dtype.ts'
+import { copyOfArray } from './arrays.ts'
+import type { DType, NumericArray as Numbers, Storage } from './dtype.ts'
 import { product, stridesOf, Tensor, type Value } from './tensor.ts'
-
-/** Elements that lie in memory of numbers. */
-type Numbers = Exclude<Storage, string[]>
 
 /**
  * Memory in which a tensor grows along one axis: `outer` times room for `capacity` rows of `inner` elements. Rows are
@@ -100,6 +98,7 @@ function denseIn({ array, outer, inner, capacity }: Room, rows: number): Numbers
 /** A tensor of its own with the same elements. */
 export function copyOf(tensor: Tensor): Tensor {
   const room = roomOf(tensor)
-  const data = room && room.outer > 1 ? denseIn(room, tensor.dims[room.axis]) : tensor.data.slice()
-  return new Tensor(tensor.type, data, tensor.dims)
+  if (room && room.outer > 1) return new Tensor(tensor.type, denseIn(room, tensor.dims[room.axis]), tensor.dims)
+  const { data } = tensor
+  return new Tensor(tensor.type, Array.isArray(data) ? data.slice() : copyOfArray(data), tensor.dims)
 }

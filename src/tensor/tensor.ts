@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { rawArray } from './arrays.ts'
 import { type DType, DTYPES, type ElementOf, type Storage, type StorageOf } from './dtype.ts'
 import { type Codes, isCodedFloat, widen } from './floats.ts'
 
@@ -262,7 +263,10 @@ const MAX_ARRAY = 2 ** 33
  */
 export const allocate = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, true)
 
-/** A tensor whose elements the caller writes, every one; strings are undefined until then. */
+/**
+ * A tensor whose elements the caller writes, every one, before anybody else gets it: they may be what was in memory.
+ * Strings are undefined until then.
+ */
 export const allocateRaw = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, false)
 
 function make<T extends DType>(type: T, dims: readonly number[], isFilled: boolean): Tensor<T> {
@@ -277,7 +281,8 @@ function make<T extends DType>(type: T, dims: readonly number[], isFilled: boole
   if (array === undefined && count > MAX_STRINGS)
     fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
   try {
-    const data = array === undefined ? new Array<string>(count) : new array(count * slots)
+    const size = count * slots
+    const data = array === undefined ? new Array<string>(size) : isFilled ? new array(size) : rawArray(array, size)
     if (array === undefined && isFilled) data.fill('' as never)
     return new Tensor(type, data as StorageOf[T], dims)
   } catch (error) {

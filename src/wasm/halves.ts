@@ -1,3 +1,4 @@
+import { copyBytes } from '../host.ts'
 import { convertPaced } from '../kernels/core/convert-paced.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type {
@@ -11,13 +12,13 @@ import type {
   ValueOperands
 } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { convert, convertInto } from '../tensor/convert.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { allocateRaw, product, Tensor, withDims, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
-import { bytesOf } from './staging.ts'
 import { wasm } from './wasm.ts'
 
 /**
@@ -172,7 +173,7 @@ function* widen(from: Tensor, to: Tensor): Generator<void> {
   const { buffer, byteOffset: at } = arrayOf(to)
   const count = codes.length
   // Elsewhere the heap has no room that is needed: they are widened from the end of where they go to.
-  if (!isOnHeap(codes)) new Uint8Array(buffer, at + 2 * count, 2 * count).set(bytesOf(codes))
+  if (!isOnHeap(codes)) copyBytes(bytesOf(codes), new Uint8Array(buffer, at + 2 * count, 2 * count))
   const source = isOnHeap(codes) ? codes.byteOffset : at + 2 * count
   const { widenHalves } = wasm()!.compute().exports
   for (let i = 0; i < count; i += CHUNK) {
@@ -192,7 +193,7 @@ function* narrow(from: Tensor, to: Tensor): Generator<void> {
     if (i > 0) yield
     narrowHalves(at + 4 * i, target + 2 * i, Math.min(CHUNK, codes.length - i), Number(to.type === 'bfloat16'))
   }
-  if (target === at) bytesOf(codes).set(new Uint8Array(buffer, at, 2 * codes.length))
+  if (target === at) copyBytes(new Uint8Array(buffer, at, 2 * codes.length), bytesOf(codes))
 }
 
 /** By the pack of float32, so that plans of a session share what is packed. */

@@ -1,10 +1,10 @@
-import { clock } from '../host.ts'
+import { clock, copyBytes } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { runAlone, runnerOf } from './fixed-jobs.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { jobWatcher } from './job-watcher.ts'
 import {
-  bytesOf,
   copyElements,
   copyFrom,
   copyTo,
@@ -93,7 +93,7 @@ export function* runJob(
     }
     const job = { template, workspace, inputs, out, addresses }
     const isDone = yield* addresses.includes(BY_TILE) ? runStaged(job) : runInPlace(job, threads)
-    if (isDone && outCopy !== undefined) bytesOf(out).set(outCopy)
+    if (isDone && outCopy !== undefined) copyBytes(outCopy, bytesOf(out))
     return isDone ? 'done' : 'failed'
   } finally {
     copies.forEach(heapFree)
@@ -271,7 +271,7 @@ function* runStaged(job: Job): Generator<void, boolean> {
     // An argument is the address of block 0: the kernel adds the offset of block `start` modulo 2^32.
     if (isOutStaged) args[outAt] = outputStage.bytes.byteOffset - start * blockBytes
     if (runner.run(workspace.job, workspace.scratch, start, end) !== 0) return false
-    if (isOutStaged) target.set(outputStage.bytes.subarray(0, (end - start) * blockBytes), start * blockBytes)
+    if (isOutStaged) copyBytes(outputStage.bytes.subarray(0, (end - start) * blockBytes), target, start * blockBytes)
   }
   return true
 }

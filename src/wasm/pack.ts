@@ -1,8 +1,10 @@
+import { copyBytes } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
 import type { PackContext } from '../op-kit/define.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { heapFree, isOnHeap } from './heap.ts'
-import { bytesOf, type NumericArray, stageWhole } from './staging.ts'
+import { type NumericArray, stageWhole } from './staging.ts'
 import { type Compute, wasm } from './wasm.ts'
 import { PANEL } from './workspace.ts'
 
@@ -58,7 +60,7 @@ export function onTheHeap(
   const isServed = compute !== undefined && fromAt !== undefined && toAt !== undefined
   if (isServed) {
     work(compute, fromAt, toAt)
-    if (toCopy) bytesOf(to).set(toCopy.subarray(0, to.byteLength))
+    if (toCopy) copyBytes(toCopy.subarray(0, to.byteLength), bytesOf(to))
   }
   for (const copy of [fromCopy, toCopy]) if (copy) heapFree(copy)
   return isServed

@@ -1,7 +1,9 @@
-import type { Storage } from '../tensor/dtype.ts'
+import { copyBytes, MIN_COPY } from '../host.ts'
+import { bytesOf } from '../tensor/arrays.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import { heapAllocate, isOnHeap } from './heap.ts'
 
-export type NumericArray = Exclude<Storage, string[]>
+export type { NumericArray }
 
 /**
  * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:
@@ -51,13 +53,9 @@ export function copyElements(
     new Int32Array(buffer, byteOffset + offset, to - from).set((array as Int32Array).subarray(from, to))
   } else {
     const { BYTES_PER_ELEMENT: width } = array
-    target.set(new Uint8Array(array.buffer, array.byteOffset + from * width, (to - from) * width), offset)
+    copyBytes(new Uint8Array(array.buffer, array.byteOffset + from * width, (to - from) * width), target, offset)
   }
 }
-
-/** The bytes of an array, in place. */
-export const bytesOf = ({ buffer, byteOffset, byteLength }: NumericArray): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, byteLength)
 
 /** A part of the heap through which arrays pass. */
 export interface Stage {
@@ -68,12 +66,12 @@ export interface Stage {
 
 /** Copies a whole array to `offset` in a part of the heap. */
 export function copyTo(target: Stage, offset: number, array: NumericArray): void {
-  if (array instanceof Float32Array) target.floats.set(array, offset >> 2)
-  else target.bytes.set(bytesOf(array), offset)
+  if (array instanceof Float32Array && array.byteLength < MIN_COPY) target.floats.set(array, offset >> 2)
+  else copyBytes(bytesOf(array), target.bytes, offset)
 }
 
 /** Copies the beginning of a part of the heap to the whole of an array. */
 export function copyFrom(source: Stage, array: NumericArray): void {
-  if (array instanceof Float32Array) array.set(source.floats.subarray(0, array.length))
-  else bytesOf(array).set(source.bytes.subarray(0, array.byteLength))
+  if (array instanceof Float32Array && array.byteLength < MIN_COPY) array.set(source.floats.subarray(0, array.length))
+  else copyBytes(source.bytes.subarray(0, array.byteLength), bytesOf(array))
 }

@@ -42,6 +42,24 @@ describe('outputs', () => {
     for (const output of Object.values(first)) expect(liesOnHeap(output)).toBe(false)
   })
 
+  test('of any size have memory of their own, that of later runs is another one', async () => {
+    const session = await create()
+    const rows = ids(...Array.from({ length: 2000 }, (_, i) => i % ROWS))
+    const all = Array.from({ length: 2000 * WIDTH }, (_, i) => i % (ROWS * WIDTH))
+    const seen = new Set<unknown>()
+    // The third run is recorded, and others repeat it.
+    for (let run = 0; run < 5; run++) {
+      const outputs = await session.run({ ids: rows })
+      expect(data(outputs.rows)).toEqual(all)
+      for (const { data: array } of Object.values(outputs)) {
+        const { buffer, byteOffset, byteLength } = array as Float32Array
+        expect([buffer instanceof ArrayBuffer, byteOffset, buffer.byteLength]).toEqual([true, 0, byteLength])
+        expect(seen.has(buffer)).toBe(false)
+        seen.add(buffer)
+      }
+    }
+  })
+
   test('are written into tensors that the caller gives, which are returned', async () => {
     const session = await create()
     const rows = new Tensor('float32', new Float32Array(100 * WIDTH).fill(7), [100, WIDTH])

@@ -1,12 +1,13 @@
+import { copyBytes } from '../../host.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
+import { bytesOf } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
 import { arrayOf, selectorFor } from '../selector.ts'
-import { bytesOf } from '../staging.ts'
 import { isElementWidth, stridedTemplate } from './strided.ts'
 import { linesTemplate } from './transpose.ts'
 
@@ -50,7 +51,7 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
           if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), place, context.threads)
           before += line
         }
-        if (!isOnHeap(array)) bytesOf(array).set(target.subarray(0, array.byteLength))
+        if (!isOnHeap(array)) copyBytes(target.subarray(0, array.byteLength), bytesOf(array))
       } finally {
         if (!isOnHeap(array)) heapFree(target)
       }
@@ -111,7 +112,7 @@ function onHeap(tensor: Tensor): Uint8Array | undefined {
   const bytes = bytesOf(arrayOf(tensor))
   if (isOnHeap(bytes)) return bytes
   const copy = heapAllocate(bytes.byteLength, { zero: false })
-  copy?.set(bytes)
+  if (copy) copyBytes(bytes, copy)
   return copy
 }
 

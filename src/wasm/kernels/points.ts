@@ -1,10 +1,10 @@
 import type { Paced } from '../../kernels/core/pace.ts'
 import { entriesOf, firstEntry, type PointSums, type SumPoints, sumPoints } from '../../kernels/core/point-sums.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
+import { copyArray } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import { arrayOf, runHere, type Selector } from '../selector.ts'
-import { bytesOf } from '../staging.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { LINE_FLOPS, resampleTemplate, ROW_FLOPS } from './resample.ts'
 import { matrixTemplate } from './transpose.ts'
@@ -35,11 +35,11 @@ export const selectSampled: Selector = ({ op, operands, dims }) => {
             : new Tensor('float32', allocate(arrayOf(tensor).length) as Float32Array<ArrayBuffer>, tensor.dims)
         const from = placed(x)
         const to = placed(out)
-        if (from !== x) bytesOf(arrayOf(from)).set(bytesOf(arrayOf(x)))
+        if (from !== x) copyArray(arrayOf(x), arrayOf(from))
         const own = { ...withOutput(context, to), sumPoints: fastSums(context.threads, allocate) }
         const rest = op.run({ ...given, x: from }, parameters, own)
         if (rest) yield* rest
-        if (to !== out) bytesOf(arrayOf(out)).set(bytesOf(arrayOf(to)))
+        if (to !== out) copyArray(arrayOf(to), arrayOf(out))
       } finally {
         free()
       }

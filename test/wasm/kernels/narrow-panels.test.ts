@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../../src/index.ts'
+import { bytesOf } from '../../../src/tensor/arrays.ts'
 import { convert } from '../../../src/tensor/convert.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { heapStats } from '../../../src/wasm/heap.ts'
 import { packFactor } from '../../../src/wasm/kernels/matrix.ts'
-import { bytesOf } from '../../../src/wasm/staging.ts'
 import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { expectEqual, noise, onHeap } from '../compare.ts'
 

@@ -1,0 +1,31 @@
+import { copyBytes, MIN_COPY, unwrittenMemory } from '../host.ts'
+import type { ArrayConstructor, NumericArray } from './dtype.ts'
+
+/** The bytes of an array, in place. */
+export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+
+/** Copies all elements of an array to the beginning of another one of the same type. */
+export function copyArray(from: NumericArray, to: NumericArray): void {
+  if (from.byteLength < MIN_COPY) (to as Uint8Array).set(from as Uint8Array)
+  else copyBytes(bytesOf(from), bytesOf(to))
+}
+
+/** Bytes from which on to zero memory takes longer than to ask Node for it, and up to which systems reuse memory. */
+const MIN_UNWRITTEN = 1 << 16
+const MAX_UNWRITTEN = 1 << 30
+
+/** An array of memory of its own that the caller writes, every element, before anybody else gets it. */
+export function rawArray(of: ArrayConstructor, length: number): NumericArray {
+  const bytes = length * of.BYTES_PER_ELEMENT
+  const memory = bytes >= MIN_UNWRITTEN && bytes <= MAX_UNWRITTEN ? unwrittenMemory(bytes) : undefined
+  return memory ? new of(memory) : new of(length)
+}
+
+/** An array of its own with the same elements. */
+export function copyOfArray(array: NumericArray): NumericArray {
+  if (array.byteLength < MIN_UNWRITTEN) return array.slice()
+  const copy = rawArray(array.constructor as unknown as ArrayConstructor, array.length)
+  copyArray(array, copy)
+  return copy
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { copyBytes, MIN_COPY } from '../../src/host.ts'
+import { bytesOf, copyArray, copyOfArray, rawArray } from '../../src/tensor/arrays.ts'
+import type { ArrayConstructor, NumericArray } from '../../src/tensor/dtype.ts'
+
+const LENGTHS = [0, 1, MIN_COPY - 1, MIN_COPY, MIN_COPY + 1, 3 * MIN_COPY + 5]
+const numbered = (memory: ArrayBufferLike): Uint8Array => new Uint8Array(memory).map((_, i) => i % 251)
+
+describe('bytes are copied', () => {
+  test.each(['own', 'shared'])('from %s memory, whatever their number and place, and no others', kind => {
+    const size = 4 * MIN_COPY + 64
+    const bytes = numbered(new ArrayBuffer(size))
+    const memory = kind === 'shared' ? new Uint8Array(new SharedArrayBuffer(size)) : new Uint8Array(size)
+    memory.set(bytes)
+    for (const length of LENGTHS) {
+      for (const [from, at] of [
+        [0, 0],
+        [3, 17]
+      ]) {
+        const to = new Uint8Array(size).fill(255)
+        copyBytes(memory.subarray(from, from + length), to, at)
+        const expected = new Uint8Array(size).fill(255)
+        expected.set(bytes.subarray(from, from + length), at)
+        expect(to).toEqual(expected)
+        // And back.
+        memory.set(bytes)
+        copyBytes(to.subarray(at, at + length), memory, from)
+        expect(new Uint8Array(memory)).toEqual(bytes)
+      }
+    }
+  })
+
+  test('to where there is no room for them: not at all', () => {
+    for (const length of LENGTHS.slice(1)) {
+      const to = new Uint8Array(length)
+      expect(() => copyBytes(new Uint8Array(length).fill(1), to, 1)).toThrow(RangeError)
+      expect(to.every(byte => byte === 0)).toBe(true)
+    }
+  })
+})
+
+describe('arrays', () => {
+  const TYPES = [Uint8Array, Uint16Array, Float32Array, BigInt64Array] as readonly ArrayConstructor[]
+  const isAlone = ({ buffer, byteOffset, byteLength }: NumericArray): boolean =>
+    buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength
+
+  test.each([0, 10, 1 << 13, 1 << 18])('of %i elements have memory of their own', length => {
+    for (const of of TYPES) {
+      const [first, second] = [rawArray(of, length), rawArray(of, length)]
+      expect(first).toBeInstanceOf(of)
+      expect([first.length, isAlone(first), isAlone(second)]).toEqual([length, true, true])
+      expect(first.buffer).not.toBe(second.buffer)
+    }
+  })
+
+  test.each([0, 10, 1 << 13, 1 << 18])('of %i elements are copied, from memory that threads share too', length => {
+    for (const of of TYPES) {
+      const source = new of(new SharedArrayBuffer(length * of.BYTES_PER_ELEMENT + 64), 64, length)
+      const bytes = bytesOf(source)
+      for (let i = 0; i < bytes.length; i++) bytes[i] = i % 251
+      const copy = copyOfArray(source)
+      expect(copy).toBeInstanceOf(of)
+      expect(isAlone(copy)).toBe(true)
+      const other = new of(length)
+      copyArray(source, other)
+      for (const made of [copy, other]) expect(Buffer.compare(bytesOf(made), bytes)).toBe(0)
+    }
+  })
+})
