@@ -128,6 +128,8 @@ export interface Compute extends JobRunner {
     zero3: number,
     to: number
   ): void
+  /** Packs up to six rows of bytes without zero points into a strip; see assembly/int8/dot-strips.ts. */
+  packDotStrip(w: number, k: number, rows: number, flip: number, to: number): void
   /**
    * Transforms up to four rows of 3 x 3 weights of bytes, less their zero points, for Winograd's algorithm; see
    * assembly/int8/winograd.ts.

@@ -1,10 +1,11 @@
 import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import { channelsFirstDims, type ChannelsParams } from '../../op-kit/channels-last.ts'
-import type { Op, Pack, Selection } from '../../op-kit/define.ts'
+import type { Op, Pack, PackContext, Packed, Selection } from '../../op-kit/define.ts'
 import { convert } from '../../tensor/convert.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
+import { DOT_KINDS, dotKind } from '../dots.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import {
@@ -20,8 +21,15 @@ import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv.ts'
 
-/** Output channels of a strip. */
+/** Output channels of a strip, and of one for dot products of four bytes. */
 const STRIP = 4
+const DOT_STRIP = 6
+/** Four elements of as many channels, and sums of as many. */
+const DOT_BYTES = 4
+/** Output channels from which dot products take less time than Winograd's algorithm. */
+const MIN_DOT_CHANNELS = 64
+/** What turns a code of uint8 into one of int8. */
+const FLIP = 128
 /** Nanoseconds that packing a weight takes. */
 const COST_OF_WEIGHT = 1
 /** Most panels of a block, and their bytes, which stay in the second cache. */
@@ -91,11 +99,15 @@ function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boolean, h
     if (!('w' in given) || 'wZero' in given !== hasZeros) return undefined
     const { w, wZero } = given
     const k = channels * taps
+    const zeros = zerosOf(wZero, groups * m)
+    const flip = w.type === 'uint8' ? FLIP : 0
+    const isNarrow = isWinograd && m < MIN_DOT_CHANNELS
+    if (!isNarrow && dotKind() !== 'none' && zeros.every(zero => zero === flip))
+      return yield* packForDots(w, flip, { groups, m, k }, allocate)
     const strips = Math.ceil(m / STRIP)
     const depth = isWinograd ? channels : k
     const stripBytes = Math.ceil(depth / 2) * STRIP * 4
     const packed = allocate('int16', [isWinograd ? POINTS : groups, strips, Math.ceil(depth / 2), STRIP, 2])
-    const zeros = zerosOf(wZero, groups * m)
     for (let strip = 0; strip < groups * strips; strip++) {
       if (strip > 0 && strip % Math.ceil(QUANTUM / (COST_OF_WEIGHT * STRIP * k)) === 0) yield
       const channel = Math.floor(strip / strips) * m + (strip % strips) * STRIP
@@ -111,6 +123,29 @@ function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boolean, h
     }
     return { w: packed }
   }
+}
+
+/** Puts weights without zero points, but for `flip`, into strips for dot products. */
+function* packForDots(
+  w: Tensor,
+  flip: number,
+  { groups, m, k }: { readonly groups: number; readonly m: number; readonly k: number },
+  allocate: PackContext['allocate']
+): Generator<void, Packed | undefined> {
+  const strips = Math.ceil(m / DOT_STRIP)
+  const fours = Math.ceil(k / DOT_BYTES) + 1
+  const packed = allocate('int8', [groups, strips, fours, DOT_STRIP, DOT_BYTES])
+  for (let strip = 0; strip < groups * strips; strip++) {
+    if (strip > 0 && strip % Math.ceil(QUANTUM / (COST_OF_WEIGHT * DOT_STRIP * k)) === 0) yield
+    const row = (strip % strips) * DOT_STRIP
+    const channel = Math.floor(strip / strips) * m + row
+    const isDone = onTheHeap(w, packed, (compute, source, target) => {
+      const to = target + strip * fours * DOT_STRIP * DOT_BYTES
+      compute.packDotStrip(source + channel * k, k, Math.min(DOT_STRIP, m - row), flip, to)
+    })
+    if (!isDone) return undefined
+  }
+  return { w: packed }
 }
 
 /** The zero point of each output channel. */
@@ -136,10 +171,11 @@ function convKernel(
   return jobKernel(op, (given, packed) => {
     const operands = operandsOf(given)
     const { x, w, xZero, wZero } = operands
-    const template = packed ? usual : plain
+    const hasDots = packed?.w.type === 'int8'
+    const template = packed && !hasDots ? usual : plain
     const args = template.args
       .with(ARGUMENT_OF_ZERO, xZero ? Number(xZero.data[0]) : 0)
-      .with(ARGUMENT_OF_PACKED, Number(packed !== undefined))
+      .with(ARGUMENT_OF_PACKED, hasDots ? 1 + DOT_KINDS[dotKind()] : Number(packed !== undefined))
     const [first, zeros] = [arrayOf(x!), packed ? NO_ZEROS : zerosOf(wZero, channels)]
     const numbers = type === 'int32' ? zeros : numbersOf(operands, channels, type, range)
     return { template: { ...template, args }, inputs: [first, arrayOf(packed?.w ?? w!), zeros, numbers] }

@@ -58,6 +58,12 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
       expectEqual(['onnx', 'ConvInteger', 10], [...inputs, ...zeros], { ...options, constants: { w: 1, wZero: 3 } }, 0)
     })
 
+    test.each(CASES)('have the sums of the reference where weights have no zero points: %s', (_, x, w, attributes) => {
+      const zero = one(weights, weights === 'int8' ? 0 : 128)
+      const inputs = [codes(data, x, 1), codes(weights, w, 2), codes(data, [], 3), zero]
+      expectEqual(['onnx', 'ConvInteger', 10], inputs, { region, attributes, constants: { w: 1, wZero: 3 } }, 0)
+    })
+
     test.each([917, 918])('have exact sums of %i channels where all codes are the largest, zero points least', n => {
       const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
       const x = new Tensor(data, new Array<number>(n * 16).fill(high(data)), [1, n, 4, 4])

@@ -43,4 +43,28 @@ describe.each(['unsigned', 'signed'] as const)('dot products that take the secon
     }
     expect(dotKind).toHaveBeenCalled()
   })
+
+  test.each(BYTE_PAIRS)('give the sums of the reference, of convolutions of %s by %s', (data, weights) => {
+    const hasDots = wasm()?.compute().exports.dot(1, 1, 0) === 1
+    vi.mocked(dotKind).mockReturnValue(hasDots ? kind : 'none')
+    for (const [x, w, attributes] of CONVOLUTIONS) {
+      const padding = one(data, (data === 'int8') === (kind === 'signed') ? 77 : data === 'int8' ? -51 : 205)
+      const inputs = [sevenBits(data, x, kind), codes(weights, w, 2), padding]
+      const zero = weights === 'int8' ? undefined : one(weights, 128)
+      const constants = { w: 1, ...(zero && { wZero: 3 }) }
+      expectEqual(['onnx', 'ConvInteger', 10], [...inputs, zero], { region: 'heap', attributes, constants }, 0)
+    }
+    expect(dotKind).toHaveBeenCalled()
+  })
 })
+
+const CONVOLUTIONS = [
+  [[1, 40, 7, 9], [13, 40, 1, 1], {}],
+  [[2, 17, 8, 8], [6, 17, 1, 1], { strides: [2, 2] }],
+  [[2, 5, 9, 11], [7, 5, 3, 3], { pads: [1, 1, 1, 1] }],
+  [[2, 17, 14, 14], [18, 17, 3, 3], { pads: [1, 1, 1, 1] }],
+  [[1, 18, 7, 7], [131, 18, 1, 1], {}],
+  [[1, 8, 7, 7], [134, 4, 2, 2], { group: 2 }],
+  [[1, 3, 40, 50], [5, 3, 2, 2], {}],
+  [[2, 12, 10, 13], [9, 4, 3, 3], { pads: [1, 1, 1, 1], group: 3, strides: [2, 1] }]
+] as const

@@ -8,8 +8,8 @@ import { Windows } from '../windows'
 export class ByteConvArguments {
   x: usize
   /**
-   * [groups][m][channels][taps], or packed in strips of four output channels by `packByteStrip`, group by group, or by
-   * `packByteWinograd`.
+   * [groups][m][channels][taps], or packed, group by group, in strips of four output channels by `packByteStrip` or of
+   * six by `packDotStrip`, or by `packByteWinograd`.
    */
   w: usize
   /** int32: the zero point of each output channel; not read where W is packed. */
@@ -30,6 +30,7 @@ export class ByteConvArguments {
   channels: u32
   m: u32
   groups: u32
+  /** Whether W is packed; 2 and 3: for dot products (./dots.ts), whose second factors are uint8, int8. */
   isPacked: u32
   /** Panels, or rows of Winograd's tiles, of a block. */
   panels: u32
@@ -44,6 +45,13 @@ export class ByteConvArguments {
   yUnit: usize
   /** Those of Windows follow. */
   inD: i32
+}
+
+/** `dots` of ./product-arguments.ts. */
+// @ts-ignore: decorator
+@inline
+export function dotsOf(args: ByteConvArguments): u32 {
+  return args.isPacked > 1 ? args.isPacked - 1 : 0
 }
 
 /** Strips of four output channels in each part but the last. */

@@ -1,10 +1,12 @@
 import { EVERY_OTHER, planTaps, SIDE_BY_SIDE, TAP, Windows, ZEROS } from '../windows'
-import { ByteConvArguments, stripsOfPart, windowsOfBytes } from './conv-arguments'
+import { ByteConvArguments, dotsOf, stripsOfPart, windowsOfBytes } from './conv-arguments'
+import { dotStripByPanel, dotStripBytes } from './dot-strips'
+import { DOT_STRIP, flipOfDots, zeroOfDots } from './dots'
 import { finishRows } from './requantize'
 import { packByteStrip, stripByPanel, stripBytes } from './strips'
 
-/** Scratch memory: a tile of sums; then taps, four rows of weights, and panels. */
-const TAPS: usize = 128
+/** Scratch memory: a tile of sums of up to six channels; then taps, four rows of weights, and panels. */
+const TAPS: usize = 192
 
 /**
  * Computes blocks `from … to - 1`: some panels of eight output positions by a part of the channels of a group, counted
@@ -15,7 +17,7 @@ export function byteConvPanels(args: ByteConvArguments, scratch: usize, from: u3
   const positions = <u32>(windows.outD * windows.outH * windows.outW)
   const allPanels = (positions + 7) >> 3
   const perPlane = (allPanels + args.panels - 1) / args.panels
-  const partRows = stripsOfPart(args) << 2
+  const partRows = rowsOfPart(args)
   while (from < to) {
     const unit = from / args.parts
     const part = from % args.parts
@@ -24,9 +26,18 @@ export function byteConvPanels(args: ByteConvArguments, scratch: usize, from: u3
     const first = (unit % perPlane) * args.panels
     const count = min(args.panels, allPanels - first)
     const strip = writePanels(args, windows, plane, first, count, positions, scratch)
-    multiplyPanels(args, windows, plane, first, count, positions, part * partRows, last * partRows, strip, scratch)
+    if (dotsOf(args))
+      dotPanels(args, windows, plane, first, count, positions, part * partRows, last * partRows, strip, scratch)
+    else multiplyPanels(args, windows, plane, first, count, positions, part * partRows, last * partRows, strip, scratch)
     from += last - part
   }
+}
+
+/** Output channels in each part but the last: a whole number of strips. */
+function rowsOfPart(args: ByteConvArguments): u32 {
+  if (!dotsOf(args)) return stripsOfPart(args) << 2
+  const strips = (args.m + DOT_STRIP - 1) / DOT_STRIP
+  return ((strips + args.parts - 1) / args.parts) * DOT_STRIP
 }
 
 /**
@@ -46,13 +57,15 @@ function writePanels(
   const tapCount = <u32>(windows.kD * windows.kH * windows.kW)
   const strip = taps + ((<usize>tapCount * TAP + 15) & ~15)
   const k = args.channels * tapCount
-  const bytes = stripBytes(k) << 1
+  const dots = dotsOf(args)
+  const bytes = dots ? dotPanelBytes(k) : stripBytes(k) << 1
   const x =
     args.x + <usize>(plane / args.groups) * args.xImage + <usize>((plane % args.groups) * args.channels) * args.xChannel
   let panel = strip + stripBytes(k)
   for (let p = first; p < first + count; p++, panel += bytes) {
     planTaps(windows, <i32>args.xUnit, p << 3, min<u32>(8, positions - (p << 3)), taps)
-    writePanel(args, x, taps, tapCount, k, panel)
+    if (dots) writeDotPanel(args, x, taps, tapCount, k, panel)
+    else writePanel(args, x, taps, tapCount, k, panel)
   }
   return strip
 }
@@ -83,6 +96,44 @@ function writePanel(args: ByteConvArguments, x: usize, taps: usize, tapCount: u3
     const q = i16x8.sub(isSigned ? i16x8.extend_low_i8x16_s(codes) : i16x8.extend_low_i8x16_u(codes), zero)
     v128.store(panel, i16x8.shuffle(p, q, 0, 8, 1, 9, 2, 10, 3, 11))
     v128.store(panel, i16x8.shuffle(p, q, 4, 12, 5, 13, 6, 14, 7, 15), 16)
+    panel += 32
+  }
+}
+
+/** Bytes of a panel for dot products of four bytes. */
+// @ts-ignore: decorator
+@inline
+function dotPanelBytes(k: u32): usize {
+  return (<usize>((k + 3) >> 2)) << 5
+}
+
+/** {@link writePanel} for dot products: four rows together, as codes of the type that second factors have. */
+function writeDotPanel(args: ByteConvArguments, x: usize, taps: usize, tapCount: u32, k: u32, panel: usize): void {
+  const unit = args.xUnit
+  const mask = i8x16.splat(<i8>flipOfDots(args.isSigned != 0, dotsOf(args)))
+  const padding = i8x16.splat(<i8>args.zero)
+  const end = taps + <usize>tapCount * TAP
+  let tap = taps
+  let r0 = padding
+  let r1 = padding
+  let r2 = padding
+  for (let i: u32 = 0; i < k; i++) {
+    const codes = columnsOf(x, tap, unit, padding)
+    tap += TAP
+    if (tap == end) {
+      tap = taps
+      x += args.xChannel
+    }
+    const place = i & 3
+    if (place == 0) r0 = codes
+    else if (place == 1) r1 = codes
+    else if (place == 2) r2 = codes
+    // Weights have 0 beside last rows that are no four.
+    if (place != 3 && i + 1 < k) continue
+    const low = i8x16.shuffle(r0, r1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+    const high = i8x16.shuffle(r2, codes, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+    v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11)))
+    v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15)), 16)
     panel += 32
   }
 }
@@ -168,6 +219,40 @@ function multiplyPanels(
       finishRows(args, scratch, channel + row, rows, min<u32>(8, positions - position), at)
     }
     if (args.isPacked) a += weights
+  }
+}
+
+/** {@link multiplyPanels} by dot products, six channels at a time, whose weights are packed and have no zero points. */
+function dotPanels(
+  args: ByteConvArguments,
+  windows: Windows,
+  plane: u32,
+  first: u32,
+  count: u32,
+  positions: u32,
+  from: u32,
+  to: u32,
+  strip: usize,
+  scratch: usize
+): void {
+  const k = args.channels * <u32>(windows.kD * windows.kH * windows.kW)
+  const weights = dotStripBytes(k)
+  const bytes = dotPanelBytes(k)
+  const m = min(args.m, to)
+  const group = plane % args.groups
+  const channel = group * args.m
+  const y = args.y + <usize>(plane / args.groups) * args.yImage
+  const zero = zeroOfDots(args.zero, args.isSigned != 0, dotsOf(args))
+  let a = args.w + <usize>(group * ((args.m + DOT_STRIP - 1) / DOT_STRIP) + from / DOT_STRIP) * weights
+  for (let row = from; row < m; row += DOT_STRIP, a += weights) {
+    const rows = min<u32>(DOT_STRIP, m - row)
+    let panel = strip + stripBytes(k)
+    for (let p: u32 = 0; p < count; p++, panel += bytes) {
+      const position = (first + p) << 3
+      dotStripByPanel(a, panel, panel + bytes, zero, scratch)
+      const at = y + <usize>(channel + row) * args.yChannel + <usize>position * args.yUnit
+      finishRows(args, scratch, channel + row, rows, min<u32>(8, positions - position), at)
+    }
   }
 }
 

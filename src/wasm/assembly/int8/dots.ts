@@ -10,9 +10,9 @@ import { elementBytes, finishPanel } from './scale'
  */
 
 /** Rows of A that are computed together: twelve sums in registers, as the instruction takes five cycles. */
-const STRIP: u32 = 6
+export const DOT_STRIP: u32 = 6
 /** Bytes of four elements of the rows of a strip. */
-const STEP: usize = 24
+export const STEP: usize = 24
 /** Scratch memory: sums of up to 132 rows by a panel, eight a row; sums of the rows; the rows in strips. */
 const ROW_SUMS: usize = 4224
 const ROWS: usize = ROW_SUMS + 640
@@ -101,55 +101,72 @@ function sumsOfFours(codes: v128): v128 {
   return i32x4.extadd_pairwise_i16x8_s(i16x8.extadd_pairwise_i8x16_s(codes))
 }
 
-/** 128 where codes of A are turned into those of the other type. */
-// @ts-ignore: decorator
-@inline
-function flipOf(args: ByteProductArguments): u32 {
-  return (args.isSigned != 0) == (args.dots == SIGNED) ? 0 : 128
-}
-
 /** `dots` of the arguments where the engine takes second factors as int8. */
 const SIGNED: u32 = 2
 
-/** The zero point of A, turned as its codes are. */
+/** 128 where codes are turned into those of the type as which the engine takes second factors; else 0. */
+// @ts-ignore: decorator
+@inline
+export function flipOfDots(isSigned: bool, dots: u32): u32 {
+  return isSigned == (dots == SIGNED) ? 0 : 128
+}
+
+/** A zero point, turned as its codes are. */
+// @ts-ignore: decorator
+@inline
+export function zeroOfDots(zero: i32, isSigned: bool, dots: u32): i32 {
+  return isSigned == (dots == SIGNED) ? zero : isSigned ? zero + 128 : zero - 128
+}
+
 function zeroOf(args: ByteProductArguments): i32 {
-  return codeIn(args.aZero, args.isSigned != 0) + (flipOf(args) == 0 ? 0 : args.isSigned != 0 ? 128 : -128)
+  const isSigned = args.isSigned != 0
+  return zeroOfDots(codeIn(args.aZero, isSigned), isSigned, args.dots)
 }
 
 /** Puts rows of A into strips, [ceil(k / 4)][6][4], and their sums, less zero points, in front. */
 export function packDotRows(args: ByteProductArguments, a: usize, rows: u32, scratch: usize): void {
   const k = args.k
-  const flip = flipOf(args)
+  const flip = flipOfDots(args.isSigned != 0, args.dots)
   const isSigned = args.dots == SIGNED
   const strip = <usize>((k + 3) >> 2) * STEP
   const zero = zeroOf(args) * k
-  const mask = i8x16.splat(<i8>flip)
   for (let r: u32 = 0; r < rows; r++, a += args.aRow) {
-    let to = scratch + ROWS + (r / STRIP) * strip + ((r % STRIP) << 2)
-    let sums = i32x4.splat(0)
-    let i: u32 = 0
-    if (args.aElement == 1) {
-      for (; i + 16 <= k; i += 16, to += 4 * STEP) {
-        const codes = v128.xor(v128.load(a + i), mask)
-        const pairs = isSigned ? i16x8.extadd_pairwise_i8x16_s(codes) : i16x8.extadd_pairwise_i8x16_u(codes)
-        sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(pairs))
-        v128.store32_lane(to, codes, 0)
-        v128.store32_lane(to, codes, 1, STEP)
-        v128.store32_lane(to, codes, 2, 2 * STEP)
-        v128.store32_lane(to, codes, 3, 3 * STEP)
-      }
-    }
-    let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
-    sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
-    for (; i < k; i += 4, to += STEP) {
-      store<u32>(to, 0)
-      for (let j: u32 = 0; j < min<u32>(4, k - i); j++) {
-        store<u8>(to + j, load<u8>(a + <usize>(i + j) * args.aElement) ^ <u8>flip)
-        sum += codeIn(to + j, isSigned)
-      }
-    }
-    store<i32>(scratch + ROW_SUMS + (r << 2), sum - zero)
+    const to = scratch + ROWS + (r / DOT_STRIP) * strip + ((r % DOT_STRIP) << 2)
+    store<i32>(scratch + ROW_SUMS + (r << 2), spreadRow(a, args.aElement, k, flip, isSigned, to) - zero)
   }
+}
+
+/**
+ * Puts a row of k bytes, `step` bytes apart, into a strip, four by four. A last four is filled up with 0.
+ * @param flip 128 where codes are turned into those of the other type; else 0
+ * @param isSigned whether they are int8 then
+ * @returns their sum
+ */
+export function spreadRow(row: usize, step: usize, k: u32, flip: u32, isSigned: bool, to: usize): i32 {
+  const mask = i8x16.splat(<i8>flip)
+  let sums = i32x4.splat(0)
+  let i: u32 = 0
+  if (step == 1) {
+    for (; i + 16 <= k; i += 16, to += 4 * STEP) {
+      const codes = v128.xor(v128.load(row + i), mask)
+      const pairs = isSigned ? i16x8.extadd_pairwise_i8x16_s(codes) : i16x8.extadd_pairwise_i8x16_u(codes)
+      sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(pairs))
+      v128.store32_lane(to, codes, 0)
+      v128.store32_lane(to, codes, 1, STEP)
+      v128.store32_lane(to, codes, 2, 2 * STEP)
+      v128.store32_lane(to, codes, 3, 3 * STEP)
+    }
+  }
+  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
+  sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
+  for (; i < k; i += 4, to += STEP) {
+    store<u32>(to, 0)
+    for (let j: u32 = 0; j < min<u32>(4, k - i); j++) {
+      store<u8>(to + j, load<u8>(row + <usize>(i + j) * step) ^ <u8>flip)
+      sum += codeIn(to + j, isSigned)
+    }
+  }
+  return sum
 }
 
 /** Rows that {@link packDotRows} has put into the scratch memory, by panels `from … to - 1` of B. */
@@ -164,7 +181,7 @@ export function dotPanels(args: ByteProductArguments, c: usize, from: u32, to: u
     const high = i32x4.neg(i32x4.mul(zero, v128.load(end, 16)))
     let at = scratch
     let a = scratch + ROWS
-    for (let i: u32 = 0; i < rows; i += STRIP, a += strip, at += STRIP << 5) {
+    for (let i: u32 = 0; i < rows; i += DOT_STRIP, a += strip, at += DOT_STRIP << 5) {
       if (rows - i > 2) sixRows(a, panel, end, low, high, at)
       else twoRows(a, panel, end, low, high, at)
     }
@@ -260,7 +277,7 @@ function sixRows(a: usize, p: usize, end: usize, low: v128, high: v128, to: usiz
 
 // @ts-ignore: decorator
 @inline
-function storeRow(to: usize, low: v128, high: v128): void {
+export function storeRow(to: usize, low: v128, high: v128): void {
   v128.store(to, low)
   v128.store(to, high, 16)
 }
