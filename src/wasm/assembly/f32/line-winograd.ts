@@ -18,8 +18,8 @@ import { NONE } from './unary'
 const POINTS: usize = 7
 /** Outputs of a tile, and taps of a group. */
 const SIDE: u32 = 4
-/** Greatest depth of a product: eight columns of so many rows stay in the first cache. */
-const DEPTH: usize = 256
+/** Depth of a sum. Sums of such spans are added up, so that rounding errors grow with the depth of a span. */
+const DEPTH: usize = 128
 /** Bytes behind a panel, lest the same lines of all panels share a set of the cache. */
 const APART: usize = 64
 /** Bytes behind lines, which vectors may reach beyond. */
@@ -238,7 +238,7 @@ function multiplyPart(args: ConvArguments, span: Span, part: u32): void {
       let v = span.v + p * span.panelsOfPoint + (k0 << 5)
       let to = span.product + p * ofPoint
       for (const end = to + row; to < end; to += 32, v += span.panel)
-        rowsByPanel(w + (k0 << 4), 4, 16, k << 4, v, to, row, count << 2, 8, depth, k0 > 0, 0)
+        rowsByPanel(w + (k0 << 4), 4, 16, k << 4, v, to, row, count << 2, 8, depth, k0 > 0, span.lines)
     }
   }
   const m = first << 2
