@@ -45,6 +45,7 @@ import { selectMoe, selectQMoe } from './kernels/experts.ts'
 import { selectFolded } from './kernels/folded.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
 import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
+import { selectBilinear } from './kernels/grid-sample.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectJoinedMatMul } from './kernels/joined-products.ts'
 import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-models.ts'
@@ -278,7 +279,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['RNN', selectRnn],
   ['Resize', selectResampled],
   ['Interpolate', selectResampled],
-  ['GridSample', selectSampled],
+  ['GridSample', either(selectBilinear, selectSampled)],
   ['RoiAlign', either(selectRoiAlign, selectSampled)],
   ['ROIAlignRotated', selectSampled]
 ])

@@ -26,6 +26,7 @@ const COMPUTING = {
   channelNorm: 21,
   channelGroups: 22,
   regions: 30,
+  sampleGrid: 31,
   lines: 40,
   convTranspose: 41,
   compare: 42,

@@ -13,6 +13,7 @@ import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwis
 import { winogradLines } from './f32/line-winograd'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { GateArguments, gateRows } from './f32/gate'
+import { GridArguments, sampleGrid } from './f32/grid'
 import { findHighest, HighestArguments } from './f32/highest'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { radialRows, RadialArguments } from './f32/radial'
@@ -148,6 +149,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 22:
       normalizeChannelGroups(changetype<ChannelGroupsArguments>(args), scratch, from, to)
       break
+    case 31:
+      return sampleGrid(changetype<GridArguments>(args), scratch, from, to)
     case 30:
       return alignRegions(changetype<RegionArguments>(args), scratch, from, to)
     case 40:

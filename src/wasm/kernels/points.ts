@@ -1,10 +1,12 @@
 import type { Paced } from '../../kernels/core/pace.ts'
 import { entriesOf, firstEntry, type PointSums, type SumPoints, sumPoints } from '../../kernels/core/point-sums.ts'
+import type { Selection } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { copyArray } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
-import { arrayOf, runHere, type Selector } from '../selector.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, type Candidate, runHere, type Selector, type TensorOperands } from '../selector.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { LINE_FLOPS, resampleTemplate, ROW_FLOPS } from './resample.ts'
 import { matrixTemplate } from './transpose.ts'
@@ -15,7 +17,7 @@ const MIN_ELEMENTS = 1 << 8
 const MAX_TILE = 1 << 10
 
 /** Planes from which sums of rows of planes, for which the data are transposed, are faster. */
-const MIN_ROW = 32
+export const MIN_ROW = 32
 
 /**
  * Operators that sum weighted elements around points, of float32: they run themselves, with a faster kernel of these
@@ -44,6 +46,25 @@ export const selectSampled: Selector = ({ op, operands, dims }) => {
         free()
       }
     }
+  }
+}
+
+/**
+ * A kernel that computes a call by one job; where the job stops, the kernel for sums of points does, or the reference.
+ * @param names operands that the job reads, in its order
+ */
+export function orSampled(call: Candidate, names: readonly string[], template: JobTemplate): Selection {
+  const { op } = call
+  const sampled = selectSampled(call)?.kernel ?? op.run.bind(op)
+  return {
+    *kernel(given, parameters, context): Paced {
+      const inputs = names.map(name => arrayOf((given as TensorOperands)[name]!))
+      const out = context.rawOutput()
+      if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') return
+      const rest = sampled(given, parameters, withOutput(context, out))
+      if (rest) yield* rest
+    },
+    looksAt: []
   }
 }
 

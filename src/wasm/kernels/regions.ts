@@ -1,10 +1,7 @@
 import type { RoiPooling } from '../../kernels/detection/roi-align.ts'
-import type { Kernel } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { product } from '../../tensor/tensor.ts'
-import { runJob } from '../jobs.ts'
-import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
-import { selectSampled } from './points.ts'
+import { floatBits, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
+import { orSampled } from './points.ts'
 
 /** Elements of the output below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 5
@@ -28,7 +25,7 @@ interface Params {
  * are not there are left to the kernel for sums of points.
  */
 export const selectRoiAlign = selectorFor<Params>(call => {
-  const { op, operands, parameters: p, dims } = call
+  const { operands, parameters: p, dims } = call
   const { x, rois, batches } = operands
   const isServed = x?.type === 'float32' && rois?.type === 'float32' && p.pooling === 'average'
   const isIndexed = batches?.type === 'int64' || batches?.type === 'int32'
@@ -38,7 +35,7 @@ export const selectRoiAlign = selectorFor<Params>(call => {
   if (p.height > MAX_BINS || p.width > MAX_BINS || width > MAX_LINE || height * width > 1 << 28) return undefined
   const { before, after, atLeastOne } = p.alignment
   const each = product(dims, 1)
-  const template = {
+  return orSampled(call as never, ['x', 'rois', 'batches'], {
     kernel: 'regions',
     blocks: dims[0],
     blockBytes: 4 * each,
@@ -51,15 +48,5 @@ export const selectRoiAlign = selectorFor<Params>(call => {
       ...[images, channels, height, width, p.height, p.width, p.samples, batches.type === 'int64' ? 8 : 4],
       ...[before, p.scale, after, atLeastOne ? 1 : -Infinity].map(floatBits)
     ]
-  } as const
-  const sampled = selectSampled(call as never)?.kernel ?? op.run.bind(op)
-  const kernel: Kernel = function* (given, parameters, context) {
-    const tensors = given as TensorOperands
-    const inputs = [tensors.x!, tensors.rois!, tensors.batches!].map(arrayOf)
-    const out = context.rawOutput()
-    if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') return
-    const rest = sampled(given, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
-  return { kernel, looksAt: [] }
+  })
 })

@@ -16,8 +16,9 @@ import {
 } from '../selector.ts'
 import { type Pass, passesKernel } from './passes.ts'
 
-/** Elements of the output below which setting jobs up costs more than it gains. */
+/** Elements of the output below which setting jobs up costs more than it gains; of a job that only moves them. */
 const MIN_ELEMENTS = 1 << 8
+const MIN_TAKEN = 1 << 5
 /** Entries of the tables of an axis that are worked out while a kernel is picked, and that a session keeps. */
 const MAX_ENTRIES = 1 << 18
 /** Yields of an operator that works its tables out, of 5 ms each. */
@@ -34,9 +35,9 @@ export const LINE_FLOPS = 24
 const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, uint8: 1, int8: 2 }
 
 /** What an operator says of a call; undefined where it does more, or where that takes long. */
-function resamplingOf({ op, operands, parameters, dims }: Candidate): Resampling | undefined {
+function resamplingOf({ op, operands, parameters, dims }: Candidate, least: number): Resampling | undefined {
   const x = operands.x ?? operands.data
-  if (x === undefined || product(x.dims) === 0 || product(dims) < MIN_ELEMENTS) return undefined
+  if (x === undefined || product(x.dims) === 0 || product(dims) < least) return undefined
   const work = op.resampling?.(x.dims, dims, parameters)
   if (work === undefined) return undefined
   for (let yields = 0; yields < MAX_YIELDS; yields++) {
@@ -50,7 +51,7 @@ function resamplingOf({ op, operands, parameters, dims }: Candidate): Resampling
 export const selectTaken: Selector = selectorFor<Parameters>(call => {
   const x = call.operands.x ?? call.operands.data
   if (x === undefined || x.type === 'string') return undefined
-  const how = resamplingOf(call)
+  const how = resamplingOf(call, MIN_TAKEN)
   return how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, x, how.axes) : undefined
 })
 
@@ -86,7 +87,10 @@ function takeSelection({ op, dims }: Candidate, x: Tensor, axes: readonly AxisIn
       Number(indices.every((index, i) => index === i >> 1))
     ]
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf((given.x ?? given.data)!), rows, columns] })) }
+  return {
+    kernel: jobKernel(op, given => ({ template, inputs: [arrayOf((given.x ?? given.data)!), rows, columns] })),
+    looksAt: []
+  }
 }
 
 /** The row of the data that each row of a plane is taken from; rows count over the axes `first … last-1`. */
@@ -115,7 +119,7 @@ export const selectResampled: Selector = selectorFor<Parameters>(call => {
   const { x } = operands
   const type = x && TYPES[x.type]
   if (x === undefined || type === undefined) return undefined
-  const how = resamplingOf(call)
+  const how = resamplingOf(call, MIN_ELEMENTS)
   if (how?.kind !== 'taps' || how.axes.length === 0 || (how.between === 'whole' && type !== 0)) return undefined
   const passes: Pass[] = []
   const dims = [...x.dims]

@@ -39,6 +39,44 @@ describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operan
     expectEqual(['openvino', 'GridSample', 9], inputs, { region, attributes })
   })
 
+  test('bilinear GridSample of any dims equals the reference, also at points far beyond the edges', () => {
+    const calls = fc.record({
+      seed: fc.integer({ min: 1, max: 1000 }),
+      height: fc.integer({ min: 1, max: 9 }),
+      width: fc.integer({ min: 1, max: 9 }),
+      channels: fc.integer({ min: 1, max: 4 }),
+      points: fc.oneof(fc.integer({ min: 32, max: 70 }), fc.constant(2100)),
+      reach: fc.constantFrom(1, 2, 50),
+      padding_mode: fc.constantFrom(...padding),
+      align_corners: fc.constantFrom(0, 1)
+    })
+    fc.assert(
+      fc.property(calls, ({ seed, height, width, channels, points, reach, ...attributes }) => {
+        const grid = noise([2, 1, points, 2], seed, reach)
+        // Whole coordinates, whose second neighbour has no weight.
+        for (let i = 0; i < points; i += 3) grid.data[i] = Math.round(grid.data[i])
+        for (const x of [noise([2, channels, height, width], 1), spoiled([2, channels, height, width])]) {
+          expectEqual(['onnx', 'GridSample', 20], [x, grid], { region, attributes: { ...attributes, mode: 'linear' } })
+          const own = { ...attributes, align_corners: attributes.align_corners === 1, mode: 'bilinear' }
+          if (attributes.padding_mode !== 'reflection')
+            expectEqual(['openvino', 'GridSample', 9], [x, grid], { region, attributes: own })
+        }
+      }),
+      { numRuns: 60, seed: 3 }
+    )
+  })
+
+  test('bilinear GridSample leaves coordinates that are no numbers to the reference', () => {
+    const grid = noise([1, 6, 7, 2], 2)
+    for (const odd of [NaN, Infinity, -3e38]) {
+      grid.data[11] = odd
+      for (const padding_mode of padding) {
+        const attributes = { padding_mode, mode: 'linear' }
+        expectEqual(['onnx', 'GridSample', 20], [noise([1, 9, 5, 6], 1), grid], { region, attributes })
+      }
+    }
+  })
+
   test.each([5, 64])('RoiAlign of %d channels', channels => {
     for (const sampling_ratio of [0, 2])
       for (const mode of ['avg', 'max']) {
@@ -121,7 +159,7 @@ test('an index that is out of range has the error of the reference', () => {
 })
 
 test('other types and few elements are left to the reference', () => {
-  const grid = noise([1, 7, 9, 2], 2)
-  for (const x of [bits('float64', [1, 16, 9, 11]), noise([1, 2, 9, 11], 1)])
+  const grid = noise([1, 4, 7, 2], 2)
+  for (const x of [bits('float64', [1, 16, 9, 11]), noise([1, 1, 9, 11], 1)])
     expect(() => runAccelerated(['onnx', 'GridSample', 20], [x, grid])).toThrow('no accelerated kernel')
 })

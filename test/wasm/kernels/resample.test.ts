@@ -238,6 +238,10 @@ describe.each(['heap', 'array'] as const)('Pad that repeats elements in WebAssem
     [
       [1, 300],
       [2, 0, 3, 0]
+    ],
+    [
+      [3, 5],
+      [1, 2, 0, 1]
     ]
   ])('%j by %j', (dims, list) => {
     for (const mode of ['reflect', 'edge', 'wrap'])

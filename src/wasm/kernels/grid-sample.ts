@@ -1,0 +1,57 @@
+import type { Padding } from '../../kernels/image/grid-sample.ts'
+import { product } from '../../tensor/tensor.ts'
+import { selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
+import { MIN_ROW, orSampled } from './points.ts'
+import { LINE_FLOPS } from './resample.ts'
+
+/** Elements of the output below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 5
+/** Points of a chunk, as in ../assembly/f32/grid.ts. */
+const CHUNK = 1 << 10
+/** Most elements of an axis, whose number is one of float32, and of a plane. */
+const MAX_SIZE = 1 << 24
+const MAX_PLANE = 1 << 28
+/** Work of a point, in multiplications and additions that could be made in the same time. */
+const POINT_FLOPS = 200
+
+/** Numbers of the paddings in ../assembly/f32/grid.ts. */
+const PADDINGS: Readonly<Record<Padding, number>> = { zeros: 0, border: 1, reflection: 2 }
+
+interface Params {
+  readonly mode: 'nearest' | 'linear' | 'cubic'
+  readonly padding: Padding
+  readonly alignCorners: boolean
+  readonly movesPoints: boolean
+}
+
+/**
+ * Bilinear GridSample of float32 with two spatial axes. Of many planes the weights are worked out as fast by the
+ * reference, and sums over rows of transposed planes are faster.
+ */
+export const selectBilinear = selectorFor<Params>(call => {
+  const { operands, parameters: p, dims } = call
+  const { x, grid } = operands
+  if (x?.type !== 'float32' || grid?.type !== 'float32' || x.dims.length !== 4 || p.mode !== 'linear') return undefined
+  if (p.padding === 'reflection' && !p.movesPoints) return undefined
+  if (product(dims) < MIN_ELEMENTS || product(x.dims) === 0) return undefined
+  const [batches, channels, height, width] = x.dims
+  if (channels >= MIN_ROW || Math.max(height, width) > MAX_SIZE || height * width > MAX_PLANE) return undefined
+  const points = product(dims, 2)
+  const chunks = Math.ceil(points / CHUNK)
+  const flops = Math.min(points, CHUNK) * (POINT_FLOPS + channels * 4 * LINE_FLOPS)
+  const blocks = batches * chunks
+  return orSampled(call as never, ['x', 'grid'], {
+    kernel: 'sampleGrid',
+    blocks,
+    blockBytes: (4 * product(dims)) / blocks,
+    tile: tileOfFlops(flops, blocks),
+    work: workOfFlops(flops * blocks),
+    inputs: staged(2),
+    outputStaging: 'whole',
+    // Those of GridArguments in ../assembly/f32/grid.ts.
+    args: [
+      ...[channels, height, width, points, chunks, PADDINGS[p.padding]],
+      ...[p.alignCorners, p.movesPoints].map(Number)
+    ]
+  })
+})
