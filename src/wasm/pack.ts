@@ -42,6 +42,32 @@ export function* packMatrix(
   return packed
 }
 
+/** Elements that one call packs, some tens of microseconds: see {@link inShortCalls}. */
+const ELEMENTS_PER_CALL = 1 << 14
+
+/**
+ * Divides items among calls. A call ends in the code in which it began, so what the engine optimizes meanwhile only
+ * serves calls that begin later: one long call would run unoptimized code to its end.
+ * @param elements of an item
+ */
+export function inShortCalls(items: number, elements: number, call: (from: number, end: number) => void): void {
+  const perCall = Math.max(1, Math.floor(ELEMENTS_PER_CALL / elements))
+  for (let from = 0; from < items; from += perCall) call(from, Math.min(items, from + perCall))
+}
+
+/** Packs rows of length k into strips of four, [ceil(rows / 4)][k][4]; steps in bytes. */
+export function packStrips(
+  compute: Compute,
+  from: number,
+  { rowStep, kStep, rows, k }: { rowStep: number; kStep: number; rows: number; k: number },
+  to: number
+): void {
+  inShortCalls(Math.ceil(rows / 4), 4 * k, (first, end) => {
+    const count = Math.min(rows, 4 * end) - 4 * first
+    compute.packStrips(from + 4 * first * rowStep, rowStep, kStep, count, k, to + first * k * 16)
+  })
+}
+
 /**
  * Calls `work` with the addresses of two tensors on the heap: copies, where they are elsewhere, as small tensors are.
  * @returns false, with nothing done, when the heap is full

@@ -154,8 +154,8 @@ export interface Compute extends JobRunner {
   /** Codes of float16 in panels; see assembly/f32/few-halves.ts. `count` is a multiple of eight. */
   packHalves(from: number, to: number, count: number): void
   narrowHalves(from: number, to: number, count: number, isBrain: number): void
-  /** Transforms 3 x 3 weights for Winograd's algorithm. */
-  winogradWeights(w: number, m: number, channels: number, to: number): void
+  /** Transforms strips `from … end-1` of 3 x 3 weights; see assembly/f32/winograd-weights.ts. */
+  winogradWeights(w: number, m: number, channels: number, to: number, from: number, end: number, scratch: number): void
   /** Transforms weights of one axis for Winograd's algorithm. */
   lineWeights(w: number, m: number, channels: number, taps: number, to: number): void
 }

@@ -5,7 +5,7 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { onTheHeap } from '../pack.ts'
+import { onTheHeap, packStrips } from '../pack.ts'
 import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 
@@ -106,8 +106,8 @@ const pack: Pack = ({ w }, params, { allocate }) => {
   const strips = Math.ceil(rows / 4)
   const packed = allocate('float32', [groups, strips, k, 4])
   const isDone = onTheHeap(w, packed, (compute, from, to) => {
-    for (let g = 0; g < groups; g++)
-      compute.packStrips(from + g * k * rows * 4, 4, rows * 4, rows, k, to + g * strips * k * 16)
+    const layout = { rowStep: 4, kStep: rows * 4, rows, k }
+    for (let g = 0; g < groups; g++) packStrips(compute, from + g * k * rows * 4, layout, to + g * strips * k * 16)
   })
   return isDone ? { w: packed } : undefined
 }

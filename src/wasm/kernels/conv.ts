@@ -6,10 +6,10 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { onTheHeap } from '../pack.ts'
+import { inShortCalls, onTheHeap, packStrips } from '../pack.ts'
 import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
-import { EDGE, PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
+import { EDGE, PANEL, SCRATCH_BYTES, TAP, workspaceOf } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
 /** Parameters that say what the windows read. */
@@ -300,8 +300,8 @@ const PANELS: Way = {
     const strips = Math.ceil(m / 4)
     const packed = allocate('float32', [groups, strips, k, 4])
     const isDone = onTheHeap(w, packed, (compute, from, to) => {
-      for (let g = 0; g < groups; g++)
-        compute.packStrips(from + g * m * k * 4, k * 4, 4, m, k, to + g * strips * k * 16)
+      const rows = { rowStep: k * 4, kStep: 4, rows: m, k }
+      for (let g = 0; g < groups; g++) packStrips(compute, from + g * m * k * 4, rows, to + g * strips * k * 16)
     })
     return isDone ? { w: packed } : undefined
   }
@@ -312,9 +312,14 @@ const WINOGRAD: Way = {
   template: (shape, extras) => dividedTemplate('winograd', shape, extras, winogradDivision(shape)!),
   pack({ w }, params, { allocate }) {
     if (w === undefined || w.type !== 'float32') return undefined
+    const scratch = workspaceOf()?.scratch
+    if (scratch === undefined) return undefined
     const { m, k } = weightSizes(w, params as unknown as Params)
-    const packed = allocate('float32', [36, Math.ceil(m / 4), k / 9, 4])
-    const isDone = onTheHeap(w, packed, (compute, from, to) => compute.winogradWeights(from, m, k / 9, to))
+    const strips = Math.ceil(m / 4)
+    const packed = allocate('float32', [36, strips, k / 9, 4])
+    const isDone = onTheHeap(w, packed, (compute, source, target) =>
+      inShortCalls(strips, 4 * k, (from, end) => compute.winogradWeights(source, m, k / 9, target, from, end, scratch))
+    )
     return isDone ? { w: packed } : undefined
   }
 }

@@ -1,16 +1,39 @@
 import { splat } from './simd'
 
+/** Matrices of F(4x4, 3x3), and bytes of a cache line: four channels of a strip. */
+const MATRICES: usize = 36
+const LINE: usize = 64
+
 /**
- * Transforms weights [m][channels][3][3] into 36 matrices in strips, [36][ceil(m / 4)][channels][4]. Strips beyond m
- * are 0.
+ * Transforms strips `from … end - 1` of weights [m][channels][3][3] into 36 matrices in strips,
+ * [36][ceil(m / 4)][channels][4]. Strips beyond m are 0. Matrices are often a power of two bytes apart, so that lines
+ * of all of them share a set of the cache: each line is written once, as a whole.
+ * @param scratch memory for a line of each matrix
  */
-export function winogradWeights(w: usize, m: u32, channels: u32, to: usize): void {
-  const strips = (m + 3) >> 2
-  const matrix = (<usize>strips * channels) << 4
+export function winogradWeights(w: usize, m: u32, channels: u32, to: usize, from: u32, end: u32, scratch: usize): void {
+  const matrix = (<usize>((m + 3) >> 2) * channels) << 4
   const row = <usize>channels * 36
-  for (let o: u32 = 0; o < m; o += 4, w += row << 2) {
-    let from = w
-    for (let c: u32 = 0; c < channels; c++, from += 36, to += 16) transformStrip(from, row, m - o, to, matrix)
+  w += <usize>(from << 2) * row
+  to += (<usize>from * channels) << 4
+  for (let strip = from; strip < end; strip++, w += row << 2) {
+    const left = m - (strip << 2)
+    let g = w
+    let c: u32 = 0
+    for (; c + 4 <= channels; c += 4, to += LINE) {
+      for (let i: usize = 0; i < LINE; i += 16, g += 36) transformStrip(g, row, left, scratch + i, LINE)
+      writeLines(scratch, to, matrix)
+    }
+    for (; c < channels; c++, g += 36, to += 16) transformStrip(g, row, left, to, matrix)
+  }
+}
+
+/** Writes the lines that lie one after the other into matrices. */
+function writeLines(from: usize, to: usize, matrix: usize): void {
+  for (const end = from + MATRICES * LINE; from < end; from += LINE, to += matrix) {
+    v128.store(to, v128.load(from))
+    v128.store(to, v128.load(from, 16), 16)
+    v128.store(to, v128.load(from, 32), 32)
+    v128.store(to, v128.load(from, 48), 48)
   }
 }
 
