@@ -17,9 +17,9 @@ function grid(head, lines) {
   return [text(head), `|${rule.join('|')}|`, ...lines.map(text)].join('\n')
 }
 
-const WORDS = { heap: 'heap', array: 'given', fresh: 'fresh' }
+const WORDS = { heap: 'heap', array: 'given', freed: 'freed', fresh: 'fresh' }
 const modesOf = id =>
-  id === 'nodewise' ? ['heap', 'array', 'fresh'] : id === 'ort-web' ? ['fresh'] : ['array', 'fresh']
+  id === 'nodewise' ? ['heap', 'array', 'freed', 'fresh'] : id === 'ort-web' ? ['fresh'] : ['array', 'fresh']
 
 const nameOf = row => row.name + (row.wrong ? ' WRONG' : '')
 

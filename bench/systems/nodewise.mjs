@@ -1,6 +1,7 @@
 // Nodewise, the built package of this repository. Outputs: `heap`, all tensors of the caller's are from
 // session.allocate; `array`, inputs
-// and output are the caller's arrays; `fresh`, the runtime makes the output.
+// and output are the caller's arrays; `fresh`, the runtime makes the output; `freed`, it does, and each is given back
+// before the next run.
 import { answer, arrayFor, job, measure, read } from './measure.mjs'
 
 const { InferenceSession, Tensor } = await import(new URL('../../dist/node/index.mjs', import.meta.url).href)
@@ -22,6 +23,14 @@ if (canAllocate && type !== 'string') {
   }
   cells.heap = await into(allocated, await session.allocate(type, dims))
   cells.array = await into(tensors, new Tensor(type, arrayFor(output), dims))
+}
+if (canAllocate && type !== 'string') {
+  let last
+  cells.freed = await measure(async () => {
+    if (last) session.free(last)
+    last = (await session.run(tensors))[name]
+    return last.data
+  }, options)
 }
 if (canAllocate || threads === 1)
   cells.fresh = await measure(async () => (await session.run(tensors))[name].data, options)

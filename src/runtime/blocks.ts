@@ -48,6 +48,11 @@ export class Blocks {
     this.settle()
   }
 
+  /** Whether no run is under way. */
+  get isIdle(): boolean {
+    return this.runs === 0
+  }
+
   enter(): void {
     this.runs++
   }

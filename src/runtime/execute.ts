@@ -143,8 +143,8 @@ class Frame {
       if (isZeroed) zero(target)
       return target
     }
-    const isShared = delivery === undefined || (at >= 0 && !delivery.asViews) || run.onStep !== undefined
-    return run.budget.allocate(type, dims, isShared ? 'array' : 'heap', isZeroed)
+    if (delivery === undefined || run.onStep !== undefined) return run.budget.allocate(type, dims, 'array', isZeroed)
+    return run.budget.allocate(type, dims, at >= 0 && !delivery.asViews ? 'output' : 'heap', isZeroed)
   }
 
   /** Memory for a result that `from` begins, with room for more; undefined where it is the caller's. */

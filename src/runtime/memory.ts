@@ -11,7 +11,8 @@ import {
   memoryBytes,
   product,
   Tensor,
-  type Value
+  type Value,
+  zero
 } from '../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap, MIN_HEAP_BYTES } from '../wasm/heap.ts'
 
@@ -22,11 +23,17 @@ export interface CommonMemory {
   giveUp(bytes: number): boolean
 }
 
+/** Memory that callers have given back. */
+export interface Returned {
+  /** Memory of so many bytes, which holds anything; undefined where there is none. */
+  take(bytes: number): ArrayBuffer | undefined
+}
+
 /**
  * Where a tensor is to lie. `heap` is a wish: small tensors, strings, and what it has no room for become ordinary
- * arrays.
+ * arrays. `output`: in an array that the caller gets, of memory that he has given back where there is some.
  */
-export type Region = 'heap' | 'array'
+export type Region = 'heap' | 'array' | 'output'
 
 interface Holder {
   readonly bytes: number
@@ -57,16 +64,19 @@ export class Budget {
   private readonly scriptLimit: number
   private scripted = 0
   private readonly common: CommonMemory
+  /** Memory for {@link Region} `output`. */
+  readonly spares: Returned | undefined
   private readonly holders = new Map<unknown, Holder>()
 
   /**
    * @param scriptLimit bytes that strings and maps may take: they lie in JavaScript's own memory, and the process ends
    *   where that overflows
    */
-  constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT) {
+  constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT, spares?: Returned) {
     this.limit = limit
     this.scriptLimit = scriptLimit
     this.common = common
+    this.spares = spares
   }
 
   /** Whether so many bytes more may be held. */
@@ -95,7 +105,10 @@ export class Budget {
     const scripted = type === 'string' ? (bytes / POINTER_BYTES) * STRING_BYTES : 0
     if (scripted > 0) this.requireScripted(scripted, `${bytes / POINTER_BYTES} strings`)
     const onTheHeap = region === 'heap' ? onHeap(type, dims, isZeroed) : undefined
-    const tensor = onTheHeap ?? (isZeroed ? allocate : allocateRaw)(type, dims)
+    const spare = region === 'output' && type !== 'string' ? this.spares?.take(bytes) : undefined
+    const tensor =
+      onTheHeap ?? (spare ? tensorOver(spare, type, dims) : (isZeroed ? allocate : allocateRaw)(type, dims))
+    if (spare && isZeroed) zero(tensor)
     this.used += bytes
     this.scripted += scripted
     this.holders.set(tensor.data, { bytes, isOnHeap: onTheHeap !== undefined, scripted, count: 0 })
@@ -197,6 +210,9 @@ export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean):
   const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })
   return block && new Tensor(type, new array(block.buffer, block.byteOffset, count) as never, dims)
 }
+
+const tensorOver = (memory: ArrayBuffer, type: DType, dims: readonly number[]): Tensor =>
+  new Tensor(type, new DTYPES[type].array!(memory) as never, dims)
 
 /** The tensors that a value is made of. */
 export function tensorsIn(value: Value | undefined): readonly Tensor[] {

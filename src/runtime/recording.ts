@@ -18,7 +18,7 @@ import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from
 import { unreadTensor } from '../tensor/unread.ts'
 import { Arena, type FixedJob, fixJob, liesIn } from '../wasm/fixed-jobs.ts'
 import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
-import { liesOnHeap } from './memory.ts'
+import { type Budget, liesOnHeap } from './memory.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
@@ -87,7 +87,7 @@ export class Recording {
    * @returns the outputs, which are the caller's; undefined where another run is under way here, and where a kernel
    *   fails, which the usual run then does with its place
    */
-  *run(given: readonly (Value | undefined)[]): Paced<readonly Tensor[] | undefined> {
+  *run(given: readonly (Value | undefined)[], budget: Budget): Paced<readonly Tensor[] | undefined> {
     if (this.isRunning) return undefined
     this.isRunning = true
     try {
@@ -95,7 +95,7 @@ export class Recording {
         const input = this.inputs[i]
         if (input !== undefined) copyArray((given[i] as Tensor).data as NumericArray, input.data as NumericArray)
       }
-      return (yield* this.take()) ? this.results() : undefined
+      return (yield* this.take()) ? this.results(budget) : undefined
     } catch {
       return undefined
     } finally {
@@ -112,11 +112,12 @@ export class Recording {
     return this.arena.bytes
   }
 
-  /** Copies of the outputs. */
-  results(): readonly Tensor[] {
-    return this.outputs.map(
-      ({ type, data, dims }) => new Tensor(type, copyOfArray(data as NumericArray) as never, dims)
-    )
+  /** Copies of the outputs, in memory that the caller has given back where there is some. */
+  results({ spares }: Budget): readonly Tensor[] {
+    return this.outputs.map(({ type, data, dims }) => {
+      const array = data as NumericArray
+      return new Tensor(type, copyOfArray(array, spares?.take(array.byteLength)) as never, dims)
+    })
   }
 
   private *take(): Paced<boolean> {

@@ -26,6 +26,7 @@ import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf
 import { randomSource } from './random.ts'
 import { type Asked, asksFor, type Request } from './request.ts'
 import { type Course, Settled } from './settled.ts'
+import { Spares } from './spares.ts'
 import { RunState, Variables } from './state.ts'
 import { Weights } from './weights.ts'
 
@@ -80,6 +81,7 @@ export class Session {
   /** Memory of the heap that outlives a run. */
   private readonly blocks = new Blocks(this)
   private readonly weights = new Weights(this.blocks)
+  private readonly spares = new Spares(this.weights)
   private readonly views: ArrayBufferView[] = []
   private readonly threads: number
   private readonly select: SelectKernel
@@ -225,9 +227,14 @@ export class Session {
     return tensor
   }
 
-  /** Gives back what {@link allocate} gave; do not use it any more. */
+  /**
+   * Gives back what {@link allocate} gave, or an output; do not use it any more. The array of an output of 64 KiB and
+   * more, and every view of its memory, is then empty, and the memory is that of a later output of as many bytes. While
+   * a run is under way an output is left as it is.
+   */
   free(tensor: Tensor): void {
     if (liesOnHeap(tensor.data)) this.blocks.giveUp(tensor.data)
+    else if (!this.disposed && this.blocks.isIdle) this.spares.takeBack(tensor)
   }
 
   /** Forgets plans and constants. Runs under way end well; later ones are refused. Safe to call twice. */
@@ -268,7 +275,7 @@ export class Session {
     request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slot[] = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
-    const budget = new Budget(this.maxMemory, this.weights)
+    const budget = new Budget(this.maxMemory, this.weights, undefined, this.spares)
     const state = new RunState(this.variables, budget)
     const run = this.runFor(budget, state, overrides, options)
     let views: Value[] = []
@@ -296,6 +303,7 @@ export class Session {
           (this.variables.isEmpty || !holds(this.variables.values, data))
       )
       if (asViews) this.lend((views = Object.values(outputs)))
+      else if (!isObserved) this.spares.lend(names, targets, outputs)
       return outputs
     } finally {
       budget.close(this.variables.isEmpty ? views : [...views, ...this.variables.values])

@@ -106,7 +106,7 @@ export class Settled implements Spare {
    */
   *repeated(kept: Kept, given: readonly (Value | undefined)[], run: RecordedRun): Paced<readonly Value[] | undefined> {
     if (kept.recording === 'none' || this.kept !== kept) return undefined
-    if (kept.recording !== undefined) return yield* kept.recording.run(given)
+    if (kept.recording !== undefined) return yield* kept.recording.run(given, run.budget)
     const recording = run.budget.fits(MAX_RECORDED_BYTES) ? record(kept.plan, given, run) : undefined
     if (recording === undefined) {
       kept.recording = 'none'
@@ -115,7 +115,7 @@ export class Settled implements Spare {
     for (const block of recording.blocks) this.blocks.keep(block)
     this.weights.otherBytes += recording.bytes
     kept.recording = recording
-    return recording.results()
+    return recording.results(run.budget)
   }
 
   giveUp(): number {

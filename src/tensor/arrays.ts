@@ -22,10 +22,14 @@ export function rawArray(of: ArrayConstructor, length: number): NumericArray {
   return memory ? new of(memory) : new of(length)
 }
 
-/** An array of its own with the same elements. */
-export function copyOfArray(array: NumericArray): NumericArray {
-  if (array.byteLength < MIN_UNWRITTEN) return array.slice()
-  const copy = rawArray(array.constructor as unknown as ArrayConstructor, array.length)
+/**
+ * An array of its own with the same elements.
+ * @param memory of as many bytes, where it is to lie
+ */
+export function copyOfArray(array: NumericArray, memory?: ArrayBuffer): NumericArray {
+  if (memory === undefined && array.byteLength < MIN_UNWRITTEN) return array.slice()
+  const of = array.constructor as unknown as ArrayConstructor
+  const copy = memory ? new of(memory) : rawArray(of, array.length)
   copyArray(array, copy)
   return copy
 }
