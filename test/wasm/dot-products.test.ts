@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Tensor } from '../../../src/tensor/tensor.ts'
-import { type DotKind, dotKind } from '../../../src/wasm/dots.ts'
-import { wasm } from '../../../src/wasm/wasm.ts'
-import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
-import { expectEqual } from '../compare.ts'
+import { Tensor } from '../../src/tensor/tensor.ts'
+import { type DotKind, dotKind } from '../../src/wasm/dots.ts'
+import { wasm } from '../../src/wasm/wasm.ts'
+import { type Byte, BYTE_PAIRS, codes, one } from './bytes.ts'
+import { expectEqual } from './compare.ts'
 
+// It mocks a module, so it lies where files have processes of their own.
 // Whatever this engine makes of the eighth bit, it is not set in second factors here; so every engine with relaxed SIMD
 // is exact, and both kinds can be held against the reference. Without relaxed SIMD products are computed as ever.
-vi.mock('../../../src/wasm/dots.ts', async original => ({ ...(await original<object>()), dotKind: vi.fn() }))
+vi.mock('../../src/wasm/dots.ts', async original => ({ ...(await original<object>()), dotKind: vi.fn() }))
 
 afterEach(() => {
   vi.mocked(dotKind).mockReset()
