@@ -1,16 +1,10 @@
 import { fail } from '../errors.ts'
 import { blockMask } from '../kernels/attention/block-mask.ts'
 import { type CacheRows, type Coding, extendCache, residentRows } from '../kernels/attention/cache.ts'
-import {
-  type Grouped,
-  type grouped,
-  type Places,
-  placesOf,
-  preparedHeads,
-  type Preparing
-} from '../kernels/attention/grouped.ts'
+import { type Grouped, type grouped, preparedHeads, type Preparing } from '../kernels/attention/grouped.ts'
 import { type Heads, headsInRows } from '../kernels/attention/heads.ts'
 import { maskReader } from '../kernels/attention/masks.ts'
+import { type Places, placesOf } from '../kernels/attention/places.ts'
 import { readNumbers, targetOf } from '../kernels/core/numbers.ts'
 import { Pace } from '../kernels/core/pace.ts'
 import { indexReader, toNumbers } from '../tensor/elements.ts'

@@ -28,10 +28,14 @@ const bytesOf = (word: number, isSigned: boolean): readonly number[] => [
   ...(isSigned ? new Int8Array(Int32Array.of(word).buffer) : new Uint8Array(Int32Array.of(word).buffer))
 ]
 
-let found: DotKind | undefined
+/** What has been found, by the functions that were asked. */
+const found = new WeakMap<Compute['dot'], DotKind>()
 
 /** {@link dotKindOf} for the module that computes. */
 export function dotKind(): DotKind {
-  const compute = wasm()?.compute().exports
-  return compute === undefined ? 'none' : (found ??= dotKindOf(compute.dot))
+  const dot = wasm()?.compute().exports.dot
+  if (dot === undefined) return 'none'
+  const kind = found.get(dot) ?? dotKindOf(dot)
+  found.set(dot, kind)
+  return kind
 }

@@ -299,17 +299,21 @@ export const select: SelectKernel = (op, operands, prepared) =>
   selectAmong(ROUNDED.get(op.name), op, operands, prepared) ??
   selectAmong(widenedSelector(op.name, prepared), op, operands, prepared)
 
+/** Elements of a Softmax of float16 below which the reference takes no longer than converting them. */
+const MIN_ROUNDED_SUMS = 1 << 9
+
 /**
- * A selector of calls whose floats have 16 bits, by kernels of float32. Softmax of bfloat16 is left to the reference:
- * the sums of its definition are rounded to bfloat16, which shows.
+ * A selector of calls whose floats have 16 bits, by kernels of float32. Softmax of bfloat16 is left to the reference,
+ * and so are small ones of float16: the sums of its definition are rounded to 16 bits, which shows.
  */
 function widenedSelector(name: string, { outputs }: Preparation): Selector | undefined {
   const selector = ROUNDED.get(name) ?? IDENTICAL.get(name)
   const [first] = outputs
   if (selector === undefined || first?.kind !== 'tensor' || first.type === undefined || !isHalf(first.type))
     return undefined
-  if (name === 'Softmax' && first.type === 'bfloat16') return undefined
-  return call => selectWidened(selector, call)
+  const isRoundedSum = name === 'Softmax'
+  if (isRoundedSum && first.type === 'bfloat16') return undefined
+  return call => (isRoundedSum && product(call.dims) < MIN_ROUNDED_SUMS ? undefined : selectWidened(selector, call))
 }
 
 /** {@link select} among kernels that give the same numbers as the reference. */

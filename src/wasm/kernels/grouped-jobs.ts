@@ -1,4 +1,4 @@
-import { placesOf } from '../../kernels/attention/grouped.ts'
+import { placesOf } from '../../kernels/attention/places.ts'
 import type { KernelContext } from '../../op-kit/define.ts'
 import type { GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
