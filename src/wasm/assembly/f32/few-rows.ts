@@ -7,18 +7,31 @@ import { fma, splat, sumOf } from './simd'
  * likely to be in a cache, six, since more sums wait less for each other.
  */
 
-/** Depth of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
+/** Depth of a sum of one row. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
 const SPAN: usize = 256
 
 /** Least depth of panels that are read in four streams, not six. */
 const MIN_LONG: usize = 512
 
-/** Writes the sums of eight columns, or adds them to what is there. */
+/** What a sum begins with. */
 // @ts-ignore: decorator
 @inline
-function store8(c: usize, low: v128, high: v128, add: bool): void {
-  v128.store(c, add ? f32x4.add(v128.load(c), low) : low)
-  v128.store(c, add ? f32x4.add(v128.load(c, 16), high) : high, 16)
+function start(c: usize, add: bool): v128 {
+  return add ? v128.load(c) : splat(0)
+}
+
+// @ts-ignore: decorator
+@inline
+function store8(c: usize, low: v128, high: v128): void {
+  v128.store(c, low)
+  v128.store(c, high, 16)
+}
+
+/** Writes the sums of eight columns, or adds them to what is there. Behind a loop of twelve sums this costs registers. */
+// @ts-ignore: decorator
+@inline
+function add8(c: usize, low: v128, high: v128, add: bool): void {
+  store8(c, add ? f32x4.add(v128.load(c), low) : low, add ? f32x4.add(v128.load(c, 16), high) : high)
 }
 
 /** One row by four panels of `len` bytes, `stride` bytes apart; their columns are `cStride` bytes apart. */
@@ -61,10 +74,27 @@ function oneByFour(
     p2 += 32
     p3 += 32
   }
-  store8(c, c00, c01, add)
-  store8(c1, c10, c11, add)
-  store8(c2, c20, c21, add)
-  store8(c3, c30, c31, add)
+  add8(c, c00, c01, add)
+  add8(c1, c10, c11, add)
+  add8(c2, c20, c21, add)
+  add8(c3, c30, c31, add)
+}
+
+/** {@link oneByFour} in spans of the depth. */
+function rowInSpans(
+  a: usize,
+  ka: usize,
+  p: usize,
+  stride: usize,
+  len: usize,
+  c: usize,
+  cStride: usize,
+  add: bool
+): void {
+  for (const end = p + len; p < end; p += SPAN << 5, a += SPAN * ka) {
+    oneByFour(a, ka, p, stride, min(end - p, SPAN << 5), c, cStride, add)
+    add = true
+  }
 }
 
 /** One row by six panels of `len` bytes, `stride` bytes apart; their columns are `cStride` bytes apart. */
@@ -74,18 +104,18 @@ function oneBySix(a: usize, ka: usize, p: usize, stride: usize, len: usize, c: u
   const c3 = c2 + cStride
   const c4 = c3 + cStride
   const c5 = c4 + cStride
-  let c00 = splat(0)
-  let c01 = splat(0)
-  let c10 = splat(0)
-  let c11 = splat(0)
-  let c20 = splat(0)
-  let c21 = splat(0)
-  let c30 = splat(0)
-  let c31 = splat(0)
-  let c40 = splat(0)
-  let c41 = splat(0)
-  let c50 = splat(0)
-  let c51 = splat(0)
+  let c00 = start(c, add)
+  let c01 = start(c + 16, add)
+  let c10 = start(c1, add)
+  let c11 = start(c1 + 16, add)
+  let c20 = start(c2, add)
+  let c21 = start(c2 + 16, add)
+  let c30 = start(c3, add)
+  let c31 = start(c3 + 16, add)
+  let c40 = start(c4, add)
+  let c41 = start(c4 + 16, add)
+  let c50 = start(c5, add)
+  let c51 = start(c5 + 16, add)
   let p1 = p + stride
   let p2 = p1 + stride
   let p3 = p2 + stride
@@ -112,12 +142,12 @@ function oneBySix(a: usize, ka: usize, p: usize, stride: usize, len: usize, c: u
     p4 += 32
     p5 += 32
   }
-  store8(c, c00, c01, add)
-  store8(c1, c10, c11, add)
-  store8(c2, c20, c21, add)
-  store8(c3, c30, c31, add)
-  store8(c4, c40, c41, add)
-  store8(c5, c50, c51, add)
+  store8(c, c00, c01)
+  store8(c1, c10, c11)
+  store8(c2, c20, c21)
+  store8(c3, c30, c31)
+  store8(c4, c40, c41)
+  store8(c5, c50, c51)
 }
 
 /** Two rows by three panels, `stride` bytes apart. */
@@ -135,18 +165,18 @@ function twoByThree(
 ): void {
   const c1 = c + cStride
   const c2 = c1 + cStride
-  let c00 = splat(0)
-  let c01 = splat(0)
-  let c10 = splat(0)
-  let c11 = splat(0)
-  let c20 = splat(0)
-  let c21 = splat(0)
-  let d00 = splat(0)
-  let d01 = splat(0)
-  let d10 = splat(0)
-  let d11 = splat(0)
-  let d20 = splat(0)
-  let d21 = splat(0)
+  let c00 = start(c, add)
+  let c01 = start(c + 16, add)
+  let c10 = start(c1, add)
+  let c11 = start(c1 + 16, add)
+  let c20 = start(c2, add)
+  let c21 = start(c2 + 16, add)
+  let d00 = start(c + ldc, add)
+  let d01 = start(c + ldc + 16, add)
+  let d10 = start(c1 + ldc, add)
+  let d11 = start(c1 + ldc + 16, add)
+  let d20 = start(c2 + ldc, add)
+  let d21 = start(c2 + ldc + 16, add)
   let p1 = p + stride
   let p2 = p1 + stride
   for (const end = p + len; p < end; a += ka) {
@@ -174,12 +204,12 @@ function twoByThree(
     p1 += 32
     p2 += 32
   }
-  store8(c, c00, c01, add)
-  store8(c1, c10, c11, add)
-  store8(c2, c20, c21, add)
-  store8(c + ldc, d00, d01, add)
-  store8(c1 + ldc, d10, d11, add)
-  store8(c2 + ldc, d20, d21, add)
+  store8(c, c00, c01)
+  store8(c1, c10, c11)
+  store8(c2, c20, c21)
+  store8(c + ldc, d00, d01)
+  store8(c1 + ldc, d10, d11)
+  store8(c2 + ldc, d20, d21)
 }
 
 /** Three rows by two panels, `stride` bytes apart. */
@@ -196,18 +226,18 @@ function threeByTwo(
   add: bool
 ): void {
   const c1 = c + cStride
-  let c00 = splat(0)
-  let c01 = splat(0)
-  let c10 = splat(0)
-  let c11 = splat(0)
-  let d00 = splat(0)
-  let d01 = splat(0)
-  let d10 = splat(0)
-  let d11 = splat(0)
-  let e00 = splat(0)
-  let e01 = splat(0)
-  let e10 = splat(0)
-  let e11 = splat(0)
+  let c00 = start(c, add)
+  let c01 = start(c + 16, add)
+  let c10 = start(c1, add)
+  let c11 = start(c1 + 16, add)
+  let d00 = start(c + ldc, add)
+  let d01 = start(c + ldc + 16, add)
+  let d10 = start(c1 + ldc, add)
+  let d11 = start(c1 + ldc + 16, add)
+  let e00 = start(c + 2 * ldc, add)
+  let e01 = start(c + 2 * ldc + 16, add)
+  let e10 = start(c1 + 2 * ldc, add)
+  let e11 = start(c1 + 2 * ldc + 16, add)
   let q = p + stride
   for (const end = p + len; p < end; a += ka) {
     const x = v128.load32_splat(a)
@@ -232,12 +262,12 @@ function threeByTwo(
     p += 32
     q += 32
   }
-  store8(c, c00, c01, add)
-  store8(c1, c10, c11, add)
-  store8(c + ldc, d00, d01, add)
-  store8(c1 + ldc, d10, d11, add)
-  store8(c + 2 * ldc, e00, e01, add)
-  store8(c1 + 2 * ldc, e10, e11, add)
+  store8(c, c00, c01)
+  store8(c1, c10, c11)
+  store8(c + ldc, d00, d01)
+  store8(c1 + ldc, d10, d11)
+  store8(c + 2 * ldc, e00, e01)
+  store8(c1 + 2 * ldc, e10, e11)
 }
 
 /**
@@ -262,20 +292,11 @@ export function fewRowsByPanels(
   const ofStream = panels / streams
   const stride = <usize>ofStream * len
   const cStride = (<usize>ofStream) << 5
-  for (let i: u32 = 0; i < ofStream; i++, c += 32) {
-    let row = a
-    let isAdded = add
-    // At least once, so that C is written where k is 0, too.
-    for (let left = len; left > 0 || !isAdded; isAdded = true) {
-      const part = min(left, SPAN << 5)
-      if (streams == 6) oneBySix(row, ka, p, stride, part, c, cStride, isAdded)
-      else if (rows == 1) oneByFour(row, ka, p, stride, part, c, cStride, isAdded)
-      else if (rows == 2) twoByThree(row, lda, ka, p, stride, part, c, ldc, cStride, isAdded)
-      else threeByTwo(row, lda, ka, p, stride, part, c, ldc, cStride, isAdded)
-      left -= part
-      p += part
-      row += SPAN * ka
-    }
+  for (let i: u32 = 0; i < ofStream; i++, p += len, c += 32) {
+    if (streams == 6) oneBySix(a, ka, p, stride, len, c, cStride, add)
+    else if (rows == 1) rowInSpans(a, ka, p, stride, len, c, cStride, add)
+    else if (rows == 2) twoByThree(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+    else threeByTwo(a, lda, ka, p, stride, len, c, ldc, cStride, add)
   }
   return ofStream * streams
 }
@@ -297,8 +318,8 @@ export function rowByRows(a: usize, ka: usize, b: usize, bRow: usize, c: usize, 
       c2 = fma(c2, v, v128.load(from, 32))
       c3 = fma(c3, v, v128.load(from, 48))
     }
-    store8(c, c0, c1, false)
-    store8(c + 32, c2, c3, false)
+    store8(c, c0, c1)
+    store8(c + 32, c2, c3)
   }
   for (; left >= 4; left -= 4, b += 16, c += 16) {
     let sum = splat(0)

@@ -26,6 +26,16 @@ function tile4(a: usize, lda: usize, ka: usize, p: usize, c: usize, ldc: usize, 
   let c21 = c00
   let c30 = c00
   let c31 = c00
+  if (add) {
+    c00 = v128.load(c)
+    c01 = v128.load(c, 16)
+    c10 = v128.load(c1)
+    c11 = v128.load(c1, 16)
+    c20 = v128.load(c2)
+    c21 = v128.load(c2, 16)
+    c30 = v128.load(c3)
+    c31 = v128.load(c3, 16)
+  }
   for (const end = p + (k << 5); p < end; p += 32) {
     const b0 = v128.load(p)
     const b1 = v128.load(p, 16)
@@ -45,16 +55,6 @@ function tile4(a: usize, lda: usize, ka: usize, p: usize, c: usize, ldc: usize, 
     a1 += ka
     a2 += ka
     a3 += ka
-  }
-  if (add) {
-    c00 = f32x4.add(v128.load(c), c00)
-    c01 = f32x4.add(v128.load(c, 16), c01)
-    c10 = f32x4.add(v128.load(c1), c10)
-    c11 = f32x4.add(v128.load(c1, 16), c11)
-    c20 = f32x4.add(v128.load(c2), c20)
-    c21 = f32x4.add(v128.load(c2, 16), c21)
-    c30 = f32x4.add(v128.load(c3), c30)
-    c31 = f32x4.add(v128.load(c3, 16), c31)
   }
   v128.store(c, c00)
   v128.store(c, c01, 16)
