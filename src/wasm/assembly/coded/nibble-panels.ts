@@ -1,4 +1,4 @@
-import { fma, splat } from '../f32/simd'
+import { fma, splat, sumOfInts } from '../f32/simd'
 import { CodedArguments, scaleAt, zeroAt } from './arguments'
 import { CHUNK, eightBytesOf, eightOf, largestOf, orderedBytes, untangle } from './nibbles'
 
@@ -105,11 +105,7 @@ function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare:
         sums = i32x4.add(sums, ASC_FEATURE_RELAXED_SIMD ? storeBytes(at, inverse, to) : storeEight(at, inverse, to))
     }
     from = end
-    const sum =
-      i32x4.extract_lane(sums, 0) +
-      i32x4.extract_lane(sums, 1) +
-      i32x4.extract_lane(sums, 2) +
-      i32x4.extract_lane(sums, 3)
+    const sum = sumOfInts(sums)
     store<i32>(known, -sum)
     f32.store(known, unit, 16)
   }

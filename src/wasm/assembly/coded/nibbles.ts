@@ -1,4 +1,4 @@
-import { fma, splat, sumOf } from '../f32/simd'
+import { fma, splat, sumOf, sumOfInts } from '../f32/simd'
 import { storeTransposed } from '../transpose4'
 import { codeAt, CodedArguments, scaleAt, zeroNumber } from './arguments'
 
@@ -70,11 +70,7 @@ export function orderNibbles(args: CodedArguments, a: usize, scratch: usize): vo
       sums = i32x4.add(sums, orderChunk(at, inverse, to))
     }
     from = end
-    const sum =
-      i32x4.extract_lane(sums, 0) +
-      i32x4.extract_lane(sums, 1) +
-      i32x4.extract_lane(sums, 2) +
-      i32x4.extract_lane(sums, 3)
+    const sum = sumOfInts(sums)
     const offset = (<usize>block) << 2
     store<i32>(startsAt(args, scratch) + offset, -sum * (args.zeroKind == 1 ? 1 : args.zero))
     f32.store(sumsAt(args, scratch) + offset, <f32>sum * unit)

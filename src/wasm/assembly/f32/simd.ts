@@ -19,6 +19,13 @@ export function sumOf(v: v128): f32 {
   return f32x4.extract_lane(w, 0) + f32x4.extract_lane(w, 1)
 }
 
+/** Sum of four lanes of int32. */
+// @ts-ignore: decorator
+@inline
+export function sumOfInts(v: v128): i32 {
+  return i32x4.extract_lane(v, 0) + i32x4.extract_lane(v, 1) + i32x4.extract_lane(v, 2) + i32x4.extract_lane(v, 3)
+}
+
 /** Largest of the four lanes; NaN where one is NaN. */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,5 @@
-import { rowsByPanel, stripsByHalf } from './gemm'
+import { rowsByPanel } from './gemm'
+import { stripsByHalf } from './half-panel'
 import { epilogue } from './matrix'
 import { fma, splat } from './simd'
 import { NONE } from './unary'
@@ -14,7 +15,6 @@ const POINTS: usize = 36
 
 /** Input channels of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
 const SPAN: usize = 128
-
 const ROOT_OF_HALF: f32 = 0.70710678
 const ROOT_OF_TWO: f32 = 1.41421356
 
@@ -360,8 +360,7 @@ function unmixTiles(line: usize, bias: v128, y: usize, outW: i32, i: i32, tile: 
 }
 
 /**
- * Two rows of A^T m A at once would spill; four tiles are transformed through memory of 6 x 4 vectors, that of a group's
- * lines and mixed lines.
+ * Two rows of A^T m A at once would spill; four tiles are transformed through memory of a group's lines.
  * @param y outputs of channel `m`, which is the first of the products
  */
 function transformOutput(

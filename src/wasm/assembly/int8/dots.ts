@@ -1,3 +1,4 @@
+import { sumOfInts } from '../f32/simd'
 import { codeIn } from './code'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
@@ -157,8 +158,7 @@ export function spreadRow(row: usize, step: usize, k: u32, flip: u32, isSigned: 
       v128.store32_lane(to, codes, 3, 3 * STEP)
     }
   }
-  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
-  sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
+  let sum = sumOfInts(sums)
   for (; i < k; i += 4, to += STEP) {
     store<u32>(to, 0)
     for (let j: u32 = 0; j < min<u32>(4, k - i); j++) {

@@ -1,3 +1,4 @@
+import { sumOfInts } from '../f32/simd'
 import { codeIn } from './code'
 
 /**
@@ -56,8 +57,7 @@ function sumOfLine(x: usize, n: u32, isSigned: bool): i32 {
     const pairs = isSigned ? i16x8.extadd_pairwise_i8x16_s(codes) : i16x8.extadd_pairwise_i8x16_u(codes)
     sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(pairs))
   }
-  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
-  sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
+  let sum = sumOfInts(sums)
   for (; i < n; i++, x++) sum += codeIn(x, isSigned)
   return sum
 }

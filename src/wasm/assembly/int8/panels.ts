@@ -1,3 +1,4 @@
+import { sumOfInts } from '../f32/simd'
 import { codeIn } from './code'
 
 /**
@@ -76,8 +77,7 @@ export function widenRow(a: usize, step: usize, k: u32, isSigned: bool, zero: i3
       sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(numbers))
     }
   }
-  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1)
-  sum += i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
+  let sum = sumOfInts(sums)
   for (; i < k; i++, a += step, to += 2) {
     const number = codeIn(a, isSigned) - zero
     store<i16>(to, <i16>number)
