@@ -1,10 +1,11 @@
 import type { Kernel, Op } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import { arrayOf, type Selector, type TensorOperands } from './selector.ts'
-import { isStaged, type NumericArray } from './staging.ts'
+import { isStaged } from './staging.ts'
 
 /**
  * A selector of jobs that may be impossible where operands lie.

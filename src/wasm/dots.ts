@@ -4,6 +4,10 @@ import { type Compute, wasm } from './wasm.ts'
 export const DOT_KINDS = { none: 0, unsigned: 1, signed: 2 } as const
 export type DotKind = keyof typeof DOT_KINDS
 
+/** Rows or output channels of a strip, and bytes that a dot product multiplies; see ./assembly/int8/dots.ts. */
+export const DOT_STRIP = 6
+export const DOT_BYTES = 4
+
 /** Words of four bytes: the ends of both types, and bytes that are all different. */
 const WORDS = [0x00000000, 0x7f7f7f7f, 0x80808080, 0xffffffff, 0x807fff01, 0xff80027f, 0xfe03c155]
 const SUMS = [0, 0x7fffff00, -0x7fffff00]
@@ -35,7 +39,7 @@ const found = new WeakMap<Compute['dot'], DotKind>()
 export function dotKind(): DotKind {
   const dot = wasm()?.compute().exports.dot
   if (dot === undefined) return 'none'
-  const kind = found.get(dot) ?? dotKindOf(dot)
-  found.set(dot, kind)
+  let kind = found.get(dot)
+  if (kind === undefined) found.set(dot, (kind = dotKindOf(dot)))
   return kind
 }

@@ -1,7 +1,7 @@
 import { bytesOf } from '../tensor/arrays.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import type { WatchedJob } from './job-watcher.ts'
-import type { NumericArray } from './staging.ts'
 import type { Tiling } from './tiling.ts'
 import { type JobRunner, KERNELS, type Wasm } from './wasm.ts'
 import { HEADER, type Workspace, workspaceOf } from './workspace.ts'

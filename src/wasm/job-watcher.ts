@@ -1,4 +1,4 @@
-import type { NumericArray } from './staging.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import type { KernelName } from './wasm.ts'
 
 /** What of a job stays the same where it runs again with the same arrays. */

@@ -1,6 +1,7 @@
 import { clock, copyBytes } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
 import { bytesOf } from '../tensor/arrays.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import { runAlone, runnerOf } from './fixed-jobs.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { jobWatcher } from './job-watcher.ts'
@@ -10,7 +11,6 @@ import {
   copyTo,
   type InputUse,
   isStaged,
-  type NumericArray,
   stagedBytes,
   stageWhole,
   type Staging

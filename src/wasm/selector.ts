@@ -1,9 +1,9 @@
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { type JobTemplate, runAtOnce, runJob } from './jobs.ts'
-import type { NumericArray } from './staging.ts'
 
 /** Operands that are tensors, by name; undefined where left out. */
 export type TensorOperands = Readonly<Record<string, Tensor | undefined>>

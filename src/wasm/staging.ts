@@ -3,8 +3,6 @@ import { bytesOf } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import { heapAllocate, isOnHeap } from './heap.ts'
 
-export type { NumericArray }
-
 /**
  * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:
  * - `never`: the copy would cost more than the kernel gains

@@ -4,9 +4,9 @@ import type { Paced } from '../../src/kernels/core/pace.ts'
 import type { BeamSearch } from '../../src/kernels/gather/gather-tree.ts'
 import { gatherBlocks, gatherOffsets } from '../../src/kernels/gather/gather.ts'
 import { ravelPositions, resolveIndices, resolveTuples } from '../../src/kernels/gather/indices.ts'
+import type { NumericArray } from '../../src/tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
-import type { NumericArray } from '../../src/wasm/staging.ts'
 import fc from '../fixtures/random-cases.ts'
 import {
   bytesOf,

@@ -9,10 +9,10 @@ import { gatherTree } from '../../src/ops/gather/gather-tree.ts'
 import { gather } from '../../src/ops/gather/gather.ts'
 import { factOf } from '../../src/shapes/fact.ts'
 import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
+import type { NumericArray } from '../../src/tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree } from '../../src/wasm/heap.ts'
 import { select } from '../../src/wasm/select.ts'
-import type { NumericArray } from '../../src/wasm/staging.ts'
 
 /** One type for each width of an element. */
 export const TYPES = ['uint8', 'float16', 'float32', 'float64', 'complex128'] as const

@@ -3,12 +3,12 @@ import { gatherBlocks } from '../../src/kernels/gather/gather.ts'
 import { resolveIndices } from '../../src/kernels/gather/indices.ts'
 import { gather } from '../../src/ops/gather/gather.ts'
 import { factOf } from '../../src/shapes/fact.ts'
+import type { NumericArray } from '../../src/tensor/dtype.ts'
 import { allocate, Tensor } from '../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree, heapStats } from '../../src/wasm/heap.ts'
 import { type JobTemplate, runJob } from '../../src/wasm/jobs.ts'
 import { gatherJobs } from '../../src/wasm/kernels/gather.ts'
 import { select } from '../../src/wasm/select.ts'
-import type { NumericArray } from '../../src/wasm/staging.ts'
 import {
   bytesOf,
   freeHeld,

@@ -15,11 +15,11 @@ import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import { liesInRoom, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 7

@@ -5,7 +5,7 @@ import type { Op, Pack, PackContext, Packed, Selection } from '../../op-kit/defi
 import { convert } from '../../tensor/convert.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { DOT_KINDS, dotKind } from '../dots.ts'
+import { DOT_BYTES, DOT_KINDS, DOT_STRIP, dotKind } from '../dots.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import {
@@ -21,11 +21,8 @@ import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv.ts'
 
-/** Output channels of a strip, and of one for dot products of four bytes. */
+/** Output channels of a strip. */
 const STRIP = 4
-const DOT_STRIP = 6
-/** Four elements of as many channels, and sums of as many. */
-const DOT_BYTES = 4
 /** Output channels from which dot products take less time than Winograd's algorithm. */
 const MIN_DOT_CHANNELS = 64
 /** What turns a code of uint8 into one of int8. */
@@ -133,6 +130,7 @@ function* packForDots(
   allocate: PackContext['allocate']
 ): Generator<void, Packed | undefined> {
   const strips = Math.ceil(m / DOT_STRIP)
+  // Behind the elements lie their sums, as long as four elements of each channel.
   const fours = Math.ceil(k / DOT_BYTES) + 1
   const packed = allocate('int8', [groups, strips, fours, DOT_STRIP, DOT_BYTES])
   for (let strip = 0; strip < groups * strips; strip++) {

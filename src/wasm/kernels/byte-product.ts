@@ -3,14 +3,13 @@ import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import type { Pack, PackContext, Packed } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
 import { convert } from '../../tensor/convert.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { DOT_KINDS, dotKind } from '../dots.ts'
+import { DOT_BYTES, DOT_KINDS, DOT_STRIP, dotKind } from '../dots.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { onTheHeap } from '../pack.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 import { type Product, productOf } from './matrix.ts'
@@ -27,8 +26,8 @@ const STRIP = 4
 const MIN_STRASSEN = { rows: 64, depth: 256 }
 /** Scratch memory before what depends on the depth, as in ../assembly/int8/product.ts. */
 const BEFORE = 14336 + 512 + 16384 + 128
-/** Rows that dot products of four bytes compute together, and bytes that these multiply. */
-const DOTS = { strip: 6, bytes: 4, perProduct: 2.5 }
+/** Products that dot products of four bytes make in the time of one of int16. */
+const DOTS_PER_PRODUCT = 2.5
 /** Fewest and most panels of a tile where one thread computes all; threads that share a product take fewer. */
 const MIN_PANELS = 24
 const MAX_PANELS = 32
@@ -125,7 +124,7 @@ export function bindByteProduct(
     Number(finish.added !== undefined),
     Number(finish.bias !== undefined)
   ]
-  const packed = packs === undefined ? 'no' : packs.b.dims[3] === DOTS.bytes ? 'fours' : 'pairs'
+  const packed = packs === undefined ? 'no' : packs.b.dims[3] === DOT_BYTES ? 'fours' : 'pairs'
   const first = arrayOf(a)
   const { scales, aZero } = finish
   const numbers = packs?.numbers ? arrayOf(packs.numbers) : scales ? numbersOf(finish, scales, n) : first
@@ -159,7 +158,7 @@ function templateOf(
   const byDots = packed === 'fours'
   const strassenRows = packed === 'pairs' ? strassenRowsOf(m, k) : undefined
   const rows = strassenRows ?? (byDots ? dotRowsOf(m, k) : rowsOf(m, k))
-  const speed = byDots ? DOTS.perProduct : 1
+  const speed = byDots ? DOTS_PER_PRODUCT : 1
   const allPanels = Math.ceil(n / PANEL)
   const most = Math.max(MIN_PANELS, tileOfFlops((2 * rows * k * PANEL) / speed, MAX_PANELS))
   // Strassen's algorithm takes two panels at a time.
@@ -205,8 +204,8 @@ function rowsOf(m: number, k: number): number {
 
 /** Rows of a block for dot products of four bytes. */
 function dotRowsOf(m: number, k: number): number {
-  const blocks = Math.ceil(m / Math.min(MOST.rows, Math.floor(MOST.bytes / (k + DOTS.bytes))))
-  return Math.min(m, DOTS.strip * Math.ceil(m / blocks / DOTS.strip))
+  const blocks = Math.ceil(m / Math.min(MOST.rows, Math.floor(MOST.bytes / (k + DOT_BYTES))))
+  return Math.min(m, DOT_STRIP * Math.ceil(m / blocks / DOT_STRIP))
 }
 
 /** Rows of a block for Strassen's algorithm (../assembly/int8/strassen.ts); undefined where it does not pay. */
@@ -298,7 +297,7 @@ function* packBytes(
   const byDots = dotKind() !== 'none'
   // The sums of the columns of a panel lie behind it, as long as four of its rows.
   const packed = byDots
-    ? context.allocate('int8', [panels, Math.ceil(k / DOTS.bytes) + 1, PANEL, DOTS.bytes])
+    ? context.allocate('int8', [panels, Math.ceil(k / DOT_BYTES) + 1, PANEL, DOT_BYTES])
     : context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
   const perQuantum = Math.max(1, Math.floor(QUANTUM / (k * PANEL * COST_OF_BYTE)))
   for (let from = 0; from < panels; from += perQuantum) {

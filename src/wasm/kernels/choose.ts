@@ -1,6 +1,6 @@
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
@@ -12,7 +12,6 @@ import {
   staged,
   type TensorOperands
 } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import type { KernelName } from '../wasm.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { INTEGERS } from './integers.ts'

@@ -1,9 +1,8 @@
 import { codeBytes } from '../../kernels/quantized/packed.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type BoundJob, staged, tileOfFlops, workOfFlops } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
 import { type Float8, floatPlanes, mantissaOf } from './coded-floats.ts'
 

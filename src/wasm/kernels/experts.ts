@@ -12,10 +12,10 @@ import {
   quantizedRoutingOf
 } from '../../op-kit/quantized-experts.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
 import { areFloat32, arrayOf, type BoundJob, floatBits, selectorFor, staged, type TensorOperands } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { temporaries } from '../temporary.ts'
 import { PANEL } from '../workspace.ts'
 import { isFloat8 } from './coded-floats.ts'

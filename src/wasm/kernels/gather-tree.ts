@@ -1,8 +1,7 @@
 import type { BeamSearch } from '../../kernels/gather/gather-tree.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { elementCount } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import type { NumericArray } from '../staging.ts'
 
 /** Types that the kernel computes with, by their number in ../assembly/gather/tree.ts. */
 const ELEMENT_TYPES: Partial<Record<DType, number>> = { float32: 0, int32: 1, int64: 2, float64: 3 }

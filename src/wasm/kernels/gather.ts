@@ -1,10 +1,10 @@
 import { gatherLayout, tupleLayout } from '../../kernels/gather/gather.ts'
 import type { IndexPolicy } from '../../kernels/gather/indices.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { DTYPES } from '../../tensor/dtype.ts'
+import { DTYPES, type NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import type { InputUse, NumericArray, Staging } from '../staging.ts'
+import type { InputUse, Staging } from '../staging.ts'
 
 interface Operands {
   readonly data: Tensor

@@ -1,12 +1,11 @@
 import type { KernelContext, Pack, PackContext } from '../../op-kit/define.ts'
 import { factorsOf } from '../../op-kit/joined.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { elementCount, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { type NarrowType, narrowTypeOf } from '../pack-narrow.ts'
 import { areFloat32, arrayOf, runHere, selectorFor, type TensorOperands } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { temporaries } from '../temporary.ts'
 import { packFactor, PANEL_TYPES, type Product, productOf, type ProductParams, productTemplate } from './matrix.ts'
 

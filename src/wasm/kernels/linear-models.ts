@@ -3,10 +3,10 @@ import { classifyLinear, type LinearClasses } from '../../kernels/ml/classify.ts
 import type { LinearModel } from '../../kernels/ml/linear.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import type { PostTransform } from '../../kernels/ml/scores.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { temporaries } from '../temporary.ts'
 import { productTemplate } from './matrix.ts'
 

@@ -1,9 +1,9 @@
 import type { Paced } from '../../kernels/core/pace.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
 import { arrayOf, type TensorOperands } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { temporaries } from '../temporary.ts'
 
 /** A job whose first input is the result of the one before it. */

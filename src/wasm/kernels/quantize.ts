@@ -5,12 +5,11 @@ import { quantizationOfRange, quantizeByRange } from '../../kernels/quantized/dy
 import type { Granularity } from '../../op-kit/granularity.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import { type JobTemplate, runAtOnce } from '../jobs.ts'
 import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import {
   bindByteProduct,
   byteProductOf,

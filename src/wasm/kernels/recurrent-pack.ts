@@ -1,9 +1,9 @@
 import type { Pack, PackContext, Packed } from '../../op-kit/define.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { onTheHeap, packMatrix } from '../pack.ts'
 import { arrayOf } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { PANEL } from '../workspace.ts'
 
 /** Gates of each kind of layer. */

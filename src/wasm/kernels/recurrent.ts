@@ -5,6 +5,7 @@ import { TANH } from '../../kernels/elementwise/unary.ts'
 import type { Kernel, KernelContext, Packed, Selection } from '../../op-kit/define.ts'
 import { GATE_RELU } from '../../op-kit/recurrent-functions.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
@@ -17,7 +18,6 @@ import {
   type TensorOperands,
   workOfFlops
 } from '../selector.ts'
-import type { NumericArray } from '../staging.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 import { type Extras, productTemplate } from './matrix.ts'
 import {
