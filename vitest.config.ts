@@ -62,6 +62,7 @@ export default defineConfig(({ mode }) => {
       // A busy machine is no failure.
       testTimeout: 120_000,
       hookTimeout: 120_000,
+      expect: { poll: { timeout: 60_000 } },
       sequence: { sequencer: LongestFirst },
       projects: [
         {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { check, type CheckOptions } from '../../src/index.ts'
 import { int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { processorSeconds } from '../processor-time.ts'
 
 const notes = async (parts: ModelParts, options: CheckOptions = {}): Promise<string[]> =>
   check(await onnxModel(parts), options).findings.map(
@@ -60,14 +61,13 @@ test('values of operators that are not supported are counted', async () => {
 
 test('a value read by very many nodes costs no more than its ports', async () => {
   const count = 20_000
-  const start = performance.now()
-  const { summary } = check(
-    await onnxModel({
-      inputs: [port('x', 'float', [2])],
-      outputs: [port('y0', 'float', [2])],
-      nodes: Array.from({ length: count }, (_, i) => node('Relu', ['x'], [`y${i}`]))
-    })
+  const model = await onnxModel({
+    inputs: [port('x', 'float', [2])],
+    outputs: [port('y0', 'float', [2])],
+    nodes: Array.from({ length: count }, (_, i) => node('Relu', ['x'], [`y${i}`]))
+  })
+  const seconds = await processorSeconds(() =>
+    expect(check(model).summary).toMatchObject({ errors: 0, nodes: count, values: count + 1 })
   )
-  expect(summary).toMatchObject({ errors: 0, nodes: count, values: count + 1 })
-  expect(performance.now() - start).toBeLessThan(10_000)
+  expect(seconds).toBeLessThan(10)
 })

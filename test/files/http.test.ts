@@ -11,9 +11,6 @@ let web: Web
 
 beforeAll(async () => {
   web = await startWeb()
-  // The first request of a process takes long.
-  await fetch(web.url('/'))
-  web.asked.length = 0
 })
 afterEach(() => {
   web.files.clear()
@@ -21,8 +18,8 @@ afterEach(() => {
 })
 afterAll(() => web.close())
 
-/** Milliseconds: so short that a test of them is, too. */
-const SHORT = 250
+/** Milliseconds: so short that a test of them is, too, and long enough for a request on a busy machine. */
+const SHORT = 1000
 const quick = (options: NetworkOptions = {}): NetworkOptions => ({ retries: 1, ...options })
 
 async function opened(how: Giving, options?: NetworkOptions): Promise<ByteSource> {
@@ -153,12 +150,9 @@ async function spoiled(change: Change, options?: NetworkOptions): Promise<() => 
   return () => read(source, 100_000, 1000)
 }
 
-/** A failure with the address of the file, which comes soon. */
-async function fails(work: () => Promise<unknown>, code: string, message: RegExp, path = FILE): Promise<void> {
-  const start = performance.now()
-  await expect(work()).rejects.toMatchObject({ code, message, place: { file: web.url(path) } })
-  expect(performance.now() - start).toBeLessThan(900)
-}
+/** A failure with the address of the file. */
+const fails = (work: () => Promise<unknown>, code: string, message: RegExp, path = FILE): Promise<void> =>
+  expect(work()).rejects.toMatchObject({ code, message, place: { file: web.url(path) } })
 
 const stop =
   (after: 'cut' | 'stall', length?: number): Change =>
@@ -194,7 +188,7 @@ const withStatus =
 
 describe('a server that', () => {
   test.each<[string, Change, string, RegExp]>([
-    ['stalls within an answer', stalling, 'network-failed', /nothing has come for 250 ms/],
+    ['stalls within an answer', stalling, 'network-failed', /nothing has come for 1000 ms/],
     ['cuts every answer', stop('cut'), 'network-failed', /cannot be fetched/],
     ['says that an answer is longer than it is', stop('cut', 2000), 'network-failed', /cannot be fetched|ends after/],
     ['ends an answer early', ofBytes(10), 'network-failed', /ends after 10 of 1000 bytes/],
@@ -229,7 +223,7 @@ describe('a server that', () => {
     web.files.set(FILE, () => undefined)
     const work = (): Promise<unknown> =>
       openUrl(new URL(web.url(FILE)), networkFrom(quick({ timeout: SHORT })), new Traffic())
-    await fails(work, 'network-failed', /nothing has come for 250 ms \(timeout\)/)
+    await fails(work, 'network-failed', /nothing has come for 1000 ms \(timeout\)/)
     expect(web.asked.length).toBe(1)
   })
 
@@ -247,7 +241,7 @@ describe('a server that', () => {
   test('is not there leads to a typed error', async () => {
     const other = await startWeb()
     other.close()
-    const failure = openUrl(new URL(other.url(FILE)), networkFrom(quick({ timeout: SHORT })), new Traffic())
+    const failure = openUrl(new URL(other.url(FILE)), networkFrom(quick()), new Traffic())
     await expect(failure).rejects.toMatchObject({ code: 'network-failed', message: /ECONNREFUSED/ })
   })
 
@@ -355,7 +349,7 @@ describe('a redirect', () => {
 describe('a signal', () => {
   test.each<[string, Change]>([
     ['while nothing comes', stop('stall')],
-    ['while it waits to ask again', withStatus(503, { 'Retry-After': '5' })]
+    ['while it waits to ask again', withStatus(503, { 'Retry-After': '1000' })]
   ])('ends reading at once %s', async (_, change) => {
     let isFirst = true
     const source = await opened(
@@ -365,14 +359,13 @@ describe('a signal', () => {
           isFirst = false
         }
       },
-      { timeout: 10_000 }
+      // What waited for either would take longer than a test may.
+      { timeout: 1_000_000 }
     )
-    const start = performance.now()
     const reason = new Error('enough')
     const signal = AbortSignal.any([AbortSignal.timeout(50)])
     const work = source.remote!.fetch([{ offset: 100_000, length: 100 }], signal)
     await expect(work).rejects.toMatchObject({ code: 'aborted', place: { file: web.url(FILE) } })
-    expect(performance.now() - start).toBeLessThan(900)
     const before = source.remote!.fetch([{ offset: 1, length: 100_000 }], AbortSignal.abort(reason))
     await expect(before).rejects.toMatchObject({ code: 'aborted', cause: reason })
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { allGraphs } from '../../src/graph/graph.ts'
+import { processorSeconds } from '../processor-time.ts'
 import { block, encode, failure, loadBytes, loadModel, modelBytes, tag, tensorInfo, TYPE, utf8 } from './encode.ts'
 
 describe('a model', () => {
@@ -115,7 +116,7 @@ describe('what is no model', () => {
   })
 })
 
-test('damaged files fail with an error of this package or load, quickly', () => {
+test('damaged files fail with an error of this package or load, quickly', async () => {
   const t = { name: 'w', dims: [3], dataType: TYPE.INT64, int64Data: [1, 2, 300] }
   const body = {
     name: 'b',
@@ -169,14 +170,15 @@ test('damaged files fail with an error of this package or load, quickly', () => 
       if (!(error instanceof NodewiseError) || error.code === 'internal') throw error
     }
   }
-  const start = performance.now()
-  for (let i = 0; i < bytes.length; i++) {
-    attempt(bytes.subarray(0, i))
-    for (const value of [0, 1, 0x7f, 0x80, 0xff, bytes[i] ^ 1, bytes[i] ^ 8]) {
-      const damaged = bytes.slice()
-      damaged[i] = value
-      attempt(damaged)
+  const seconds = await processorSeconds(() => {
+    for (let i = 0; i < bytes.length; i++) {
+      attempt(bytes.subarray(0, i))
+      for (const value of [0, 1, 0x7f, 0x80, 0xff, bytes[i] ^ 1, bytes[i] ^ 8]) {
+        const damaged = bytes.slice()
+        damaged[i] = value
+        attempt(damaged)
+      }
     }
-  }
-  expect(performance.now() - start).toBeLessThan(20_000)
+  })
+  expect(seconds).toBeLessThan(20)
 })

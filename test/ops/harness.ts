@@ -107,7 +107,22 @@ export const runOp = (kind: Kind, inputs: readonly (Value | undefined)[], option
 
 /** Runs a call by the operator's own kernel; the outputs in order. */
 export function runCallOf(call: Call, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Value[] {
-  const steps = runCall(call, inputs, {
+  const steps = stepsOf(call, inputs, options)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value as Value[]
+}
+
+/** Times that one node yields: the work that its kernel counts, in units of 5 ms. */
+export const yieldsOf = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): number =>
+  [...stepsOf(callOf(kind, inputs, options), inputs, options)].length
+
+const stepsOf = (
+  call: Call,
+  inputs: readonly (Value | undefined)[],
+  options: CallOptions
+): ReturnType<typeof runCall> =>
+  runCall(call, inputs, {
     allocate: overwriting(inputs, options.over, spoiled),
     wanted: index => options.unwanted?.includes(index) !== true,
     body: noBody,
@@ -115,10 +130,6 @@ export function runCallOf(call: Call, inputs: readonly (Value | undefined)[], op
     random: () => () => 0.5,
     threads: 1
   })
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  return step.value as Value[]
-}
 
 /** First output of {@link runOp}, which is a tensor. */
 export const runTensor = (kind: Kind, inputs: readonly (Value | undefined)[], options: CallOptions = {}): Tensor =>

@@ -46,28 +46,27 @@ const runSelected = (op, operands, params, out, threads) => {
 const gather = threads =>
   runSelected(operator, { data: table, indices }, { axis: 0, batchDims: 0, ...policy }, out, threads)
 const wrong = () => out.data.findIndex((value, i) => value !== Number(ids[Math.floor(i / width)]) * width + i % width)
+const RUNS = 30
 const pause = () => new Promise(resolve => setTimeout(resolve, 5))
 `
 
 describe.skipIf(availableParallelism() < 2)('threads', () => {
   test('share a gather, give what one thread gives, find what is out of range, and let the process end', () => {
     const out = runAlone(`${SETUP}
-      let runs = 0
-      for (const begin = Date.now(); Date.now() - begin < 3000;) {
+      for (let runs = 0; runs < RUNS; runs++) {
         for (let i = 0; i < count; i++) ids[i] = BigInt((i * 7919 + runs * 31) % rows)
         out.data.fill(-1)
         gather(2)
         if (wrong() >= 0) throw new Error('wrong at ' + wrong() + ' in run ' + runs)
-        runs++
         await pause()
       }
       ids[5000] = 2000n
       try { gather(2) } catch (error) { console.log(error.message) }
       ids[5000] = 0n
       gather(2)
-      console.log(wrong(), runs > 3, workersStarted())
+      console.log(wrong(), workersStarted())
     `)
-    expect(out).toBe('index 2000 at [5000] is out of range for axis 0 of size 2000\n-1 true 1\n')
+    expect(out).toBe('index 2000 at [5000] is out of range for axis 0 of size 2000\n-1 1\n')
   })
 
   test('share a gather of elements along an axis that is not the last, too', () => {
@@ -107,10 +106,14 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
       ${SETUP}
       const idle = async () => {
         gather(2)
-        const before = process.cpuUsage()
-        await new Promise(resolve => setTimeout(resolve, 600))
-        const { user, system } = process.cpuUsage(before)
-        return (user + system) / 1000 < 100
+        // Work that a busy machine has put off, such as starting the worker, ends; what spins never does.
+        for (let i = 0; i < 20; i++) {
+          const before = process.cpuUsage()
+          await new Promise(resolve => setTimeout(resolve, 600))
+          const { user, system } = process.cpuUsage(before)
+          if ((user + system) / 1000 < 100) return true
+        }
+        return false
       }
       for (let i = 0; i < 40; i++) { gather(2); await pause() }
       console.log(workersStarted(), await idle())
@@ -203,10 +206,9 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
   test('do not hold up an exit', () => {
     const out = runAlone(`${SETUP}
       for (let i = 0; i < 40; i++) { gather(2); await pause() }
-      const begin = Date.now()
-      process.on('exit', () => console.log(workersStarted(), Date.now() - begin < 1000))
+      console.log(workersStarted())
       process.exit(0)
     `)
-    expect(out).toBe('1 true\n')
+    expect(out).toBe('1\n')
   })
 })

@@ -240,7 +240,7 @@ test('a small model answers from the thread of the server once it is known to be
     expect(doubled(await ask(server, `v2/models/${name}/infer`, x))).toEqual([2, 4, 6])
     return runs === before
   }
-  await expect.poll(() => stays('twice'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => stays('twice')).toBe(true)
   expect(await stays('far')).toBe(false)
   // The file is another one now: what is loaded answers, and no part of it is loaded from the new file.
   writeFileSync(join(folder.path, 'thrice/1/model.onnx'), bytesOf(TWICE.replace('Add', 'Mul')))

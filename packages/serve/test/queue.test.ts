@@ -164,7 +164,7 @@ describe('a queue', () => {
     const queue = new Queue(options)
     const { instance, runs } = engine()
     queue.add(instance)
-    const deadline = performance.now() + 15
+    const deadline = performance.now() + 200
     const [running, waiting] = [
       queue.submit({ feeds: feeds(1), deadline }),
       queue.submit({ feeds: feeds(1), deadline })

@@ -83,9 +83,9 @@ async function search(seen: Visit, text: string, type: string): Promise<void> {
 async function pressMiddle({ page }: Visit): Promise<string> {
   const [x, y] = await page.$eval('.stage .graph canvas', async canvas => {
     const { left, top, width, height } = canvas.getBoundingClientRect()
-    // The camera glides for 260 ms.
+    // The camera glides for 260 ms, and has come to rest with the next frame, whenever a busy machine draws it.
     await new Promise(resolve => {
-      setTimeout(resolve, 400)
+      setTimeout(() => requestAnimationFrame(resolve), 400)
     })
     return [left + width / 2, top + height / 2]
   })
