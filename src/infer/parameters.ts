@@ -44,9 +44,8 @@ function readInput(name: string, source: InputSource<unknown>, fact: Fact): unkn
   if (source.form === 'flag') checkSingle(name, fact)
   else checkForm(name, isList, source.asRow === true, fact)
   if (isList) return fact.value ? numbersOf(fact.value) : unknownList(fact)
-  const elements = fact.value && elementsOf(fact.value)
-  if (elements === undefined) return source.form === 'int' || source.form === 'float' ? fresh() : 'unknown'
-  const [element] = elements
+  if (fact.value === undefined) return source.form === 'int' || source.form === 'float' ? fresh() : 'unknown'
+  const element = firstElement(fact.value)
   if (source.form === 'flag') return isSym(element) ? 'unknown' : Boolean(element)
   if (source.form === 'text') return isSym(element) ? 'unknown' : String(element)
   return numberOf(element)
@@ -88,6 +87,13 @@ function numberOf(element: Elem): Dim {
 
 const safeNumber = (element: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(element)))
+
+/** The first of {@link elementsOf}; the only one of most values that are looked at while a graph runs. */
+function firstElement(value: Tensor | PartialTensor): Elem {
+  if (!isPartial(value) && value.type === 'int64') return value.data[0]
+  if (!isPartial(value) && value.type === 'bool') return value.data[0] !== 0
+  return elementsOf(value)[0]
+}
 
 /** The elements of a small value: bigint for 64-bit integers and all other integers too, numbers for floats. */
 export function elementsOf(value: Tensor | PartialTensor): readonly Elem[] {

@@ -83,8 +83,8 @@ export class ActiveCall implements KernelContext {
     this.inputs = inputs
     this.context = context
     this.memo = memo
-    this.outputs = []
-    for (let i = 0; i < call.outputs.length; i++) this.outputs.push(undefined)
+    this.outputs = new Array<undefined>(call.outputs.length)
+    for (let i = 0; i < call.outputs.length; i++) this.outputs[i] = undefined
   }
 
   /**

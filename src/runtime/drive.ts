@@ -6,6 +6,22 @@ import type { Paced } from '../kernels/core/pace.ts'
 /** Milliseconds that a run may keep the event loop waiting. */
 export const TURN = 20
 
+/** Steps between two yields where nobody watches. Light ones take about a microsecond each. */
+const STEPS_PER_YIELD = 16
+
+/**
+ * Counts the steps of a run, those of bodies too, so that it yields now and then. A run of a body counts as one: a loop
+ * is to yield also where its body has no steps.
+ */
+export class Steps {
+  private count = 0
+
+  /** Counts a step. @returns whether it is time to yield */
+  isDue(): boolean {
+    return ++this.count % STEPS_PER_YIELD === 0
+  }
+}
+
 /** When a run is to be given up. */
 export interface Patience {
   readonly signal?: AbortSignal | undefined

@@ -13,6 +13,7 @@ import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
+import type { Steps } from './drive.ts'
 import { grow, hasParts, mayLieInRoom } from './growth.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
@@ -56,13 +57,11 @@ export interface Run {
   readonly signal: () => AbortSignal | undefined
   /** When the run started, in milliseconds, where somebody wants to know. */
   readonly started: number
+  readonly steps: Steps
 }
 
 /** What a slot holds: a constant until it has been read. */
 export type Slot = Value | Constant | undefined
-
-/** Steps between two yields where nobody watches. Light ones take about a microsecond each. */
-const STEPS_PER_YIELD = 16
 
 /**
  * Runs a plan. It yields between steps and inside heavy kernels, so that whoever drives it can stop; a promise that it
@@ -87,7 +86,7 @@ export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Del
         yield* settleStep(error, active.mayBeginAnew, i, plan, slots, run)
       }
     }
-    if (run.onStep || i % STEPS_PER_YIELD === STEPS_PER_YIELD - 1) yield
+    if (run.steps.isDue() || run.onStep) yield
   }
   for (;;) {
     try {
@@ -165,9 +164,8 @@ class Frame {
   }
 
   private failMissing(slot: number): never {
-    const { plan } = this
-    const id = [...plan.slots].find(([, at]) => at === slot)?.[0] ?? ''
-    const known = plan.bound.graph.values.get(id)
+    const id = [...this.plan.slots].find(([, at]) => at === slot)?.[0] ?? ''
+    const known = this.plan.bound.graph.values.get(id)
     throw new NodewiseError('invalid-graph', `nothing produces the value "${known?.name ?? id}"`, known?.place ?? {})
   }
 }
@@ -180,7 +178,7 @@ const NOTHING: readonly Value[] = []
 class ActiveStep implements CallEnvironment {
   private readonly step: Step
   private readonly frame: Frame
-  private readonly inputs: (Value | undefined)[] = []
+  private readonly inputs: (Value | undefined)[]
   private active: ActiveCall | undefined
   private held: Holds | undefined
   /** Tensors that were made of tables for this call alone. */
@@ -195,6 +193,7 @@ class ActiveStep implements CallEnvironment {
   constructor(step: Step, frame: Frame) {
     this.step = step
     this.frame = frame
+    this.inputs = new Array<undefined>(step.inputs.length)
   }
 
   start(): Paced | undefined {
@@ -202,8 +201,8 @@ class ActiveStep implements CallEnvironment {
     const tables = lazyTables(step, frame.plan, frame.slots, frame.run)
     for (let i = 0; i < step.inputs.length; i++) {
       const slot = step.inputs[i]
-      const isLazy = tables.some(({ index }) => index === i)
-      this.inputs.push(slot < 0 || isLazy ? undefined : (this.unread(i) ?? frame.require(slot)))
+      const isLeftOut = slot < 0 || (tables.length > 0 && tables.some(({ index }) => index === i))
+      this.inputs[i] = isLeftOut ? undefined : (this.unread(i) ?? frame.require(slot))
     }
     if (frame.run.onStep) this.began = clock()
     this.isLookup = tables.length > 0
@@ -391,6 +390,7 @@ function bodyOf(bound: BoundGraph, { plan, depth, captures }: BodyPlan, frame: F
         if (value === undefined) continue
         slots[made.inputs[i]] = becomeOptional[i] && value.type !== 'optional' ? { type: 'optional', value } : value
       }
+      if (run.steps.isDue()) yield
       const outputs = yield* executePlan(made, slots, run)
       held.add(outputs)
       return outputs

@@ -15,7 +15,7 @@ import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
 import { Blocks } from './blocks.ts'
-import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, TURN } from './drive.ts'
+import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, Steps, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
 import { Forecast } from './forecast.ts'
@@ -313,7 +313,6 @@ export class Session {
   }
 
   private runFor(budget: Budget, state: RunState, overrides: Request['overrides'], options: RunOptions): Run {
-    const { onStep } = options
     return {
       budget,
       state,
@@ -322,9 +321,10 @@ export class Session {
       threads: this.threads,
       select: this.select,
       weights: this.weights,
-      onStep,
+      onStep: options.onStep,
       signal: signalOf(options),
-      started: onStep ? clock() : 0
+      started: options.onStep ? clock() : 0,
+      steps: new Steps()
     }
   }
 

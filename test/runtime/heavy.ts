@@ -95,5 +95,22 @@ export const HEAVY: Readonly<Record<string, { readonly parts: ModelParts; readon
     },
     dims: [4096, 1, 256]
   },
-  'an endless Loop': { parts: adding(''), dims: [1] }
+  'an endless Loop': { parts: adding(''), dims: [1] },
+  'an endless Loop whose body has no node': {
+    parts: {
+      ...adding(''),
+      nodes: [
+        node('Loop', ['', 'go', 'x'], ['y'], {
+          body: {
+            graph: {
+              inputs: [port('i', 'int64', []), port('c', 'bool', []), port('v', 'float', [1])],
+              outputs: [port('c', 'bool', []), port('v', 'float', [1])],
+              nodes: []
+            }
+          }
+        })
+      ]
+    },
+    dims: [1]
+  }
 }

@@ -32,7 +32,7 @@ export interface LoopSink {
 
 /**
  * Runs a body repeatedly, for ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Memory grows with the values
- * that the iterations make, not with the trip count.
+ * that the iterations make, not with the trip count. The body yields.
  * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when
  *   values that are put together differ; `shape-mismatch` when an input has no part for an iteration
  */
@@ -50,13 +50,14 @@ export function* runLoop(
   let last: Value[] | undefined
   let goesOn = condition
   for (let i = 0; i < trip && goesOn; i++) {
-    const inputs: (Value | undefined)[] = []
-    for (const port of ports.inputs)
-      inputs.push(
+    const inputs = new Array<Value | undefined>(ports.inputs.length)
+    for (let k = 0; k < inputs.length; k++) {
+      const port = ports.inputs[k]
+      inputs[k] =
         port.kind === 'sliced'
           ? yield* sliceOf(tensorIn(operands[port.operand]), i, port.slice)
           : inputOf(port, i, operands, last, condition)
-      )
+    }
     const results = yield* body.run(inputs)
     checkCarried(ports, operands, last, results)
     for (const { port, parts } of collected) {
@@ -64,9 +65,8 @@ export function* runLoop(
       parts.push(tensorIn(results[port.from]))
     }
     if (ports.condition !== undefined) goesOn = isTrue(results[ports.condition])
-    if (last) body.release(last.filter((_, k) => !untilTheEnd.has(k)))
+    if (last) body.release(untilTheEnd.size === 0 ? last : last.filter((_, k) => !untilTheEnd.has(k)))
     last = results
-    yield
   }
   if (last === undefined) giveWithout(ports, body, operands, sink)
   else yield* giveResults(ports, body, last, collected, sink)
@@ -85,9 +85,11 @@ function inputOf(
     case 'carried':
       return last ? last[port.from] : operands[port.operand]
     case 'iteration':
-      return new Tensor(port.type, [iteration], port.dims)
+      return port.type === 'int64'
+        ? new Tensor('int64', BigInt64Array.of(BigInt(iteration)), port.dims)
+        : new Tensor(port.type, [iteration], port.dims)
     case 'condition':
-      return last ? last[port.from] : new Tensor('bool', [condition], port.dims)
+      return last ? last[port.from] : new Tensor('bool', Uint8Array.of(condition ? 1 : 0), port.dims)
     case 'unfed':
       return undefined
   }

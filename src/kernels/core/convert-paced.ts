@@ -3,12 +3,14 @@ import { type DType, DTYPES, type Storage } from '../../tensor/dtype.ts'
 import { allocate, Tensor } from '../../tensor/tensor.ts'
 import { COST, inChunks } from './pace.ts'
 
-/** `convertInto` that yields. */
-export function* convertPaced(source: Tensor, target: Tensor, rules: ConvertOptions = {}): Generator<void> {
+/** `convertInto` that yields. Few elements are converted before this returns. */
+export function convertPaced(source: Tensor, target: Tensor, rules: ConvertOptions = {}): Generator<void> {
   const count = source.data.length / DTYPES[source.type].slots
-  yield* inChunks(
+  const cost = target.type === 'string' || source.type === 'string' ? COST.text : COST.element
+  return inChunks(
     count,
     (from, to) => {
+      if (to - from === count) return convertInto(source, target, rules)
       const part = partOf(target, from, to)
       convertInto(partOf(source, from, to), part, rules)
       if (Array.isArray(part.data))
@@ -16,7 +18,7 @@ export function* convertPaced(source: Tensor, target: Tensor, rules: ConvertOpti
           target.data[from + i] = text
         })
     },
-    target.type === 'string' || source.type === 'string' ? COST.text : COST.element
+    cost
   )
 }
 

@@ -1,10 +1,11 @@
 import { fail } from '../../errors.ts'
 import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
-import type { Numbers } from '../../tensor/elements.ts'
+import { type Numbers, toNumbers } from '../../tensor/elements.ts'
+import { isCodedFloat } from '../../tensor/floats.ts'
 import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { type BigInts, doubles, readNumbers, targetOf } from './numbers.ts'
-import { chunkSize, COST, inChunks, Pace } from './pace.ts'
+import { chunkSize, COST, DONE, inChunks, Pace } from './pace.ts'
 
 /** An innermost loop of fewer iterations is exchanged for the longest loop. */
 const MIN_INNER_LOOP = 16
@@ -135,11 +136,28 @@ export interface BinaryLoops<R extends BigInts | Numbers = BigInts> {
 
 export type AnyBinaryLoops = BinaryLoops<BigInts> | BinaryLoops<Numbers>
 
-/** `out = f(a, b)`, both broadcast. Both have one type; the result has it too, or is boolean. */
-export function* binary(operator: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
+/**
+ * `out = f(a, b)`, both broadcast. Both have one type; the result has it too, or is boolean. Few elements that one loop
+ * visits are computed before this returns.
+ */
+export function binary(operator: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
+  const innerLoop = innerLoopFor(operator, a.type)
+  const count = out.data.length
+  if (count > CHUNK || isCodedFloat(a.type) || isCodedFloat(out.type)) return binaryByLoops(innerLoop, a, b, out)
+  const s = singleStride(a, count)
+  const t = singleStride(b, count)
+  if (s === undefined || t === undefined) return binaryByLoops(innerLoop, a, b, out)
+  innerLoop(a.data as Numbers, 0, s, b.data as Numbers, 0, t, out.data as Numbers, 0, 1, count)
+  return DONE
+}
+
+/** The stride with which one loop over all `count` elements of a result reads an operand, where there is one. */
+const singleStride = ({ data }: Tensor, count: number): number | undefined =>
+  data.length === count ? 1 : data.length === 1 ? 0 : undefined
+
+function* binaryByLoops(innerLoop: NumberInnerLoop, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
   const loops = loopsOf(out.dims, [a.dims, b.dims])
   const [s, t, u] = innermost(loops)
-  const innerLoop = innerLoopFor(operator, a.type)
   const readsAsIs = is64BitInteger(a.type) || a.type === 'string'
   const x = (readsAsIs ? a.data : yield* readNumbers(a)) as Numbers
   const y = (readsAsIs ? b.data : yield* readNumbers(b)) as Numbers
@@ -176,12 +194,22 @@ export interface UnaryLoops<R extends BigInts | Numbers = BigInts> {
 
 export type AnyUnaryLoops = UnaryLoops<BigInts> | UnaryLoops<Numbers>
 
-/** `out = f(x)`. `out` has the type of x, is boolean, or is a float type that holds what `f` gives. */
-export function* unary(operator: AnyUnaryLoops, x: Tensor, out: Tensor): Generator<void> {
+/**
+ * `out = f(x)`. `out` has the type of x, is boolean, or is a float type that holds what `f` gives. Few elements are
+ * computed before this returns.
+ */
+export function unary(operator: AnyUnaryLoops, x: Tensor, out: Tensor): Generator<void> {
   const loop = unaryLoopFor(operator, x.type)
+  const cost = operator.cost ?? COST.element + COST.transcendental
+  if (isCodedFloat(x.type) || isCodedFloat(out.type)) return unaryOnCodes(loop, cost, x, out)
+  const numbers = (is64BitInteger(x.type) ? x.data : toNumbers(x)) as Numbers
+  return inChunks(numbers.length, (from, to) => loop(numbers, out.data as Numbers, from, to), cost)
+}
+
+/** {@link unary} where one of both is of coded floats. */
+function* unaryOnCodes(loop: UnaryLoop, cost: number, x: Tensor, out: Tensor): Generator<void> {
   const numbers = (is64BitInteger(x.type) ? x.data : yield* readNumbers(x)) as Numbers
   const target = targetOf(out)
-  const cost = operator.cost ?? COST.element + COST.transcendental
   yield* inChunks(numbers.length, (from, to) => loop(numbers, target.numbers, from, to), cost)
   yield* target.finish()
 }

@@ -2,7 +2,7 @@ import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow, widen } from '../../tensor/floats.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
-import { chunkSize, COST, inChunks } from './pace.ts'
+import { chunkSize, COST, DONE, inChunks } from './pace.ts'
 
 /** Arrays of 64-bit integers. */
 export type BigInts = BigInt64Array | BigUint64Array
@@ -33,7 +33,7 @@ export interface Target {
 }
 
 /** A `finish` that has nothing to do. */
-export function* nothingToFinish(): Generator<void> {}
+export const nothingToFinish = (): Generator<void> => DONE
 
 /** The array of the tensor itself; for coded floats a Float32Array, so that each element is rounded once. */
 export function targetOf(out: Tensor): Target {

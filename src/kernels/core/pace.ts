@@ -58,16 +58,29 @@ export class Pace {
   }
 }
 
+function* nothing(): Generator<void> {}
+
+/** A computation that has ended already. It may be delegated to any number of times. */
+export const DONE: Generator<void> = nothing()
+DONE.next()
+
 /**
- * Calls `work` on consecutive ranges `[from, to)` of `count` items and yields between two ranges.
+ * Calls `work` on consecutive ranges `[from, to)` of `count` items and yields between two ranges. A single range is
+ * worked on before this returns.
  * @param cost nanoseconds that one item takes; see {@link COST}
  */
-export function* inChunks(
+export function inChunks(
   count: number,
   work: (from: number, to: number) => void,
   cost: number = COST.element
 ): Generator<void> {
   const size = chunkSize(cost)
+  if (count > size) return eachChunk(count, size, work)
+  if (count > 0) work(0, count)
+  return DONE
+}
+
+function* eachChunk(count: number, size: number, work: (from: number, to: number) => void): Generator<void> {
   for (let from = 0; from < count; from += size) {
     if (from > 0) yield
     work(from, Math.min(count, from + size))

@@ -238,11 +238,11 @@ function define(name: string, onnxVersions: readonly BinaryVersion[], openvinoVe
 
     elem: (elements, { broadcast, function: fn }) => (broadcast.mode === 'aligned' ? undefined : fn.elem(elements)),
 
-    *run({ a, b }, { broadcast, function: fn }, call) {
+    run({ a, b }, { broadcast, function: fn }, call) {
       const out = call.rawOutput()
       if (fn.divides && out.data.length > 0) demandDivisors(b)
       const second = broadcast.mode === 'aligned' ? withDims(b, alignedShape(a.dims.length, b.dims, broadcast.axis)) : b
-      yield* binary(fn.loops(a.type), a, second, out)
+      return binary(fn.loops(a.type), a, second, out)
     }
   })
 }

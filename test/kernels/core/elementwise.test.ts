@@ -102,6 +102,22 @@ describe('binary', () => {
     expect(finish(binary(ADD, rows, allocate('int8', [64]), allocate('int8', rows.dims)))).toBe(4)
   })
 
+  test('few elements that one loop visits are computed at once, and others when asked for', () => {
+    const [x, one] = [iota([2, 3]), iota([1, 1])]
+    for (const [a, b, isAtOnce] of [
+      [x, x, true],
+      [x, one, true],
+      [one, x, true],
+      [x, iota([3]), false]
+    ] as const) {
+      const out = allocate('float32', [2, 3])
+      const work = binary(ADD, a, b, out)
+      expect(out.data.some(element => element !== 0)).toBe(isAtOnce)
+      finish(work)
+      expect(out.data[5]).toBe(Number(a.data[5] ?? a.data[0]) + Number(b.data[5] ?? b.data.at(-1)))
+    }
+  })
+
   test('16-bit floats are rounded once', () => {
     const out = allocate('float16', [1])
     // 1 + 2^-11 lies between two float16 numbers; ties go to even.

@@ -33,6 +33,16 @@ describe('chunks', () => {
     expect(rangesOf(chunkSize(COST.element))).toMatchObject({ yields: 0 })
   })
 
+  test('of few items are worked on at once, and what is left may be delegated to again and again', () => {
+    let done = 0
+    const work = (from: number, to: number): void => void (done += to - from)
+    const rest = inChunks(3, work)
+    expect(done).toBe(3)
+    inChunks(4, work, QUANTUM)
+    expect(done).toBe(3)
+    for (let i = 0; i < 2; i++) expect(rest.next()).toEqual({ done: true, value: undefined })
+  })
+
   test('have at least one item, however long it takes', () => {
     expect(rangesOf(2, 10 * QUANTUM).ranges).toEqual([
       [0, 1],
