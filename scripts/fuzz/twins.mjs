@@ -18,15 +18,35 @@ function sampleOf(value) {
   return { type: value.type, dims: value.dims, sample }
 }
 
-const ROUNDED = { float32: 1e-4, float64: 1e-9, complex64: 1e-4, complex128: 1e-9 }
+/** How far two roundings of one number may be apart, as a share of it; of a number below 1, as such. */
+const ROUNDED = {
+  float16: 2 ** -9,
+  bfloat16: 2 ** -6,
+  float32: 1e-4,
+  float64: 1e-9,
+  complex64: 1e-4,
+  complex128: 1e-9
+}
 
-function isNear(a, b, type) {
-  if (a === b) return true
+/** The numbers of types whose data are codes of 16 bits: binary16 of IEEE 754, and the upper half of its binary32. */
+const CODED = {
+  float16: code => {
+    const [exponent, fraction] = [(code >> 10) & 31, code & 1023]
+    const size = exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25)
+    return (code & 0x8000 ? -1 : 1) * (exponent < 31 ? size : fraction === 0 ? Infinity : NaN)
+  },
+  bfloat16: code => new Float32Array(Uint32Array.of(code << 16).buffer)[0]
+}
+
+function isNear(one, other, type) {
+  if (one === other) return true
   const tolerance = ROUNDED[type]
-  // What has fewer bits is a code: neighbours may differ by a rounding.
-  if (tolerance === undefined)
-    return (type === 'float16' || type === 'bfloat16') && Math.abs(Number(a) - Number(b)) <= 1
-  return Math.abs(Number(a) - Number(b)) <= tolerance * Math.max(1, Math.abs(Number(a)), Math.abs(Number(b)))
+  if (tolerance === undefined) return false
+  const [a, b] = [one, other].map(text => CODED[type]?.(Number(text)) ?? Number(text))
+  // A NaN has many codes.
+  if (Number.isNaN(a) && Number.isNaN(b)) return true
+  if (Math.abs(a) === Infinity || Math.abs(b) === Infinity) return a === b
+  return Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(a), Math.abs(b))
 }
 
 const readSummaries = path =>
