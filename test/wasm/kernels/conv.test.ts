@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree, heapStats } from '../../../src/wasm/heap.ts'
 import { wasm } from '../../../src/wasm/wasm.ts'
 import { workspaceOf } from '../../../src/wasm/workspace.ts'
-import { expectEqual, noise } from '../compare.ts'
+import { runOp } from '../../ops/harness.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const KIND = ['onnx', 'Conv', 11] as const
 /** Winograd's F(4,3), and F(4,4) along one axis, lose a digit to their transforms. */
@@ -167,6 +169,25 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     const inputs = [noise([1, 12, 9, 9], 1), noise([3, 5, 4, 3, 3], 2)]
     expectEqual(['openvino', 'GroupConvolution', 1], inputs, { region, attributes, constants: { w: 1 } })
   })
+})
+
+test.each([
+  ['over a plane', [1, 256, 16, 16], [32, 256, 3, 3], 6.5e-7],
+  ['along one axis', [1, 256, 128], [32, 256, 7], 5e-7]
+])('Winograd errs little %s, since deep sums are made in spans', (_, dims, weights, bound) => {
+  // As behind a Relu: sums of products that mostly have one sign at a point grow with the depth.
+  const data = noise(dims, 1).data.map(value => Math.max(0, value))
+  const inputs = [new Tensor('float32', data, dims), noise(weights, 2)]
+  const attributes = { pads: dims.slice(2).flatMap(() => [1, 1]) }
+  const [reference] = runOp(KIND, inputs, { attributes }) as Tensor<'float32'>[]
+  const [output] = runAccelerated(KIND, inputs, { attributes, constants: { w: 1 } }) as Tensor<'float32'>[]
+  let error = 0
+  let size = 0
+  reference.data.forEach((value, at) => {
+    error += Math.abs(output.data[at] - value)
+    size += Math.abs(value)
+  })
+  expect(error / size).toBeLessThan(bound)
 })
 
 test.each([

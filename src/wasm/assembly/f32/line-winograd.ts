@@ -19,7 +19,7 @@ const POINTS: usize = 7
 /** Outputs of a tile, and taps of a group. */
 const SIDE: u32 = 4
 /** Depth of a sum. Sums of such spans are added up, so that rounding errors grow with the depth of a span. */
-const DEPTH: usize = 128
+const DEPTH: usize = 64
 /** Bytes behind a panel, lest the same lines of all panels share a set of the cache. */
 const APART: usize = 64
 /** Bytes behind lines, which vectors may reach beyond. */

@@ -13,8 +13,11 @@ import { ConvArguments, copyLine, stripsOfPart } from './conv'
  */
 const POINTS: usize = 36
 
-/** Input channels of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
-const SPAN: usize = 128
+/**
+ * Input channels of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. At a depth
+ * of 256, spans of 128 err four times as much as the transform of the inputs, spans of 32 two and a half times.
+ */
+const SPAN: usize = 32
 const ROOT_OF_HALF: f32 = 0.70710678
 const ROOT_OF_TWO: f32 = 1.41421356
 
