@@ -1,6 +1,6 @@
 import { fma, splat, sumOfInts } from '../f32/simd'
-import { CodedArguments, scaleAt, zeroAt } from './arguments'
-import { CHUNK, eightBytesOf, eightOf, largestOf, orderedBytes, untangle } from './nibbles'
+import { codeAt, CodedArguments } from './arguments'
+import { CHUNK, eightBytesOf, eightOf, largestOf, maskOf, orderedBytes, untangle } from './nibbles'
 
 /**
  * Many rows of A, rounded to integers of 8 bits block by block as in nibbles.ts, by weights in 4 bits. Codes of eight
@@ -22,8 +22,13 @@ const ZEROS: usize = SCALES + 32
 const PANEL: usize = ZEROS + 32
 /** Chunks that are put into a panel at once: they stay in the first cache beside those of four rows of A. */
 const SLICE: u32 = 8
-/** Bytes of a block of four rows of A: -1 times their sums, then their units. */
-const BLOCK: usize = 32
+/**
+ * Bytes of a block of four rows of A: what zero points take off, or -1 times their sums where each row of the weights
+ * has zero points of its own; their units; zeros, with which sums begin that go on with a block.
+ */
+const BLOCK: usize = 48
+const UNITS: usize = 16
+const NOTHING: usize = 32
 /** Bytes of four rows of a panel of C. */
 const RESULT: usize = 128
 /** Bytes of scratch memory for rows of A; more rows are taken in turn. */
@@ -58,7 +63,12 @@ export function manyByNibbles(
       for (let from: u32 = 0; from < chunks; from += SLICE) {
         const end = min(chunks, from + SLICE)
         fillPanel(args, column + j, width, from, end, panel)
-        for (let i: u32 = 0; i < fours; i++) addSlice(args, scratch + i * bytes, from, end, panel, results + i * RESULT)
+        for (let i: u32 = 0; i < fours; i++) {
+          const four = scratch + i * bytes
+          const to = results + i * RESULT
+          if (args.zeroKind == 1) codedSlice(args, four, from, end, panel, to)
+          else plainSlice(args, four, from, end, panel, to)
+        }
       }
       const to = c + ((<usize>row * args.n + j) << 2)
       for (let i: u32 = 0; i < count; i++)
@@ -89,6 +99,7 @@ function chunksOf(args: CodedArguments): u32 {
 function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare: usize): void {
   let known = to + <usize>chunksOf(args) * ofChunk() + lane
   to += lane
+  const zero = args.zeroKind == 1 ? 1 : args.zero
   for (let from: u32 = 0; from < args.k; known += BLOCK) {
     const end = min(args.k, from + args.blockSize)
     const unit = largestOf(a + ((<usize>from) << 2), a + ((<usize>end) << 2)) / 127
@@ -106,8 +117,9 @@ function orderRow(args: CodedArguments, a: usize, to: usize, lane: usize, spare:
     }
     from = end
     const sum = sumOfInts(sums)
-    store<i32>(known, -sum)
-    f32.store(known, unit, 16)
+    store<i32>(known, -sum * zero)
+    f32.store(known, unit, UNITS)
+    store<i32>(known, 0, NOTHING)
   }
 }
 
@@ -138,6 +150,7 @@ function storeBytes(a: usize, inverse: v128, to: usize): v128 {
 /** Puts chunks `from … end - 1` of rows of weights into a panel; columns that are not there repeat the last. */
 function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u32, panel: usize): void {
   const perBlock = args.blockSize / CHUNK
+  const mask = maskOf(args)
   for (let half: u32 = 0; half < 8; half += 4) {
     const r0 = row + min(half, rows - 1)
     const r1 = row + min(half + 1, rows - 1)
@@ -155,10 +168,10 @@ function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u3
       const cd0 = i32x4.shuffle(c, d, 0, 4, 1, 5)
       const cd1 = i32x4.shuffle(c, d, 2, 6, 3, 7)
       const ofEight = orderedBytes(64)
-      storeCodes(i64x2.shuffle(ab0, cd0, 0, 2), to)
-      storeCodes(i64x2.shuffle(ab0, cd0, 1, 3), to + ofEight)
-      storeCodes(i64x2.shuffle(ab1, cd1, 0, 2), to + 2 * ofEight)
-      storeCodes(i64x2.shuffle(ab1, cd1, 1, 3), to + 3 * ofEight)
+      storeCodes(i64x2.shuffle(ab0, cd0, 0, 2), mask, to)
+      storeCodes(i64x2.shuffle(ab0, cd0, 1, 3), mask, to + ofEight)
+      storeCodes(i64x2.shuffle(ab1, cd1, 0, 2), mask, to + 2 * ofEight)
+      storeCodes(i64x2.shuffle(ab1, cd1, 1, 3), mask, to + 3 * ofEight)
       const block = chunk / perBlock
       storeBlock(args, r0, block, to)
       storeBlock(args, r1, block, to + 4)
@@ -171,13 +184,13 @@ function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u3
 /** Eight codes of four columns as four pairs, with higher codes above them: see `untangle`. For relaxed SIMD as bytes. */
 // @ts-ignore: decorator
 @inline
-function storeCodes(v: v128, to: usize): void {
+function storeCodes(v: v128, mask: v128, to: usize): void {
   if (ASC_FEATURE_RELAXED_SIMD) {
-    v128.store(to, v128.and(v, i8x16.splat(15)))
-    v128.store(to, v128.and(i16x8.shr_u(v, 4), i8x16.splat(15)), 32)
+    v128.store(to, v128.and(v, mask))
+    v128.store(to, v128.and(i16x8.shr_u(v, 4), mask), 32)
     return
   }
-  v128.store(to, v128.and(v, i16x8.splat(15)))
+  v128.store(to, v128.and(v, mask))
   v128.store(to, i16x8.shr_u(v, 4), 32)
   v128.store(to, i16x8.shr_u(v, 8), 64)
   v128.store(to, i16x8.shr_u(v, 12), 96)
@@ -186,24 +199,8 @@ function storeCodes(v: v128, to: usize): void {
 // @ts-ignore: decorator
 @inline
 function storeBlock(args: CodedArguments, row: u32, block: u32, to: usize): void {
-  f32.store(to, scaleAt(args, row, block), SCALES)
-  store<u32>(to, zeroAt(args, row, block), ZEROS)
-}
-
-/** Adds the products of chunks `from … end - 1` of four rows of A and a panel to four rows of a panel of C. */
-function addSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
-  const perBlock = args.blockSize / CHUNK
-  const known = a + <usize>chunksOf(args) * ofChunk()
-  for (let chunk = from; chunk < end;) {
-    const block = chunk / perBlock
-    const next = min(end, (block + 1) * perBlock)
-    // Zero points are taken off with the first chunk of a block: a block may be continued in the next slice.
-    const startsBlock = chunk == block * perBlock
-    const at = a + <usize>chunk * ofChunk()
-    addBlock(at, next - chunk, known + <usize>block * BLOCK, startsBlock, panel, c)
-    panel += <usize>(next - chunk) * PANEL
-    chunk = next
-  }
+  store<u32>(to, load<u32>(args.scales + ((<usize>row * args.blocks + block) << 2)), SCALES)
+  if (args.zeroKind == 1) store<u32>(to, codeAt(args.zeros, row * args.zeroRow, block, 4), ZEROS)
 }
 
 /** Adds products of codes of four columns by those elements of a row of A that they belong to. */
@@ -215,68 +212,87 @@ function addDots(sums: v128, codes: v128, x: v128): v128 {
     : i32x4.add(sums, i32x4.dot_i16x8_s(codes, x))
 }
 
-/** Adds the products of chunks of one block. */
-function addBlock(a: usize, chunks: u32, known: usize, startsBlock: bool, panel: usize, c: usize): void {
-  let s0 = i32x4.splat(0)
-  let s1 = s0
-  let s2 = s0
-  let s3 = s0
-  let t0 = s0
-  let t1 = s0
-  let t2 = s0
-  let t3 = s0
-  if (startsBlock) {
-    const low = v128.load(panel, ZEROS)
-    const high = v128.load(panel, ZEROS + 16)
-    s0 = i32x4.mul(v128.load32_splat(known), low)
-    s1 = i32x4.mul(v128.load32_splat(known, 4), low)
-    s2 = i32x4.mul(v128.load32_splat(known, 8), low)
-    s3 = i32x4.mul(v128.load32_splat(known, 12), low)
-    t0 = i32x4.mul(v128.load32_splat(known), high)
-    t1 = i32x4.mul(v128.load32_splat(known, 4), high)
-    t2 = i32x4.mul(v128.load32_splat(known, 8), high)
-    t3 = i32x4.mul(v128.load32_splat(known, 12), high)
-  }
-  const scales = panel + SCALES
-  for (let i: u32 = 0; i < chunks; i++, panel += PANEL) {
-    let w = panel
-    for (const next = a + ofChunk(); a < next; a += 32, w += 64) {
-      let low = v128.load(w)
-      let high = v128.load(w, 16)
-      let x = v128.load32_splat(a)
-      s0 = addDots(s0, low, x)
-      t0 = addDots(t0, high, x)
-      x = v128.load32_splat(a, 4)
-      s1 = addDots(s1, low, x)
-      t1 = addDots(t1, high, x)
-      x = v128.load32_splat(a, 8)
-      s2 = addDots(s2, low, x)
-      t2 = addDots(t2, high, x)
-      x = v128.load32_splat(a, 12)
-      s3 = addDots(s3, low, x)
-      t3 = addDots(t3, high, x)
-      low = v128.load(w, 32)
-      high = v128.load(w, 48)
-      x = v128.load32_splat(a, 16)
-      s0 = addDots(s0, low, x)
-      t0 = addDots(t0, high, x)
-      x = v128.load32_splat(a, 20)
-      s1 = addDots(s1, low, x)
-      t1 = addDots(t1, high, x)
-      x = v128.load32_splat(a, 24)
-      s2 = addDots(s2, low, x)
-      t2 = addDots(t2, high, x)
-      x = v128.load32_splat(a, 28)
-      s3 = addDots(s3, low, x)
-      t3 = addDots(t3, high, x)
+/** What the sums of a row of A by four columns begin with, where a block begins. */
+// @ts-ignore: decorator
+@inline
+function startOf(hasCodes: bool, known: usize, zeros: usize): v128 {
+  const start = v128.load32_splat(known)
+  return hasCodes ? i32x4.mul(start, v128.load(zeros)) : start
+}
+
+/**
+ * Adds the products of chunks `from … end - 1` of four rows of A and a panel to four rows of a panel of C.
+ * @param hasCodes whether each row of the weights has zero points of its own
+ */
+// @ts-ignore: decorator
+@inline
+function addSlice(hasCodes: bool, args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
+  const perBlock = args.blockSize / CHUNK
+  let known = a + <usize>chunksOf(args) * ofChunk() + <usize>(from / perBlock) * BLOCK
+  let left = perBlock - (from % perBlock)
+  a += <usize>from * ofChunk()
+  for (const last = panel + <usize>(end - from) * PANEL; panel < last; known += BLOCK) {
+    // Zero points are taken off with the first chunk of a block: a block may be continued in the next slice.
+    const begin = left == perBlock ? known : known + NOTHING
+    const zeros = panel + ZEROS
+    let s0 = startOf(hasCodes, begin, zeros)
+    let s1 = startOf(hasCodes, begin + 4, zeros)
+    let s2 = startOf(hasCodes, begin + 8, zeros)
+    let s3 = startOf(hasCodes, begin + 12, zeros)
+    let t0 = startOf(hasCodes, begin, zeros + 16)
+    let t1 = startOf(hasCodes, begin + 4, zeros + 16)
+    let t2 = startOf(hasCodes, begin + 8, zeros + 16)
+    let t3 = startOf(hasCodes, begin + 12, zeros + 16)
+    const scales = panel + SCALES
+    for (const stop = min(last, panel + <usize>left * PANEL); panel < stop; panel += PANEL) {
+      let w = panel
+      for (const next = a + ofChunk(); a < next; a += 32, w += 64) {
+        let low = v128.load(w)
+        let high = v128.load(w, 16)
+        let x = v128.load32_splat(a)
+        s0 = addDots(s0, low, x)
+        t0 = addDots(t0, high, x)
+        x = v128.load32_splat(a, 4)
+        s1 = addDots(s1, low, x)
+        t1 = addDots(t1, high, x)
+        x = v128.load32_splat(a, 8)
+        s2 = addDots(s2, low, x)
+        t2 = addDots(t2, high, x)
+        x = v128.load32_splat(a, 12)
+        s3 = addDots(s3, low, x)
+        t3 = addDots(t3, high, x)
+        low = v128.load(w, 32)
+        high = v128.load(w, 48)
+        x = v128.load32_splat(a, 16)
+        s0 = addDots(s0, low, x)
+        t0 = addDots(t0, high, x)
+        x = v128.load32_splat(a, 20)
+        s1 = addDots(s1, low, x)
+        t1 = addDots(t1, high, x)
+        x = v128.load32_splat(a, 24)
+        s2 = addDots(s2, low, x)
+        t2 = addDots(t2, high, x)
+        x = v128.load32_splat(a, 28)
+        s3 = addDots(s3, low, x)
+        t3 = addDots(t3, high, x)
+      }
     }
+    const low = v128.load(scales)
+    const high = v128.load(scales, 16)
+    addRow(c, s0, t0, low, high, v128.load32_splat(known, UNITS))
+    addRow(c + 32, s1, t1, low, high, v128.load32_splat(known, UNITS + 4))
+    addRow(c + 64, s2, t2, low, high, v128.load32_splat(known, UNITS + 8))
+    addRow(c + 96, s3, t3, low, high, v128.load32_splat(known, UNITS + 12))
+    left = perBlock
   }
-  const low = v128.load(scales)
-  const high = v128.load(scales, 16)
-  addRow(c, s0, t0, low, high, v128.load32_splat(known, 16))
-  addRow(c + 32, s1, t1, low, high, v128.load32_splat(known, 20))
-  addRow(c + 64, s2, t2, low, high, v128.load32_splat(known, 24))
-  addRow(c + 96, s3, t3, low, high, v128.load32_splat(known, 28))
+}
+
+function plainSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
+  addSlice(false, args, a, from, end, panel, c)
+}
+
+function codedSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
+  addSlice(true, args, a, from, end, panel, c)
 }
 
 /** Adds sums of a block, scaled, to a row of a panel of C. */

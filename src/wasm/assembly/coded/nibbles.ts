@@ -31,36 +31,40 @@ function paddedOf(args: CodedArguments): usize {
   return (<usize>args.k + CHUNK - 1) & ~(<usize>(CHUNK - 1))
 }
 
-/** By block what the zero point takes off, or -1 times the sum of A where each row has a zero point of its own. */
+/**
+ * In front of the chunks of a block: what the zero point takes off, or -1 times the sum of A where each row has a zero
+ * point of its own; the unit of its integers; and the sum of A as numbers. One pointer leads to all that is read of A:
+ * a loop with more of them than there are registers takes half as long again.
+ */
+const HEAD: usize = 16
+const UNIT: usize = 4
+const SUM: usize = 8
+
+/** Bytes of a block with its head. */
 // @ts-ignore: decorator
 @inline
-function startsAt(args: CodedArguments, scratch: usize): usize {
-  return scratch + (paddedOf(args) << 1)
+function blockBytes(args: CodedArguments): usize {
+  return HEAD + orderedBytes(args.blockSize)
 }
 
-/** By block the sum of A as numbers, then the unit of its integers. */
+/** The end of A, where the last block may be short. */
 // @ts-ignore: decorator
 @inline
-function sumsAt(args: CodedArguments, scratch: usize): usize {
-  return scratch + (paddedOf(args) << 2)
-}
-
-// @ts-ignore: decorator
-@inline
-function unitsAt(args: CodedArguments, scratch: usize): usize {
-  return sumsAt(args, scratch) + ((<usize>args.blocks) << 2)
+function endOf(args: CodedArguments, scratch: usize): usize {
+  return scratch + <usize>args.blocks * HEAD + orderedBytes(paddedOf(args))
 }
 
 /** Rounds a row of A and writes it in the order of the chunks, 0 beyond its end. */
 export function orderNibbles(args: CodedArguments, a: usize, scratch: usize): void {
-  const last = unitsAt(args, scratch) + ((<usize>args.blocks) << 2)
-  let to = scratch
-  for (let block: u32 = 0, from: u32 = 0; from < args.k; block++) {
+  const last = endOf(args, scratch)
+  const zero = args.zeroKind == 1 ? 1 : args.zero
+  for (let from: u32 = 0, to = scratch; from < args.k;) {
     const end = min(args.k, from + args.blockSize)
     const unit = largestOf(a + ((<usize>from) << 2), a + ((<usize>end) << 2)) / 127
     const inverse = splat(unit == 0 ? 0 : 1 / unit)
+    const head = to
     let sums = i32x4.splat(0)
-    for (; from < end; from += CHUNK, to += orderedBytes(CHUNK)) {
+    for (to += HEAD; from < end; from += CHUNK, to += orderedBytes(CHUNK)) {
       let at = a + ((<usize>from) << 2)
       if (end - from < CHUNK) {
         memory.fill(last, 0, CHUNK << 2)
@@ -71,23 +75,22 @@ export function orderNibbles(args: CodedArguments, a: usize, scratch: usize): vo
     }
     from = end
     const sum = sumOfInts(sums)
-    const offset = (<usize>block) << 2
-    store<i32>(startsAt(args, scratch) + offset, -sum * (args.zeroKind == 1 ? 1 : args.zero))
-    f32.store(sumsAt(args, scratch) + offset, <f32>sum * unit)
-    f32.store(unitsAt(args, scratch) + offset, unit)
+    store<i32>(head, -sum * zero)
+    f32.store(head, unit, UNIT)
+    f32.store(head, <f32>sum * unit, SUM)
   }
 }
 
-/** The largest magnitude of a list; NaN where one is NaN. */
+/** The largest magnitude of a list; NaN where one is NaN. Bits of magnitudes are in the order of these, NaN last. */
 export function largestOf(from: usize, end: usize): f32 {
-  let most = splat(0)
-  for (; from + 16 <= end; from += 16) most = f32x4.max(most, f32x4.abs(v128.load(from)))
+  let most = i32x4.splat(0)
+  for (; from + 16 <= end; from += 16) most = i32x4.max_u(most, i32x4.shl(v128.load(from), 1))
   let largest = max(
-    max(f32x4.extract_lane(most, 0), f32x4.extract_lane(most, 1)),
-    max(f32x4.extract_lane(most, 2), f32x4.extract_lane(most, 3))
+    max(<u32>i32x4.extract_lane(most, 0), <u32>i32x4.extract_lane(most, 1)),
+    max(<u32>i32x4.extract_lane(most, 2), <u32>i32x4.extract_lane(most, 3))
   )
-  for (; from < end; from += 4) largest = max(largest, abs(f32.load(from)))
-  return largest
+  for (; from < end; from += 4) largest = max(largest, load<u32>(from) << 1)
+  return reinterpret<f32>(largest >> 1)
 }
 
 /** Added to a number of few bits, it leaves the nearest whole number in the low bits of the sum. */
@@ -163,16 +166,23 @@ function loadFourth(a: usize): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? i32x4.splat(0) : v128.load(a, 48)
 }
 
+/** Ones in place of the first code of a number; not known to compilers, which would make them anew each time. */
+// @ts-ignore: decorator
+@inline
+export function maskOf(args: CodedArguments): v128 {
+  const mask = (1 << args.bits) - 1
+  return ASC_FEATURE_RELAXED_SIMD ? i8x16.splat(<i8>mask) : i16x8.splat(<i16>mask)
+}
+
 /** Adds the products of a chunk of codes. */
 // @ts-ignore: decorator
 @inline
-function addChunk(sum: v128, w: usize, a0: v128, a1: v128, a2: v128, a3: v128): v128 {
-  const v = v128.load(w)
+function addChunk(sum: v128, v: v128, mask: v128, a0: v128, a1: v128, a2: v128, a3: v128): v128 {
   if (ASC_FEATURE_RELAXED_SIMD) {
-    const low = i32x4.relaxed_dot_i8x16_i7x16_add_s(a0, v128.and(v, i8x16.splat(15)), sum)
-    return i32x4.relaxed_dot_i8x16_i7x16_add_s(a1, v128.and(i16x8.shr_u(v, 4), i8x16.splat(15)), low)
+    const low = i32x4.relaxed_dot_i8x16_i7x16_add_s(a0, v128.and(v, mask), sum)
+    return i32x4.relaxed_dot_i8x16_i7x16_add_s(a1, v128.and(i16x8.shr_u(v, 4), mask), low)
   }
-  sum = i32x4.add(sum, i32x4.dot_i16x8_s(v128.and(v, i16x8.splat(15)), a0))
+  sum = i32x4.add(sum, i32x4.dot_i16x8_s(v128.and(v, mask), a0))
   sum = i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.shr_u(v, 4), a1))
   sum = i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.shr_u(v, 8), a2))
   return i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.shr_u(v, 12), a3))
@@ -181,73 +191,76 @@ function addChunk(sum: v128, w: usize, a0: v128, a1: v128, a2: v128, a3: v128): 
 /** What the sum of a block begins with. */
 // @ts-ignore: decorator
 @inline
-function startOf(args: CodedArguments, hasCodes: bool, start: v128, row: u32, block: u32): v128 {
-  if (!hasCodes) return start
-  return i32x4.mul(start, i32x4.splat(codeAt(args.zeros, row * args.zeroRow, block, 4)))
+function startOf(hasCodes: bool, args: CodedArguments, start: v128, row: u32, block: u32): v128 {
+  return hasCodes ? i32x4.mul(start, i32x4.splat(codeAt(args.zeros, row * args.zeroRow, block, 4))) : start
 }
 
 /** Adds the sums of a block, scaled by that of the weights and the unit of A. */
 // @ts-ignore: decorator
 @inline
-function addScaled(total: v128, sums: v128, scale: usize, unit: v128): v128 {
-  return fma(total, f32x4.convert_i32x4_s(sums), f32x4.mul(v128.load32_splat(scale), unit))
+function addScaled(total: v128, sums: v128, scale: v128, unit: v128): v128 {
+  return fma(total, f32x4.convert_i32x4_s(sums), f32x4.mul(scale, unit))
 }
 
 /**
  * Four rows of the weights at once, `apart` rows from one to the next: A is loaded once for all.
  * @param isShort whether a block is a chunk
+ * @param hasCodes whether each row has zero points of its own
  */
 // @ts-ignore: decorator
 @inline
-function fourRows(isShort: bool, args: CodedArguments, row: u32, apart: u32, scratch: usize, c: usize): void {
+function fourRows(
+  isShort: bool,
+  hasCodes: bool,
+  args: CodedArguments,
+  row: u32,
+  apart: u32,
+  scratch: usize,
+  c: usize
+): void {
   const step = <usize>apart * args.rowBytes
   const scaleStep = (<usize>apart * args.blocks) << 2
-  const hasCodes = args.zeroKind == 1
+  const mask = maskOf(args)
   let a = scratch
-  let starts = startsAt(args, scratch)
-  let units = unitsAt(args, scratch)
   let w0 = args.codes + <usize>row * args.rowBytes
   let w1 = w0 + step
   let w2 = w1 + step
   let w3 = w2 + step
-  let f0 = args.scales + ((<usize>row * args.blocks) << 2)
-  let f1 = f0 + scaleStep
-  let f2 = f1 + scaleStep
-  let f3 = f2 + scaleStep
+  let f = args.scales + ((<usize>row * args.blocks) << 2)
   let t0 = splat(0)
   let t1 = t0
   let t2 = t0
   let t3 = t0
-  const endOfA = scratch + orderedBytes(paddedOf(args))
-  const ofBlock = orderedBytes(args.blockSize)
-  const ofChunk = orderedBytes(CHUNK)
-  for (let block: u32 = 0; a < endOfA; block++, starts += 4, units += 4, f0 += 4, f1 += 4, f2 += 4, f3 += 4) {
-    const start = v128.load32_zero(starts)
-    const unit = v128.load32_splat(units)
-    let s0 = startOf(args, hasCodes, start, row, block)
-    let s1 = startOf(args, hasCodes, start, row + apart, block)
-    let s2 = startOf(args, hasCodes, start, row + 2 * apart, block)
-    let s3 = startOf(args, hasCodes, start, row + 3 * apart, block)
-    const end = isShort ? a + ofChunk : min(endOfA, a + ofBlock)
+  const endOfA = endOf(args, scratch)
+  const ofBlock = blockBytes(args)
+  for (let block: u32 = 0; a < endOfA; block++, f += 4) {
+    const start = v128.load32_zero(a)
+    const unit = v128.load32_splat(a, UNIT)
+    let s0 = startOf(hasCodes, args, start, row, block)
+    let s1 = startOf(hasCodes, args, start, row + apart, block)
+    let s2 = startOf(hasCodes, args, start, row + 2 * apart, block)
+    let s3 = startOf(hasCodes, args, start, row + 3 * apart, block)
+    const end: usize = isShort ? 0 : min(endOfA, a + ofBlock)
+    a += HEAD
     do {
       const a0 = v128.load(a)
       const a1 = v128.load(a, 16)
       const a2 = loadThird(a)
       const a3 = loadFourth(a)
-      s0 = addChunk(s0, w0, a0, a1, a2, a3)
-      s1 = addChunk(s1, w1, a0, a1, a2, a3)
-      s2 = addChunk(s2, w2, a0, a1, a2, a3)
-      s3 = addChunk(s3, w3, a0, a1, a2, a3)
-      a += ofChunk
+      s0 = addChunk(s0, v128.load(w0), mask, a0, a1, a2, a3)
+      s1 = addChunk(s1, v128.load(w1), mask, a0, a1, a2, a3)
+      s2 = addChunk(s2, v128.load(w2), mask, a0, a1, a2, a3)
+      s3 = addChunk(s3, v128.load(w3), mask, a0, a1, a2, a3)
+      a += orderedBytes(CHUNK)
       w0 += CODED
       w1 += CODED
       w2 += CODED
       w3 += CODED
     } while (!isShort && a < end)
-    t0 = addScaled(t0, s0, f0, unit)
-    t1 = addScaled(t1, s1, f1, unit)
-    t2 = addScaled(t2, s2, f2, unit)
-    t3 = addScaled(t3, s3, f3, unit)
+    t0 = addScaled(t0, s0, v128.load32_splat(f), unit)
+    t1 = addScaled(t1, s1, v128.load32_splat(f + scaleStep), unit)
+    t2 = addScaled(t2, s2, v128.load32_splat(f + 2 * scaleStep), unit)
+    t3 = addScaled(t3, s3, v128.load32_splat(f + 3 * scaleStep), unit)
   }
   const cStep = (<usize>apart) << 2
   f32.store(c, sumOf(t0))
@@ -257,40 +270,42 @@ function fourRows(isShort: bool, args: CodedArguments, row: u32, apart: u32, scr
 }
 
 function shortBlocks(args: CodedArguments, row: u32, apart: u32, scratch: usize, c: usize): void {
-  fourRows(true, args, row, apart, scratch, c)
+  fourRows(true, false, args, row, apart, scratch, c)
 }
 
 function longBlocks(args: CodedArguments, row: u32, apart: u32, scratch: usize, c: usize): void {
-  fourRows(false, args, row, apart, scratch, c)
+  fourRows(false, false, args, row, apart, scratch, c)
+}
+
+/** {@link fourRows} where each row has zero points of its own. */
+function codedBlocks(args: CodedArguments, row: u32, apart: u32, scratch: usize, c: usize): void {
+  fourRows(false, true, args, row, apart, scratch, c)
 }
 
 function oneRow(args: CodedArguments, row: u32, scratch: usize, c: usize): void {
+  const mask = maskOf(args)
   let a = scratch
   let w = args.codes + <usize>row * args.rowBytes
   let scale = args.scales + ((<usize>row * args.blocks) << 2)
   let total = splat(0)
-  const endOfA = scratch + orderedBytes(paddedOf(args))
+  const endOfA = endOf(args, scratch)
   for (let block: u32 = 0; a < endOfA; block++, scale += 4) {
-    const offset = (<usize>block) << 2
-    const start = v128.load32_zero(startsAt(args, scratch) + offset)
-    let sum = startOf(args, args.zeroKind == 1, start, row, block)
-    const end = min(endOfA, a + orderedBytes(args.blockSize))
-    for (; a < end; a += orderedBytes(CHUNK), w += CODED)
-      sum = addChunk(sum, w, v128.load(a), v128.load(a, 16), loadThird(a), loadFourth(a))
-    total = addScaled(total, sum, scale, v128.load32_splat(unitsAt(args, scratch) + offset))
+    const unit = v128.load32_splat(a, UNIT)
+    let sum = startOf(args.zeroKind == 1, args, v128.load32_zero(a), row, block)
+    const end = min(endOfA, a + blockBytes(args))
+    for (a += HEAD; a < end; a += orderedBytes(CHUNK), w += CODED)
+      sum = addChunk(sum, v128.load(w), mask, v128.load(a), v128.load(a, 16), loadThird(a), loadFourth(a))
+    total = addScaled(total, sum, v128.load32_splat(scale), unit)
   }
   f32.store(c, sumOf(total))
 }
 
 /** Takes off what zero points that are numbers add. */
 function subtractNumbers(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
-  const sums = sumsAt(args, scratch)
   for (; row < end; row++, c += 4) {
     let correction: f32 = 0
-    for (let block: u32 = 0; block < args.blocks; block++) {
-      const number = scaleAt(args, row, block) * zeroNumber(args, row, block)
-      correction += number * f32.load(sums + ((<usize>block) << 2))
-    }
+    for (let block: u32 = 0, a = scratch; block < args.blocks; block++, a += blockBytes(args))
+      correction += scaleAt(args, row, block) * zeroNumber(args, row, block) * f32.load(a, SUM)
     f32.store(c, f32.load(c) - correction)
   }
 }
@@ -304,7 +319,8 @@ export function rowByNibbles(args: CodedArguments, row: u32, end: u32, scratch: 
   const isShort = args.blockSize == CHUNK
   for (let i: u32 = 0; i < ofStream; i++) {
     const to = c + ((<usize>i) << 2)
-    if (isShort) shortBlocks(args, row + i, ofStream, scratch, to)
+    if (args.zeroKind == 1) codedBlocks(args, row + i, ofStream, scratch, to)
+    else if (isShort) shortBlocks(args, row + i, ofStream, scratch, to)
     else longBlocks(args, row + i, ofStream, scratch, to)
   }
   for (let i = ofStream << 2; row + i < end; i++) oneRow(args, row + i, scratch, c + ((<usize>i) << 2))
