@@ -1,40 +1,19 @@
-import { byOperand } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
-import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import {
-  isBuiltIn,
-  type Kernel,
-  type Packed,
-  type Parameters,
-  type SelectKernel,
-  type ValueOperands
-} from '../op-kit/define.ts'
-import type { Plan, Step } from '../plan/plan.ts'
-import { isConcrete } from '../shapes/dim.ts'
+import type { Kernel, Parameters, ValueOperands } from '../op-kit/define.ts'
+import type { Plan } from '../plan/plan.ts'
 import { copyArray, copyOfArray } from '../tensor/arrays.ts'
-import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
-import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from '../tensor/tensor.ts'
-import { unreadTensor } from '../tensor/unread.ts'
-import { Arena, type FixedJob, fixJob, liesIn } from '../wasm/fixed-jobs.ts'
-import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
-import { type Budget, liesOnHeap } from './memory.ts'
-import { RecordedCall, Unrepeatable } from './recorded-call.ts'
-import { lazyTables, type RunPart } from './tables.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
+import { Tensor, type Value } from '../tensor/tensor.ts'
+import type { Arena, FixedJob } from '../wasm/fixed-jobs.ts'
+import type { Budget, Region } from './memory.ts'
+import type { RecordedCall } from './recorded-call.ts'
 
-/** Most bytes of a recording, and of the values that it makes. */
-export const MAX_RECORDED_BYTES = 1 << 23
-const MAX_VALUE_BYTES = 1 << 22
 /** Steps between two yields. */
 const STEPS_PER_YIELD = 32
 
-/** What recording needs of a run. */
-export interface RecordedRun extends RunPart {
-  readonly select: SelectKernel
-}
-
 /** What is run again: a job, or a kernel with its operands. */
-class RecordedStep {
+export class RecordedStep {
   readonly job: FixedJob | undefined
   readonly kernel: Kernel
   readonly operands: ValueOperands
@@ -56,38 +35,51 @@ class RecordedStep {
   }
 }
 
+/** What a recording has made of the values of a run. */
+export interface Repeated {
+  /** The outputs of the plan, which are the caller's; without them there are steps left to take. */
+  readonly values?: readonly Tensor[]
+  readonly rest?: Plan
+}
+
+type Slots = (Value | Constant | undefined)[]
+
 /**
- * A run of a plan for inputs of some types and dims: every value has its place in memory, every job is written, and
- * what is left to do in a further run is to copy the inputs there and to call one kernel after the other. It serves one
- * run at a time.
+ * A run of a plan, or of its first steps, for inputs of some types and dims: every value has its place in memory, every
+ * job is written, and what is left to do in a further run is to copy the inputs there and to call one kernel after the
+ * other. It serves one run at a time.
  */
 export class Recording {
   private readonly steps: readonly RecordedStep[]
   /** By position of the input; undefined where nobody reads it. */
   private readonly inputs: readonly (Tensor | undefined)[]
-  private readonly outputs: readonly Tensor[]
+  /** By slot: the outputs of the plan, or what other steps read of what these make. Nobody changes their dims. */
+  private readonly made: readonly (readonly [slot: number, value: Tensor])[]
+  /** The steps that are not recorded. */
+  private readonly rest: Plan | undefined
   private readonly arena: Arena
   private isRunning = false
 
-  /** @param outputs with dims that nobody changes */
   constructor(
     arena: Arena,
     steps: readonly RecordedStep[],
     inputs: readonly (Tensor | undefined)[],
-    outputs: readonly Tensor[]
+    made: readonly (readonly [number, Tensor])[],
+    rest: Plan | undefined
   ) {
     this.arena = arena
     this.steps = steps
     this.inputs = inputs
-    this.outputs = outputs
+    this.made = made
+    this.rest = rest
   }
 
   /**
    * Runs it with other values.
-   * @returns the outputs, which are the caller's; undefined where another run is under way here, and where a kernel
-   *   fails, which the usual run then does with its place
+   * @returns undefined where another run is under way here, and where a kernel fails, which the usual run then does
+   *   with its place
    */
-  *run(given: readonly (Value | undefined)[], budget: Budget): Paced<readonly Tensor[] | undefined> {
+  *run(given: readonly (Value | undefined)[], budget: Budget, slots: Slots): Paced<Repeated | undefined> {
     if (this.isRunning) return undefined
     this.isRunning = true
     try {
@@ -95,7 +87,7 @@ export class Recording {
         const input = this.inputs[i]
         if (input !== undefined) copyArray((given[i] as Tensor).data as NumericArray, input.data as NumericArray)
       }
-      return (yield* this.take()) ? this.results(budget) : undefined
+      return (yield* this.take()) ? this.results(budget, slots) : undefined
     } catch {
       return undefined
     } finally {
@@ -112,12 +104,22 @@ export class Recording {
     return this.arena.bytes
   }
 
-  /** Copies of the outputs, in memory that the caller has given back where there is some. */
-  results({ spares }: Budget): readonly Tensor[] {
-    return this.outputs.map(({ type, data, dims }) => {
+  /**
+   * Copies of what it has made: outputs in memory that the caller has given back, where there is some.
+   * @param slots get what steps that are left read
+   */
+  results(budget: Budget, slots: Slots): Repeated {
+    const { made, rest } = this
+    if (rest) {
+      for (const [slot, value] of made) slots[slot] = held(value, budget, rest.outputAt[slot] < 0 ? 'heap' : 'output')
+      return { rest }
+    }
+    const { spares } = budget
+    const values = made.map(([, { type, data, dims }]) => {
       const array = data as NumericArray
       return new Tensor(type, copyOfArray(array, spares?.take(array.byteLength)) as never, dims)
     })
+    return { values }
   }
 
   private *take(): Paced<boolean> {
@@ -134,214 +136,10 @@ export class Recording {
   }
 }
 
-/**
- * Takes a run, and records it.
- * @param plan whose steps have run before with inputs of the same types and dims
- * @returns undefined where a step cannot be repeated, or fails; nothing is held then
- */
-export function record(plan: Plan, given: readonly (Value | undefined)[], run: RecordedRun): Recording | undefined {
-  if (!mayBeRecorded(plan, given)) return undefined
-  const recorder = new Recorder(plan, given, run)
-  try {
-    return recorder.record()
-  } catch {
-    recorder.arena.free()
-    return undefined
-  }
-}
-
-/** Looks at what is known before a step runs. */
-function mayBeRecorded({ steps }: Plan, given: readonly (Value | undefined)[]): boolean {
-  let bytes = 0
-  const isCounted = (type: DType | undefined, dims: readonly number[]): boolean => {
-    if (type === undefined || DTYPES[type].array === undefined) return false
-    bytes += memoryBytes(type, elementCount(dims))
-    return bytes <= MAX_VALUE_BYTES
-  }
-  for (const value of given) if (value && (!isTensor(value) || !isCounted(value.type, value.dims))) return false
-  for (const { call, bodies, memo } of steps) {
-    const { op } = call
-    if (op.impure || op.dynamic || bodies.size > 0 || !isBuiltIn(op) || memo.kept === undefined) return false
-    for (const fact of memo.kept.outputs) {
-      if (fact.kind !== 'tensor' || fact.shape === undefined || !isConcrete(fact.shape)) return false
-      if (!isCounted(fact.type, fact.shape)) return false
-    }
-  }
-  return true
-}
-
-/** A recording while it is made. */
-class Recorder {
-  readonly arena = new Arena(MAX_RECORDED_BYTES)
-  private readonly plan: Plan
-  private readonly run: RecordedRun
-  private readonly given: readonly (Value | undefined)[]
-  private readonly slots: (Value | Constant | undefined)[]
-  private readonly isConstant: boolean[]
-  private readonly steps: RecordedStep[] = []
-
-  constructor(plan: Plan, given: readonly (Value | undefined)[], run: RecordedRun) {
-    this.plan = plan
-    this.run = run
-    this.given = given
-    this.slots = plan.initial.slice()
-    this.isConstant = plan.initial.map(value => value !== undefined)
-  }
-
-  record(): Recording {
-    const { plan, given, slots } = this
-    const read = new Set([...plan.outputs, ...plan.steps.flatMap(({ inputs }) => inputs)])
-    const inputs = given.map((value, i) => {
-      const slot = plan.inputs[i]
-      if (value === undefined || !read.has(slot)) return undefined
-      const { type, dims, data } = value as Tensor
-      const tensor = this.tensor(type, dims.slice())
-      ;(tensor.data as Uint8Array).set(data as Uint8Array)
-      slots[slot] = tensor
-      this.isConstant[slot] = false
-      return tensor
-    })
-    for (const step of plan.steps) this.recordStep(step)
-    const outputs = plan.outputs.map(slot => {
-      const { type, data, dims } = this.require(slot)
-      return new Tensor(type, data, Object.freeze(dims.slice()))
-    })
-    return new Recording(this.arena, this.steps, inputs, outputs)
-  }
-
-  private recordStep(step: Step): void {
-    const { call, memo } = step
-    if (lazyTables(step, this.plan, this.slots, this.run).length > 0) throw new Unrepeatable()
-    const inputs = step.inputs.map((slot, i) => (slot < 0 ? undefined : this.operandOf(step, i)))
-    const operands = byOperand(call, inputs)
-    const prepared = prepareRun(call, inputs, operands, this.run, memo)
-    const isFixed = decisiveInputs(memo).every(i => this.isFixed(step, i))
-    if (prepared !== memo.kept || !isFixed) throw new Unrepeatable()
-    const { parameters, outputs, selection } = prepared
-    const context = new RecordedCall(
-      call,
-      step.outputs,
-      outputs,
-      packedOf(step, prepared),
-      this.run.threads,
-      (type, dims) => this.tensor(type, dims)
-    )
-    const kernel: Kernel = selection?.kernel ?? call.op.run.bind(call.op)
-    const recorded = new RecordedStep(undefined, kernel, operands, parameters, context)
-    const isOfJobs = selection?.looksAt?.every(name => this.isFixedOperand(step, name)) === true
-    const jobs = new Jobs(this.arena, knownArrays(inputs, context.packed))
-    if (isOfJobs) watchingJobs(jobs, () => runThrough(recorded))
-    else runThrough(recorded)
-    const isDone = this.takeOver(step, context)
-    context.seal()
-    if (isDone) return
-    if (context.given.size > 0 || jobs.made.length === 0) this.steps.push(recorded)
-    else for (const job of jobs.made) this.steps.push(new RecordedStep(job, kernel, operands, parameters, context))
-  }
-
-  /** Gives slots the outputs of a step that has run. @returns whether it need not run again */
-  private takeOver(step: Step, context: RecordedCall): boolean {
-    const { op, operands } = step.call
-    // What is only moved, by what does not change, is an operand again the next time where it is one now.
-    const isMoved = (index: number): boolean =>
-      operands.some(operand => operand.index === index && op.moves?.includes(operand.name))
-    const isSame =
-      op.moves !== undefined &&
-      context.outputs.every(output => output === undefined) &&
-      step.inputs.every((slot, i) => slot < 0 || isMoved(i) || this.isConstant[slot])
-    const arrays = new Set(step.inputs.map(slot => (slot < 0 ? undefined : (this.slots[slot] as Tensor).data)))
-    const isShared = isSame && [...context.given.values()].every(({ data }) => arrays.has(data))
-    for (const [index, value] of context.given) {
-      if (!isShared) context.keep(index, value)
-      else if (step.outputs[index] >= 0) this.slots[step.outputs[index]] = value
-    }
-    if (isShared) return true
-    step.outputs.forEach((slot, i) => {
-      if (slot >= 0) this.slots[slot] = context.outputs[i]
-    })
-    return false
-  }
-
-  private isFixed({ inputs }: Step, position: number): boolean {
-    return inputs[position] < 0 || this.isConstant[inputs[position]]
-  }
-
-  private isFixedOperand(step: Step, name: string): boolean {
-    const operand = step.call.operands.find(other => other.name === name)
-    return operand === undefined || step.inputs[operand.index] === undefined || this.isFixed(step, operand.index)
-  }
-
-  private operandOf({ inputs, memo: { packs } }: Step, position: number): Tensor {
-    const { weights, budget } = this.run
-    const unread = packs?.entry.packed && packs.unread.get(position)
-    return unread ? unreadTensor(unread, () => weights.read(unread, budget)) : this.require(inputs[position])
-  }
-
-  private require(slot: number): Tensor {
-    const held = this.slots[slot]
-    const value = held && 'read' in held ? this.run.weights.read(held, this.run.budget) : held
-    if (value === undefined || !isTensor(value)) throw new Unrepeatable()
-    this.slots[slot] = value
-    return value
-  }
-
-  private tensor(type: DType, dims: readonly number[]): Tensor {
-    const { array, slots } = DTYPES[type]
-    const count = product(dims) * slots
-    const memory = array && this.arena.take(count * array.BYTES_PER_ELEMENT)
-    if (array === undefined || memory === undefined) throw new Unrepeatable()
-    return new Tensor(type, new array(memory.buffer, memory.byteOffset, count) as never, dims)
-  }
-}
-
-/** What has been packed for a step; it has to have been, where the kernel wants it. */
-function packedOf({ call, constants, memo: { packs } }: Step, { selection }: RunPreparation): Packed | undefined {
-  const pack = selection?.kernel ? selection.pack : call.op.pack
-  if (pack === undefined || constants.length === 0) return undefined
-  if (packs?.pack !== pack) throw new Unrepeatable()
-  return packs.entry.packed
-}
-
-/** Runs a kernel to its end. */
-function runThrough({ kernel, operands, parameters, context }: RecordedStep): void {
-  const work = kernel(operands, parameters, context)
-  if (work) for (const wait of work) if (wait) throw new Unrepeatable()
-}
-
-/** The arrays of constants that lie on the heap, as far as they have been read. */
-function knownArrays(inputs: readonly (Tensor | undefined)[], packed: Packed | undefined): readonly ArrayBufferView[] {
-  const read = inputs.filter(tensor => tensor !== undefined && Object.hasOwn(tensor, 'data')) as Tensor[]
-  return [...read, ...Object.values(packed ?? {})].flatMap(({ data }) => (liesOnHeap(data) ? [data] : []))
-}
-
-/** Writes the jobs of a step. */
-class Jobs implements JobWatcher {
-  made: readonly FixedJob[] = []
-  private readonly arena: Arena
-  private readonly constants: readonly ArrayBufferView[]
-  private isWhole = true
-
-  constructor(arena: Arena, constants: readonly ArrayBufferView[]) {
-    this.arena = arena
-    this.constants = constants
-  }
-
-  ran(job: WatchedJob, tile: number, inputs: readonly NumericArray[], out: NumericArray): void {
-    // Memory that a kernel takes for itself is another one each time.
-    const isKnown =
-      this.arena.holds(out) &&
-      inputs.every(input => !liesOnHeap(input) || this.arena.holds(input) || this.isOfConstant(input))
-    const fixed = this.isWhole && isKnown ? fixJob(job, tile, inputs, out, this.arena) : undefined
-    if (fixed) this.made = [...this.made, fixed]
-    else this.missed()
-  }
-
-  missed(): void {
-    this.isWhole = false
-    this.made = []
-  }
-
-  private isOfConstant(input: NumericArray): boolean {
-    return this.constants.some(other => liesIn(input, other))
-  }
+/** A copy that a run holds as if a step of it had made it. */
+function held({ type, dims, data }: Tensor, budget: Budget, region: Region): Tensor {
+  const copy = budget.allocate(type, dims, region, false)
+  copyArray(data as NumericArray, copy.data as NumericArray)
+  budget.hold(copy)
+  return copy
 }

@@ -10,7 +10,7 @@ export interface Asked {
   readonly isObserved: boolean
 }
 
-/** What is made once for all runs that ask for the same. */
+/** What is made once for all runs that ask for the same. Its names are a copy: the caller may change its own list. */
 export interface Request extends Asked {
   readonly overrides: Readonly<Record<string, unknown>>
   readonly plan: Plan
@@ -19,13 +19,9 @@ export interface Request extends Asked {
   readonly settled: Settled | undefined
 }
 
-/** Whether a request serves a run. */
-export const asksFor = (
-  asked: Asked,
-  names: readonly string[],
-  outOfRange: Asked['outOfRange'],
-  isObserved: boolean
-): boolean => asked.outOfRange === outOfRange && asked.isObserved === isObserved && areSameNames(asked.names, names)
+/** Whether what serves one run serves another. */
+export const asksFor = (known: Asked, { names, outOfRange, isObserved }: Asked): boolean =>
+  known.outOfRange === outOfRange && known.isObserved === isObserved && areSameNames(known.names, names)
 
 const areSameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name, i) => name === b[i])

@@ -266,8 +266,8 @@ export class Session {
     const targets = targetsOf(fetches, names)
     const isObserved = onStep !== undefined
     const { last } = this
-    const isSame = last !== undefined && asksFor(last, names, outOfRange, isObserved)
-    const request = isSame ? last : yield* this.requestFor({ names, outOfRange, isObserved })
+    const asked: Asked = { names, outOfRange, isObserved }
+    const request = last && asksFor(last, asked) ? last : yield* this.requestFor(asked)
     const { overrides, settled } = request
     const given = acceptFeeds(this.model, this.places, request.plan, feeds)
     const course: Course = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
@@ -289,8 +289,9 @@ export class Session {
       const mayExtend = (data: unknown): boolean =>
         lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)
       const isUsual = kept === undefined || asViews || targets.length > 0
-      const repeated = isUsual ? undefined : yield* settled!.repeated(kept, given, run)
-      const values = repeated ?? (yield* executePlan(plan, slots, run, { writable, asViews, watch, mayExtend }))
+      const repeated = isUsual ? undefined : yield* settled!.repeated(kept, given, run, slots)
+      const left = repeated?.rest ?? plan
+      const values = repeated?.values ?? (yield* executePlan(left, slots, run, { writable, asViews, watch, mayExtend }))
       if (watch) settled?.keep(watch, budget)
       state.settle(given)
       const outputs = deliver(
@@ -299,7 +300,7 @@ export class Session {
         targets,
         values,
         data =>
-          (repeated !== undefined || lent.has(data) || budget.mayGive(data, asViews)) &&
+          (repeated?.values !== undefined || lent.has(data) || budget.mayGive(data, asViews)) &&
           (this.variables.isEmpty || !holds(this.variables.values, data))
       )
       if (asViews) this.lend((views = Object.values(outputs)))
@@ -363,7 +364,6 @@ export class Session {
     const overrides = outOfRange === undefined ? {} : { outOfRange }
     const result = yield* this.propagated(overrides)
     const plan = planGraph(result, wanted, { isObserved, isExact: this.options.precision === 'exact' })
-    // The caller may change its own list.
     const forecast = new Forecast(plan, this.maxMemory)
     const settled = isObserved ? undefined : new Settled(plan, this.weights, this.blocks)
     return { names: [...names], outOfRange, isObserved, overrides, plan, forecast, settled }

@@ -1,4 +1,5 @@
 import { type Call, isCall } from '../bind/call.ts'
+import type { Constant } from '../graph/graph.ts'
 import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
@@ -10,7 +11,8 @@ import { liesInRoom } from '../tensor/room.ts'
 import { areSameDims, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
-import { MAX_RECORDED_BYTES, record, type RecordedRun, type Recording } from './recording.ts'
+import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
+import type { Recording, Repeated } from './recording.ts'
 import type { Spare, Weights } from './weights.ts'
 
 /** Larger values are computed anew in each run. */
@@ -101,12 +103,18 @@ export class Settled implements Spare {
   }
 
   /**
-   * Takes a run of what is kept as it was recorded; the first one is recorded.
-   * @returns the outputs, which are the caller's; undefined where the run has to be taken in the usual way
+   * Takes a run of what is kept, or of its first steps, as it was recorded; the first one is recorded.
+   * @param slots get the values that the first steps have made
+   * @returns undefined where the run has to be taken in the usual way
    */
-  *repeated(kept: Kept, given: readonly (Value | undefined)[], run: RecordedRun): Paced<readonly Value[] | undefined> {
+  *repeated(
+    kept: Kept,
+    given: readonly (Value | undefined)[],
+    run: RecordedRun,
+    slots: (Value | Constant | undefined)[]
+  ): Paced<Repeated | undefined> {
     if (kept.recording === 'none' || this.kept !== kept) return undefined
-    if (kept.recording !== undefined) return yield* kept.recording.run(given, run.budget)
+    if (kept.recording !== undefined) return yield* kept.recording.run(given, run.budget, slots)
     const recording = run.budget.fits(MAX_RECORDED_BYTES) ? record(kept.plan, given, run) : undefined
     if (recording === undefined) {
       kept.recording = 'none'
@@ -115,7 +123,7 @@ export class Settled implements Spare {
     for (const block of recording.blocks) this.blocks.keep(block)
     this.weights.otherBytes += recording.bytes
     kept.recording = recording
-    return recording.results(run.budget)
+    return recording.results(run.budget, slots)
   }
 
   giveUp(): number {

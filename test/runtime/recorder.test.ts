@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { randomSource } from '../../src/runtime/random.ts'
+import { heapStats } from '../../src/wasm/heap.ts'
+import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+const random = randomSource(11)()
+const numbers = (count: number): number[] => Array.from({ length: count }, () => random() * 4 - 2)
+
+/** Elementwise nodes that lead from x to `last`, more of them than are recorded at least. */
+const chain = ['Relu', 'Exp', 'Neg', 'Abs', 'Sqrt', 'Sigmoid', 'Tanh', 'Exp', 'Sin', 'Cos'].map((type, i, all) =>
+  node(type, [i === 0 ? 'looked' : `c${i - 1}`], [i === all.length - 1 ? 'last' : `c${i}`])
+)
+
+/**
+ * A chain, then elements of it that are picked by where x is not zero, so that their number is known only in a run, a
+ * branch that reads the chain, and an output that the chain has made.
+ */
+const parts: ModelParts = {
+  inputs: [port('x', 'float', [6]), port('rows', 'int64', [6]), port('go', 'bool', [])],
+  outputs: [port('picked', 'float'), port('branched', 'float'), port('last', 'float'), port('same', 'float')],
+  initializers: [floats('table', [4], numbers(4)), int64s('two', [1], [2])],
+  nodes: [
+    node('Gather', ['table', 'rows'], ['looked']),
+    ...chain,
+    node('ReduceMax', ['c3'], ['highest'], { keepdims: 0 }),
+    node('NonZero', ['x'], ['where']),
+    node('Transpose', ['where'], ['places']),
+    node('GatherND', ['last', 'places'], ['found']),
+    node('Add', ['found', 'highest'], ['picked']),
+    node('If', ['go'], ['branched'], {
+      then_branch: { graph: { inputs: [], outputs: [port('t', 'float')], nodes: [node('Neg', ['last'], ['t'])] } },
+      else_branch: { graph: { inputs: [], outputs: [port('e', 'float')], nodes: [node('Add', ['c3', 'x'], ['e'])] } }
+    }),
+    node('Identity', ['x'], ['same'])
+  ]
+}
+const feedsOf = (): Record<string, Tensor> => ({
+  x: new Tensor(
+    'float32',
+    numbers(6).map(x => (x < 0 ? 0 : x)),
+    [6]
+  ),
+  rows: new Tensor(
+    'int64',
+    Array.from({ length: 6 }, () => Math.floor(random() * 4)),
+    [6]
+  ),
+  go: new Tensor('bool', [random() < 0.5], [])
+})
+const session = (): Promise<InferenceSession> => InferenceSession.create(onnxBytes(parts), { threads: 1 })
+const contents = (outputs: Readonly<Record<string, Tensor>>): unknown[] =>
+  Object.entries(outputs).map(([name, { type, dims, data }]) => [name, type, [...dims], [...(data as Float32Array)]])
+
+/** What a session gives that has not run before. */
+async function anew(feeds: Record<string, Tensor>): Promise<unknown[]> {
+  const fresh = await session()
+  const result = contents(await fresh.run(feeds))
+  fresh.dispose()
+  return result
+}
+
+describe('the first steps of a plan whose other steps cannot be repeated', () => {
+  test('are recorded alone, and the others run on what they make', async () => {
+    const of = await session()
+    const blocks: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const feeds = feedsOf()
+      const outputs = await of.run(feeds)
+      expect(contents(outputs)).toEqual(await anew(feeds))
+      for (const { data } of Object.values(outputs)) (data as Float32Array).fill(9)
+      blocks.push(heapStats().blocks)
+    }
+    expect(blocks[2]).toBeGreaterThan(blocks[1])
+    expect(blocks[7]).toBe(blocks[2])
+    of.dispose()
+    expect(heapStats().blocks).toBeLessThan(blocks[2])
+  })
+
+  test('fail with their place, as do the others, and later runs go on', async () => {
+    const of = await session()
+    for (let i = 0; i < 4; i++) await of.run(feedsOf())
+    const wrong = { ...feedsOf(), rows: new Tensor('int64', [0, 1, 7, 1, 0, 0], [6]) }
+    const failure = await anew(wrong).catch((error: unknown) => String(error))
+    await expect(of.run(wrong).catch((error: unknown) => String(error))).resolves.toBe(failure)
+    const feeds = feedsOf()
+    expect(contents(await of.run(feeds))).toEqual(await anew(feeds))
+  })
+
+  test('serve runs at once, and give way to runs that lend views or write into tensors of the caller', async () => {
+    const of = await session()
+    for (let i = 0; i < 4; i++) await of.run(feedsOf())
+    const all = [1, 2, 3, 4].map(() => feedsOf())
+    const alone = await Promise.all(all.map(anew))
+    expect((await Promise.all(all.map(feeds => of.run(feeds)))).map(contents)).toEqual(alone)
+    for (const [i, feeds] of all.entries()) {
+      expect(contents(await of.run(feeds, { views: true }))).toEqual(alone[i])
+      const last = new Tensor('float32', new Float32Array(6), [6])
+      expect((await of.run(feeds, { last })).last).toBe(last)
+      expect(contents({ last })).toEqual(alone[i].slice(2, 3))
+    }
+  })
+})
