@@ -230,7 +230,7 @@ class ActiveStep implements CallEnvironment {
       frame: { slots, run, delivery }
     } = this
     const outputs = this.active!.finish()
-    if (!this.isLookup) delivery?.watch?.note(step, this.inputs, outputs)
+    delivery?.watch?.note(step, this.inputs, outputs, this.isLookup)
     for (let i = 0; i < outputs.length; i++) {
       const slot = step.outputs[i]
       if (slot >= 0) slots[slot] = outputs[i]

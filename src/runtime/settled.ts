@@ -15,10 +15,10 @@ import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
 import type { Recording, Repeated } from './recording.ts'
 import type { Spare, Weights } from './weights.ts'
 
-/** Larger values are computed anew in each run. */
-const MAX_VALUE_BYTES = 1 << 16
+/** Larger values are computed anew in each run: projections of the relative positions of a large encoder have 2 MiB. */
+const MAX_VALUE_BYTES = 1 << 22
 /** Bytes that are kept for a plan at most. */
-const MAX_KEPT_BYTES = 1 << 20
+const MAX_KEPT_BYTES = 1 << 26
 
 /** Types and dims of the inputs of a run; undefined where an input is not given. */
 type Signature = readonly (TensorFact | undefined)[]
@@ -169,8 +169,13 @@ export class Watch {
   readonly signature: Signature
   private readonly plan: Plan
   private readonly overrides: Readonly<Record<string, unknown>>
-  /** By slot what the signature says of it: dims, and a copy of its value where that too; nothing of constants. */
+  /** By slot what the signature says of it: dims, and its value where that too; nothing of constants. */
   private readonly facts: (TensorFact | undefined)[]
+  /** Slots whose values the signature decides; copies of those that only spared steps read have been let go. */
+  private readonly known = new Set<number>()
+  /** Slots that steps read which are not spared. */
+  private readonly needed = new Set<number>()
+  /** Of the copies. */
   private bytes = 0
 
   constructor(plan: Plan, signature: Signature, overrides: Readonly<Record<string, unknown>>) {
@@ -181,25 +186,53 @@ export class Watch {
     plan.inputs.forEach((slot, i) => (this.facts[slot] = signature[i]))
   }
 
-  /** A step has run. */
-  note(step: Step, inputs: readonly (Value | undefined)[], outputs: readonly (Value | undefined)[]): void {
-    if (!isRepeatable(step.call)) return
+  /**
+   * A step has run; what it frees has not been freed yet.
+   * @param inputs of tables of which the step looked up rows, those rows
+   */
+  note(
+    step: Step,
+    inputs: readonly (Value | undefined)[],
+    outputs: readonly (Value | undefined)[],
+    isLookup: boolean
+  ): void {
+    const results = this.resultsOf(step, inputs, outputs, isLookup)
+    for (const [i, slot] of step.outputs.entries()) {
+      if (slot < 0) continue
+      this.facts[slot] = results?.[i]
+      if (results?.[i]?.value !== undefined) this.known.add(slot)
+    }
+    if (!this.isSettled(step)) for (const slot of readBy(step)) this.needed.add(slot)
+    for (const slot of step.free) if (!this.needed.has(slot)) this.letGo(slot)
+  }
+
+  /** What the signature says of what a step made; undefined where it says nothing. */
+  private resultsOf(
+    step: Step,
+    inputs: readonly (Value | undefined)[],
+    outputs: readonly (Value | undefined)[],
+    isLookup: boolean
+  ): readonly (TensorFact | undefined)[] | undefined {
+    if (!isRepeatable(step.call)) return undefined
     const facts: (TensorFact | undefined)[] = []
     for (const [i, slot] of step.inputs.entries()) {
       const fact = slot < 0 ? undefined : this.factOf(slot, inputs[i])
-      if (slot >= 0 && fact === undefined) return
+      if (slot >= 0 && fact === undefined) return undefined
       facts.push(fact)
     }
     const isKnown = facts.every(fact => fact === undefined || fact.value !== undefined)
     // What a body makes of other values is not inferred: only elements that are all known decide it.
     const isDynamic = step.call.op.dynamic === true || step.bodies.size > 0
-    if (isDynamic && !(isKnown && this.knowsCaptures(step))) return
-    const results = isKnown
-      ? outputs.map(value => value && this.factWithValue(value))
-      : this.inferred(step, facts, outputs)
-    step.outputs.forEach((slot, i) => {
-      if (slot >= 0) this.facts[slot] = results[i]
-    })
+    if (isDynamic && !(isKnown && this.knowsCaptures(step))) return undefined
+    if (isKnown) return outputs.map(value => value && this.factWithValue(value))
+    return isLookup ? undefined : this.inferred(step, facts, outputs)
+  }
+
+  private letGo(slot: number): void {
+    const value = this.known.has(slot) ? this.facts[slot]?.value : undefined
+    if (value === undefined) return
+    this.bytes -= memoryBytes(value.type, (value as Tensor).size)
+    this.facts[slot] = undefined
   }
 
   /** What is left of the plan, and the values that it reads of what is not. */
@@ -212,10 +245,9 @@ export class Watch {
     }
     const values = new Map<number, Tensor>()
     let bytes = 0
-    for (const { inputs, bodies } of steps) {
-      const captured = [...bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
-      for (const slot of [...inputs, ...captured]) {
-        const value = slot < 0 || values.has(slot) ? undefined : this.facts[slot]?.value
+    for (const step of steps) {
+      for (const slot of readBy(step)) {
+        const value = values.has(slot) ? undefined : this.facts[slot]?.value
         if (value === undefined) continue
         values.set(slot, value as Tensor)
         bytes += memoryBytes(value.type, value.data.length)
@@ -227,7 +259,7 @@ export class Watch {
   /** Whether all that a step is there for is known: it does nothing but make values of which none is an output. */
   private isSettled({ call, outputs }: Step): boolean {
     const wanted = outputs.filter(slot => slot >= 0)
-    const isKnown = (slot: number): boolean => this.facts[slot]?.value !== undefined && this.plan.outputAt[slot] < 0
+    const isKnown = (slot: number): boolean => this.known.has(slot) && this.plan.outputAt[slot] < 0
     return wanted.length > 0 && !call.op.impure && wanted.every(isKnown)
   }
 
@@ -270,6 +302,12 @@ export class Watch {
     return tensorFact(copy.type, copy.dims, copy)
   }
 }
+
+/** Slots whose values a step reads, for itself or for its bodies. */
+const readBy = ({ inputs, bodies }: Step): number[] => [
+  ...inputs.filter(slot => slot >= 0),
+  ...[...bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
+]
 
 /** Whether a call, with its bodies, makes the same of the same values. */
 const isRepeatable = ({ op, bodies }: Call): boolean =>

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-// @ts-expect-error scripts have no declarations
 import { differences, summaryOf } from '../../scripts/fuzz/twins.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-twins-'))
@@ -12,7 +11,12 @@ afterAll(() => rmSync(folder, { recursive: true }))
 function isAlike(type: string, one: unknown, other: unknown): boolean {
   const paths = [one, other].map((element, i) => {
     const path = join(folder, String(i))
-    const summary = summaryOf({ stage: 'ran', code: '', outputs: { y: { type, dims: [1], data: [element] } } })
+    const summary = summaryOf({
+      stage: 'ran',
+      code: '',
+      problem: undefined,
+      outputs: { y: { type, dims: [1], data: [element] } }
+    })
     writeFileSync(path, JSON.stringify({ index: 0, ...summary }))
     return path
   })
