@@ -1,7 +1,8 @@
 // Bundles the library for Node: node scripts/bundle-library.mjs [FOLDER], dist/node by default. What comes out:
-//   program.js       all entries of the package in one script; a module runs when an entry that needs it is imported
-//   program.js.map   its source map
-//   program.*.cache  V8's compiled form of it for this version of Node, which saves half of the time to start
+//   program.js       the entries of the package in one script; a module runs when an entry that needs it is imported
+//   rest.js          what a gather does not need, read when something of it is first asked for
+//   *.js.map         their source maps
+//   *.cache          V8's compiled forms of them for this version of Node, which save half of the time to start
 //   start.cjs        starts the program
 //   NAME.mjs         the entry NAME of the package: what it exports of the program
 //   NAME.cjs         the same for `require`
@@ -10,7 +11,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildProgram, LOAD, root, SAMPLES, writeCache, writeFiles } from './program.mjs'
+import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './program.mjs'
 
 /** The sources of the entries by name, which package.json names too. */
 const ENTRIES = {
@@ -20,6 +21,9 @@ const ENTRIES = {
   ops: './entries/ops.ts'
 }
 
+/** What a program runs that gathers from a model of ONNX. */
+const FIRST = ['src/index.ts', 'src/entries/graph.ts', 'src/entries/core.ts', 'src/onnx/load.ts', ...GATHER]
+
 const START = `'use strict'
 ${LOAD}
 const { runInThisContext } = require('node:vm')
@@ -27,15 +31,21 @@ const { runInThisContext } = require('node:vm')
 // Node maps the stacks of modules only, not of scripts, when it is started with --enable-source-maps. A sandbox, such
 // as that of Jest, has classes of its own, which a module gets and a script does not.
 const isModule = process.sourceMapsEnabled || runInThisContext('globalThis') !== globalThis
-exports.entries = (isModule ? require('./program.js') : compiled())(require, pathToFileURL(__filename).href)
+const load = isModule ? require('./program.js') : program()
+exports.entries = load(require, pathToFileURL(__filename).href, isModule ? () => require('./rest.js') : rest)
 `
 
 const RUN = `
   const { createRequire } = require('node:module')
-  const { InferenceSession, Tensor } =
-    load(createRequire(filename), pathToFileURL(filename).href).index()
-  for (const model of ${JSON.stringify(SAMPLES)})
-    InferenceSession.create(model).then(session => session.run({ ids: new Tensor('int64', [0n], [1]) }))`
+  const filename = join(folder, 'program.js')
+  const { InferenceSession, Tensor } = load(createRequire(filename), pathToFileURL(filename).href, rest).index()
+  async function run(model, inputs) {
+    const session = await InferenceSession.create(model)
+    const [[name, dims]] = Object.entries(inputs)
+    const count = dims.reduce((product, dim) => product * dim)
+    const data = name === 'ids' ? new BigInt64Array(count) : new Float32Array(count)
+    await session.run({ [name]: new Tensor(name === 'ids' ? 'int64' : 'float32', data, dims) })
+  }`
 
 /** The text of an entry that exports these names of the program. */
 const entryOf = (name, exported) => `import { entries } from './start.cjs'
@@ -52,25 +62,15 @@ ${exported.map(each => `exports.${each} = entry.${each}\n`).join('')}`
 
 /** @param {string} folder where the files go */
 export async function bundleLibrary(folder) {
-  const { program, map, licenses } = await buildProgram({
-    stdin: {
-      contents: Object.entries(ENTRIES)
-        .map(([name, source]) => `export const ${name} = () => require('${source}')`)
-        .join('\n'),
-      resolveDir: join(root, 'src'),
-      sourcefile: 'entries.js'
-    },
-    outfile: join(folder, 'program.js'),
-    sourcemap: true
-  })
-  writeFiles(folder, {
-    'package.json': '{"type": "commonjs"}\n',
-    'program.js': program,
-    'program.js.map': map,
-    'start.cjs': START,
-    'licenses.txt': licenses
-  })
-  writeCache(folder, RUN)
+  const { files } = await buildProgram(
+    Object.entries(ENTRIES)
+      .map(([name, source]) => `export const ${name} = () => require('${source}')`)
+      .join('\n'),
+    FIRST,
+    { sourcemap: true }
+  )
+  writeFiles(folder, { 'package.json': '{"type": "commonjs"}\n', ...files, 'start.cjs': START })
+  writeCaches(folder, RUN)
   const { entries } = createRequire(import.meta.url)(join(folder, 'start.cjs'))
   for (const name of Object.keys(ENTRIES)) {
     const exported = Object.keys(entries[name]()).sort()

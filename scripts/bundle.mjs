@@ -1,6 +1,7 @@
 // Bundles the command line: node scripts/bundle.mjs [FOLDER], bin by default. What comes out:
-//   program.js     everything in one script; modules that a command imports when it is called run then
-//   program.*.cache  V8's compiled form of it for this version of Node, which saves half of the time to start
+//   program.js     what `nodewise run` needs for a gather; modules that a command imports when it is called run then
+//   rest.js        everything else, read when something of it is first asked for
+//   *.cache        V8's compiled forms of them for this version of Node, which save half of the time to start
 //   nodewise.js    the command, which starts the program
 //   nodewise.1     the manual page
 //   licenses.txt   the licences of the packages that went into it
@@ -8,12 +9,12 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildProgram, LOAD, root, SAMPLES, writeCache, writeFiles } from './program.mjs'
+import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './program.mjs'
 
 const START = `#!/usr/bin/env node
 'use strict'
 ${LOAD}
-compiled()(require, pathToFileURL(__filename).href).start()
+program()(require, pathToFileURL(__filename).href, rest).start()
 `
 
 /**
@@ -29,29 +30,31 @@ const withoutChildProcess = {
   }
 }
 
+/** What `nodewise run` does with a gather of ONNX. */
+const FIRST = ['src/cli/program.ts', 'src/cli/run/run.ts', 'src/onnx/load.ts', ...GATHER]
+
+const ENTRY = `export const start = () => require('./cli/program.ts').start()
+export const main = (...given) => require('./cli/program.ts').main(...given)`
+
 const RUN = `
-  for (const model of ${JSON.stringify(SAMPLES)}) {
-    process.argv = [process.execPath, join(folder, 'nodewise.js'), 'run', model, '-i', 'ids=[0]']
-    load(require, pathToFileURL(process.argv[1]).href).start()
+  const url = pathToFileURL(join(folder, 'nodewise.js'))
+  const { start } = load(require, url.href, rest)
+  function run(model, inputs) {
+    const given = 'ids' in inputs ? ['-i', 'ids=[0]'] : ['--fill', 'zeros']
+    process.argv = [process.execPath, url.pathname, 'run', model, ...given]
+    start()
   }`
 
 /** @param {string} folder where the files go */
 export async function bundle(folder) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { program, licenses } = await buildProgram({
-    entryPoints: [join(root, 'src/cli/program.ts')],
-    outfile: join(folder, 'program.js'),
+  const { files } = await buildProgram(ENTRY, FIRST, {
     define: { NODEWISE_VERSION: JSON.stringify(version) },
     plugins: [withoutChildProcess]
   })
-  writeFiles(folder, {
-    'package.json': '{"type": "commonjs"}\n',
-    'licenses.txt': licenses,
-    'program.js': program,
-    'nodewise.js': START
-  })
+  writeFiles(folder, { 'package.json': '{"type": "commonjs"}\n', ...files, 'nodewise.js': START })
   chmodSync(join(folder, 'nodewise.js'), 0o755)
-  writeCache(folder, RUN)
+  writeCaches(folder, RUN)
   writeFiles(folder, { 'nodewise.1': execFileSync(process.execPath, [join(folder, 'nodewise.js'), 'man']) })
 }
 

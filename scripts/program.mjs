@@ -1,28 +1,33 @@
 // Parts of the two bundles, the command (bundle.mjs) and the library (bundle-library.mjs): a bundle is one script,
 // beside which lies V8's compiled form of it. One script starts in a few milliseconds, hundreds of modules do not.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { lazyModules } from './lazy-modules.mjs'
 import { lazyOps } from './lazy-ops.mjs'
+import { parts } from './parts.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Name of the compiled form, for the Node that runs. V8 refuses what another of its versions compiled, but versions of
- * Node with the same V8 differ in what compiled code refers to, and crash.
+ * Name of the compiled form of a part, for the Node that runs. V8 refuses what another of its versions compiled, but
+ * versions of Node with the same V8 differ in what compiled code refers to, and crash.
  */
-const CACHE = '`program.${process.version}-${process.platform}-${process.arch}.cache`'
+const CACHE = '`${part}.${process.version}-${process.platform}-${process.arch}.cache`'
 
-/** Statements of CommonJS that give `load`, the function of a program that lies beside the file. */
+/**
+ * Statements of CommonJS that give `load`, the function of the program that lies beside the file. Names of the parts
+ * are written out, for tools that look in the text for the files of a package.
+ */
 export const LOAD = `const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { Script } = require('node:vm')
 
-function compiledForm() {
+function compiledForm(part) {
   try {
     return readFileSync(join(__dirname, ${CACHE}))
   } catch {
@@ -30,46 +35,76 @@ function compiledForm() {
   }
 }
 
-function compiled() {
-  const filename = join(__dirname, 'program.js')
-  return new Script(readFileSync(filename, 'latin1'), { filename, cachedData: compiledForm() }).runInThisContext()
+function compiled(part, filename) {
+  const cachedData = compiledForm(part)
+  return new Script(readFileSync(filename, 'latin1'), { filename, cachedData }).runInThisContext()
 }
+
+const program = () => compiled('program', join(__dirname, 'program.js'))
+const rest = () => compiled('rest', join(__dirname, 'rest.js'))
 `
 
 const HOLDER = "typeof module === 'object' ? module : {}"
 
+/** How a script of a part begins, whose value is a function of these names. */
+const bannerOf = names => `(${HOLDER}).exports = function (${names.join(', ')}) { const module = { exports: {} };`
+
+/** How each part comes to the modules of the other; `whole` is never run. */
+const BANNERS = {
+  whole: bannerOf(['require']),
+  program: `${bannerOf(['require', 'nodewiseUrl', 'nodewisePart'])}
+let nodewiseModules
+function nodewiseRest(name) {
+  nodewiseModules ??= nodewisePart()(require, nodewiseUrl, module.exports.modules).modules
+  return nodewiseModules[name]()
+}`,
+  rest: bannerOf(['require', 'nodewiseUrl', 'nodewiseStart'])
+}
+
 /**
- * Bundles an entry into the text of a script: a function of `require` and of the URL of the file that starts it, which
- * returns what the entry exports. Modules that are imported by `import()` or `require` run when they are first asked
- * for.
+ * Bundles a program as two scripts (parts.mjs): `program`, a function of `require`, of the URL of the file that starts
+ * it and of a function that gives the second, which returns what the entry exports; and `rest`. Modules that are
+ * imported by `import()` or `require` run when they are first asked for.
+ * @param {string} entry text of a module of `src/`
+ * @param {readonly string[]} start the modules that every start runs, which are in the first part
  * @param {import('esbuild').BuildOptions} options beside those that every bundle has
  */
-export async function buildProgram({ define, plugins = [], ...options }) {
-  const { outputFiles, metafile } = await build({
-    metafile: true,
-    absWorkingDir: root,
-    write: false,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    // The script is read as latin1, one byte a character.
-    charset: 'ascii',
-    // Names stay, so that a stack can be read.
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    define: { 'import.meta.url': 'nodewiseUrl', ...define },
-    supported: { 'dynamic-import': false },
-    // The function is the value of the script, and what it exports where it is loaded as a module.
-    banner: { js: `(${HOLDER}).exports = function (require, nodewiseUrl) { const module = { exports: {} };` },
-    footer: { js: 'return module.exports }' },
-    plugins: [lazyOps, lazyModules, ...plugins],
-    ...options
-  })
-  const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text
-  return { program: text('.js'), map: text('.js.map'), licenses: licensesOf(Object.keys(metafile.inputs)) }
+export async function buildProgram(entry, start, { define, plugins = [], ...options } = {}) {
+  const inputs = new Set()
+  const bundled = async (part, contents, own) => {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents, resolveDir: join(root, 'src'), sourcefile: `${part}.js` },
+      outfile: join(root, `${part}.js`),
+      metafile: true,
+      absWorkingDir: root,
+      write: false,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      target: 'node20',
+      // The script is read as latin1, one byte a character.
+      charset: 'ascii',
+      // Names stay, so that a stack can be read.
+      minifySyntax: true,
+      minifyWhitespace: true,
+      legalComments: 'none',
+      logLevel: 'warning',
+      define: { 'import.meta.url': 'nodewiseUrl', ...define },
+      supported: { 'dynamic-import': false },
+      // The function is the value of the script, and what it exports where it is loaded as a module.
+      banner: { js: BANNERS[part] },
+      footer: { js: 'return module.exports }' },
+      plugins: [...own, lazyOps, lazyModules, ...plugins],
+      ...options
+    })
+    for (const name of Object.keys(metafile.inputs)) inputs.add(name)
+    const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text
+    return { text: text('.js'), map: text('.js.map'), metafile }
+  }
+  const { program, rest } = await parts(entry, start, bundled)
+  const scripts = { 'program.js': program.text, 'rest.js': rest.text }
+  const maps = program.map === undefined ? {} : { 'program.js.map': program.map, 'rest.js.map': rest.map }
+  return { files: { ...scripts, ...maps, 'licenses.txt': licensesOf([...inputs]) } }
 }
 
 /** The licences of the packages to which these files belong. */
@@ -107,36 +142,89 @@ export function writeFiles(folder, files) {
   mkdirSync(folder, { recursive: true })
   // A compiled form of another text must never meet the new one.
   if ('program.js' in files)
-    for (const name of readdirSync(folder).filter(file => /^program\..*cache$/.test(file))) rmSync(join(folder, name))
+    for (const name of readdirSync(folder).filter(file => /\.cache$/.test(file))) rmSync(join(folder, name))
   for (const [name, content] of Object.entries(files)) replace(join(folder, name), content)
 }
 
 /**
- * Has V8 compile program.js of a folder and what a small run of it needs, and keeps the compiled form for this version
- * of Node; others compile the text.
- * @param {string} run statements that run the program: `load` is its function, `folder` where it lies
+ * Has V8 compile the scripts of a folder and what a small run of each needs, and keeps the compiled forms for this
+ * version of Node; others compile the texts. The first script must not hold what only the second run needs.
+ * @param {string} run statements that make a function `run(model, inputs)` of a path and of the dims of its input by
+ *   name; `load` is the function of the program, `folder` where it lies
  */
-export function writeCache(folder, run) {
+export function writeCaches(folder, run) {
+  const own = mkdtempSync(join(tmpdir(), 'nodewise-sample-'))
+  const net = join(own, 'net.onnxtxt')
+  try {
+    writeFileSync(net, smallNet())
+    for (const [part, samples] of Object.entries(samplesWith(net))) writeCache(folder, part, run, samples)
+  } finally {
+    rmSync(own, { recursive: true })
+  }
+}
+
+function writeCache(folder, part, run, samples) {
   const script = `
     const { readFileSync, writeFileSync } = require('node:fs')
     const { join } = require('node:path')
     const { Script } = require('node:vm')
     const { pathToFileURL } = require('node:url')
     const folder = process.argv[1]
-    const filename = join(folder, 'program.js')
-    const script = new Script(readFileSync(filename, 'latin1'), { filename })
-    const load = script.runInThisContext()
+    const scripts = {}
+    function compiled(part) {
+      const filename = join(folder, part + '.js')
+      scripts[part] = new Script(readFileSync(filename, 'latin1'), { filename })
+      return scripts[part].runInThisContext()
+    }
+    const rest = () => compiled('rest')
+    const load = compiled('program')
     ${run}
+    for (const [model, inputs] of ${JSON.stringify(samples)}) run(model, inputs)
     process.on('exit', () => {
-      writeFileSync(join(folder, ${CACHE}), script.createCachedData())
+      const part = ${JSON.stringify(part)}
+      writeFileSync(join(folder, ${CACHE}), scripts[part].createCachedData())
       process.exitCode = 0
     })`
   const { status, stderr } = spawnSync(process.execPath, ['-e', script, folder], {
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8'
   })
-  if (status !== 0) console.warn(`no compiled form of the program in ${folder}: ${stderr}`)
+  if (status !== 0) console.warn(`no compiled form of ${part}.js in ${folder}: ${stderr}`)
 }
 
-/** One small model a format: what more of them need would make the cache larger, and reading it slower. */
-export const SAMPLES = ['palette.onnx', 'palette.xml'].map(name => join(root, 'models', name))
+/**
+ * Models that are run for the compiled form of each part, and their inputs: a gather of each format, and what most
+ * networks need beside it. What more of them need would make the forms larger, and reading them slower.
+ */
+const samplesWith = net => ({
+  program: [[join(root, 'models/palette.onnx'), { ids: [1] }]],
+  rest: [
+    [join(root, 'models/palette.xml'), { ids: [1] }],
+    [net, { x: [1, 8, 32, 32] }]
+  ]
+})
+
+/** A small network in the text format of ONNX, whose calls are large enough for accelerated kernels. */
+function smallNet() {
+  const weights = { w: [8, 8, 3, 3], b: [8], d: [8, 1, 3, 3], m: [10, 8], c: [10] }
+  const initializers = Object.entries(weights).map(([name, dims]) => {
+    const count = dims.reduce((product, dim) => product * dim)
+    const values = Array.from({ length: count }, (_, i) => `0.${i % 10}`)
+    return `float[${dims.join()}] ${name} = {${values.join()}}`
+  })
+  return `<ir_version: 8, opset_import: ["" : 17]>
+    net (float[1,8,32,32] x) => (float[1,10] y) <${initializers.join(', ')}> {
+      convolved = Conv <pads = [1,1,1,1]> (x, w, b)
+      clipped = Clip (convolved)
+      filtered = Conv <pads = [1,1,1,1], group = 8> (clipped, d)
+      added = Add (filtered, x)
+      pooled = MaxPool <kernel_shape = [2,2], strides = [2,2]> (added)
+      mean = GlobalAveragePool (pooled)
+      features = Flatten (mean)
+      scores = Gemm <transB = 1> (features, m, c)
+      y = Softmax (scores)
+    }`
+}
+
+/** The operator of the sample that starts are measured with. */
+export const GATHER = ['src/ops/gather/gather.ts']

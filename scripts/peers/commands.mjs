@@ -7,9 +7,13 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { Script } from 'node:vm'
 
-const filename = join(resolve(process.argv[2]), 'program.js')
-const script = new Script(readFileSync(filename, 'latin1'), { filename })
-const { main } = script.runInThisContext()(createRequire(filename), pathToFileURL(filename).href)
+const folder = resolve(process.argv[2])
+function compiled(part) {
+  const filename = join(folder, `${part}.js`)
+  return new Script(readFileSync(filename, 'latin1'), { filename }).runInThisContext()
+}
+const program = pathToFileURL(join(folder, 'program.js'))
+const { main } = compiled('program')(createRequire(program), program.href, () => compiled('rest'))
 
 for await (const line of createInterface({ input: process.stdin })) {
   const said = { stdout: '', stderr: '' }

@@ -1,6 +1,6 @@
 import type { Place } from '../errors.ts'
 import { allGraphs, bodiesOf, type Graph, type Model, type ModelFunction, type Node } from '../graph/graph.ts'
-import { exceed } from '../graph/limits.ts'
+import { exceed, leastStructure } from '../graph/limits.ts'
 
 /** What a graph becomes when calls are written out. */
 interface Size {
@@ -80,8 +80,9 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
   const listed = [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0)
   const maxNodes = Math.min(limits.nodes, limits.nodes * FREE_SHARE + listed * NODES_BY_NODE)
   if (nodes > maxNodes) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
-  const maxBytes = Math.min(limits.structureBytes, limits.structureBytes * FREE_BYTES_SHARE + listed * BYTES_BY_NODE)
-  if (bytes > maxBytes) exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
+  const maxBytes = (limit: number): number => Math.min(limit, limit * FREE_BYTES_SHARE + listed * BYTES_BY_NODE)
+  if (bytes > maxBytes(leastStructure(limits)) && bytes > maxBytes(limits.structureBytes))
+    exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
   return new Set(known.keys())
 }
 

@@ -41,7 +41,8 @@ export const LOAD_OPTIONS = [
 /** Upper bound of limits of depth: nested parts are read recursively, and the stack is finite. */
 const MAX_DEPTH = 400
 
-/** Upper bound of the default for `structureBytes`, which is else half of the JavaScript heap. */
+/** Bounds of the default for `structureBytes`, half of the JavaScript heap: no Node starts with less than the first. */
+const MIN_STRUCTURE = 2 ** 20
 const MAX_STRUCTURE = 2 ** 31
 
 export const defaultLimits = (): Limits => ({
@@ -52,24 +53,33 @@ export const defaultLimits = (): Limits => ({
   nodes: 1_000_000,
   rank: MAX_RANK,
   findings: 100_000,
-  structureBytes: Math.min(MAX_STRUCTURE, Math.floor(scriptMemory() / 2))
+  // Asked for when it is needed: Node loads modules for the answer, at the cost of a tenth of a start.
+  get structureBytes() {
+    return Math.max(MIN_STRUCTURE, Math.min(MAX_STRUCTURE, Math.floor(scriptMemory() / 2)))
+  }
 })
+
+/** What the limit `structureBytes` is at least: the limit itself, or less where that would have to be asked for. */
+export function leastStructure(limits: Limits): number {
+  const isAsked = Object.getOwnPropertyDescriptor(limits, 'structureBytes')?.get === undefined
+  return isAsked ? limits.structureBytes : MIN_STRUCTURE
+}
 
 /**
  * All limits: those given, and the defaults of the others.
  * @throws NodewiseError `bad-usage` for a name that is no limit, and for a number that a limit cannot be
  */
 export function limitsFrom(given: Partial<Limits> = {}): Limits {
-  const limits: Record<string, number> = { ...defaultLimits() }
+  const limits = defaultLimits()
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(limits, name))
       fail('bad-usage', `there is no limit "${name}"; there are ${Object.keys(limits).join(', ')}`)
     const max = name.endsWith('Depth') ? MAX_DEPTH : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER
     if (!Number.isSafeInteger(value) || value < 0 || value > max)
       fail('bad-usage', `the limit ${name} is a whole number from 0 to ${max}, not ${value}`)
-    limits[name] = value
+    Object.defineProperty(limits, name, { value, enumerable: true })
   }
-  return limits as unknown as Limits
+  return limits
 }
 
 /**

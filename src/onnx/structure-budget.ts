@@ -1,4 +1,4 @@
-import { exceed, type Limits } from '../graph/limits.ts'
+import { exceed, leastStructure, type Limits } from '../graph/limits.ts'
 import { BYTES_PER_UNIT } from './skim-fields.ts'
 
 /*
@@ -15,14 +15,21 @@ const UNITS_PER_BYTE_BEYOND_PLENTY = 0.25
 /** Counts the memory that the parts of a file will take, before any of it is allocated. */
 export class StructureBudget {
   private readonly limits: Limits
-  private readonly max: number
-  private readonly free: number
-  private readonly plenty: number
+  private bytes: number
+  private max = 0
+  private free = 0
+  private plenty = 0
   private spent = 0
 
   constructor(limits: Limits) {
     this.limits = limits
-    this.max = limits.structureBytes / BYTES_PER_UNIT
+    this.bytes = leastStructure(limits)
+    this.divide()
+  }
+
+  /** Works out the shares of the memory. */
+  private divide(): void {
+    this.max = this.bytes / BYTES_PER_UNIT
     this.free = this.max * FREE_SHARE
     this.plenty = this.max * PLENTY_SHARE
   }
@@ -36,12 +43,22 @@ export class StructureBudget {
    */
   spend(units: number, bytes: number, offset: number): void {
     this.spent += units
+    if (this.isIn(bytes)) return
+    const { structureBytes } = this.limits
+    if (this.bytes !== structureBytes) {
+      this.bytes = structureBytes
+      this.divide()
+      if (this.isIn(bytes)) return
+    }
+    const what = 'the file has more parts than its size justifies or memory should hold'
+    exceed('structureBytes', this.limits, `${what} at byte ${offset}`, {}, { offset })
+  }
+
+  private isIn(bytes: number): boolean {
     const inProportion = Math.min(
       this.free + bytes * UNITS_PER_BYTE,
       this.plenty + bytes * UNITS_PER_BYTE_BEYOND_PLENTY
     )
-    if (this.spent <= Math.min(this.max, inProportion)) return
-    const what = 'the file has more parts than its size justifies or memory should hold'
-    exceed('structureBytes', this.limits, `${what} at byte ${offset}`, {}, { offset })
+    return this.spent <= Math.min(this.max, inProportion)
   }
 }

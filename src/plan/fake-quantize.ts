@@ -35,9 +35,10 @@ export const stateCodes: Pass = {
   name: 'state codes',
   requires: ['prune'],
   run(graph) {
-    const ops = codeOpsIn(graph)
     const fakes = graph.calls.filter(({ call }) => isFake(call))
-    if (graph.isObserved || ops === undefined) return false
+    if (graph.isObserved || fakes.length === 0) return false
+    const ops = codeOpsIn(graph)
+    if (ops === undefined) return false
     const by = new Map<PlanItem, readonly PlanCall[]>()
     for (const item of fakes) {
       const calls = statedCalls(graph, item.call, ops)

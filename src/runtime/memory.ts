@@ -52,7 +52,8 @@ const PAIR_BYTES = 60
 /** Rows of room that there are at least, and by how much room grows. */
 const MIN_ROOM = 32
 const GROWTH = 1.5
-const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
+/** Bytes of strings and maps for which no JavaScript heap is too small. */
+const MIN_SCRIPT = 2 ** 20
 
 /**
  * Bytes that a run holds, counted by storage: tensors that share a storage count once. What the session's runs share
@@ -61,7 +62,7 @@ const SCRIPT_LIMIT = Math.floor(scriptMemory() / 2)
 export class Budget {
   readonly limit: number
   private used = 0
-  private readonly scriptLimit: number
+  private scriptLimit: number | undefined
   private scripted = 0
   private readonly common: CommonMemory
   /** Memory for {@link Region} `output`. */
@@ -69,10 +70,10 @@ export class Budget {
   private readonly holders = new Map<unknown, Holder>()
 
   /**
-   * @param scriptLimit bytes that strings and maps may take: they lie in JavaScript's own memory, and the process ends
-   *   where that overflows
+   * @param scriptLimit bytes that strings and maps may take, by default half of JavaScript's own memory, in which they
+   *   lie: the process ends where that overflows
    */
-  constructor(limit: number, common: CommonMemory, scriptLimit = SCRIPT_LIMIT, spares?: Returned) {
+  constructor(limit: number, common: CommonMemory, scriptLimit?: number, spares?: Returned) {
     this.limit = limit
     this.scriptLimit = scriptLimit
     this.common = common
@@ -169,7 +170,11 @@ export class Budget {
   }
 
   private requireScripted(bytes: number, what: string): void {
-    if (this.scripted + bytes <= this.scriptLimit) return
+    const all = this.scripted + bytes
+    if (all <= (this.scriptLimit ?? MIN_SCRIPT)) return
+    // Asked for here only, since Node loads modules for the answer.
+    this.scriptLimit ??= Math.floor(scriptMemory() / 2)
+    if (all <= this.scriptLimit) return
     fail(
       'limit-exceeded',
       `${what} take about ${bytes} bytes; ` +

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OpListing, supportedOps } from '../../src/index.ts'
 import { ALL_OPS } from '../../src/ops/all.ts'
@@ -32,6 +32,20 @@ function printed(program: string, ...flags: string[]): string {
   expect(stderr).toBe('')
   return stdout.trim()
 }
+
+/** A copy of the bundle without some of its files. */
+function copyWithout(...names: string[]): string {
+  const copy = mkdtempSync(join(tmpdir(), 'nodewise-library-'))
+  cpSync(folder, copy, { recursive: true, filter: path => !names.includes(basename(path)) })
+  return copy
+}
+
+/** A program that prints what it gathers by a copy of the bundle. */
+const gather = (copy: string): string => `
+  import { InferenceSession, Tensor } from ${JSON.stringify(pathToFileURL(join(copy, 'index.mjs')))}
+  const session = await InferenceSession.create(${JSON.stringify(join(root, 'models/palette.onnx'))})
+  const { name } = await session.run({ ids: new Tensor('int64', [5n]) })
+  console.log(name.data.join())`
 
 describe('the library bundled for Node', () => {
   test('has every entry of the package but the one that is written over the others', () => {
@@ -110,19 +124,24 @@ describe('the library bundled for Node', () => {
     expect(printed(program, '--no-warnings')).toBe('true 1,3')
   })
 
-  test('starts without its compiled form, which is that of one version of Node', () => {
+  test('starts without its compiled forms, which are those of one version of Node', () => {
     const caches = readdirSync(folder).filter(name => name.endsWith('.cache'))
-    expect(caches).toEqual([`program.${process.version}-${process.platform}-${process.arch}.cache`])
-    const bare = mkdtempSync(join(tmpdir(), 'nodewise-library-'))
-    cpSync(folder, bare, { recursive: true })
-    renameSync(join(bare, caches[0]), join(bare, 'program.v0.0.0-none.cache'))
-    const program = `
-      import { Tensor } from ${JSON.stringify(join(bare, 'index.mjs'))}
-      console.log(new Tensor(new BigInt64Array(1)).type)`
+    const form = `${process.version}-${process.platform}-${process.arch}.cache`
+    expect(caches.sort()).toEqual([`program.${form}`, `rest.${form}`])
+    const bare = copyWithout(...caches)
     try {
-      expect(printed(program)).toBe('int64')
+      expect(printed(gather(bare))).toBe('yellow')
     } finally {
       rmSync(bare, { recursive: true, force: true })
+    }
+  })
+
+  test('gathers from a model of ONNX with the script of the start alone', () => {
+    const small = copyWithout('rest.js')
+    try {
+      expect(printed(gather(small))).toBe('yellow')
+    } finally {
+      rmSync(small, { recursive: true, force: true })
     }
   })
 

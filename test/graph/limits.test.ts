@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defaultLimits, exceed, limitsFrom } from '../../src/graph/limits.ts'
+import { defaultLimits, exceed, leastStructure, limitsFrom } from '../../src/graph/limits.ts'
 import { load } from '../../src/load.ts'
 import { block, modelAround } from '../onnx/encode.ts'
 import { errorOf } from '../ops/harness.ts'
@@ -15,6 +15,14 @@ describe('limits', () => {
       callDepth: 32,
       nodes: 1_000_000
     })
+  })
+
+  test('have one that is asked for when it is needed, and a bound of it before', () => {
+    const limits = limitsFrom({ nodes: 3 })
+    expect(leastStructure(limits)).toBe(2 ** 20)
+    expect(limits.structureBytes).toBeGreaterThan(2 ** 20)
+    expect(leastStructure(limitsFrom({ structureBytes: 5 }))).toBe(5)
+    expect(leastStructure({ ...limits })).toBe(limits.structureBytes)
   })
 
   test.each([
