@@ -8,6 +8,7 @@ import type { Tensor } from '../tensor/tensor.ts'
 import { biases } from './biases.ts'
 import { bypass } from './bypass.ts'
 import { convWeights } from './conv-weights.ts'
+import { einsumProducts } from './einsum-products.ts'
 import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
 import { fold, foldNumbers } from './fold.ts'
 import { floatPatterns } from './fuse-to-floats.ts'
@@ -120,6 +121,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   foldNumbers,
   convWeights,
   prune,
+  einsumProducts,
   fuse(ROUNDED),
   share,
   // What computed the dims of what is fused away, or what calls that are gone read.
