@@ -137,13 +137,14 @@ export interface BinaryLoops<R extends BigInts | Numbers = BigInts> {
 export type AnyBinaryLoops = BinaryLoops<BigInts> | BinaryLoops<Numbers>
 
 /**
- * `out = f(a, b)`, both broadcast. Both have one type; the result has it too, or is boolean. Few elements that one loop
- * visits are computed before this returns.
+ * `out = f(a, b)`, both broadcast. Both have one type, or are of floats; the result is like them, or boolean. Few
+ * elements that one loop visits are computed before this returns.
  */
 export function binary(operator: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
   const innerLoop = innerLoopFor(operator, a.type)
   const count = out.data.length
-  if (count > CHUNK || isCodedFloat(a.type) || isCodedFloat(out.type)) return binaryByLoops(innerLoop, a, b, out)
+  const isCoded = isCodedFloat(a.type) || isCodedFloat(b.type) || isCodedFloat(out.type)
+  if (count > CHUNK || isCoded) return binaryByLoops(innerLoop, a, b, out)
   const s = singleStride(a, count)
   const t = singleStride(b, count)
   if (s === undefined || t === undefined) return binaryByLoops(innerLoop, a, b, out)

@@ -118,6 +118,18 @@ describe('binary', () => {
     }
   })
 
+  test('floats of 16 bits may be added to others', () => {
+    const half = new Tensor('float16', new Uint16Array([0x3800]))
+    const out = allocate('float32', [1])
+    for (const [a, b] of [
+      [iota([1]), half],
+      [half, iota([1])]
+    ]) {
+      finish(binary(ADD, a, b, out))
+      expect(out.data[0]).toBe(Number(iota([1]).data[0]) + 0.5)
+    }
+  })
+
   test('16-bit floats are rounded once', () => {
     const out = allocate('float16', [1])
     // 1 + 2^-11 lies between two float16 numbers; ties go to even.
