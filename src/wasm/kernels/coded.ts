@@ -89,7 +89,8 @@ export function bindCoded(found: CodedProduct, arrays: CodedArrays): BoundJob {
 
 function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): JobTemplate {
   const { m, n, k, bits, hasTable, floats, isHighFirst, isSigned, rowBytes, mayRound, blockSize, zeros } = found
-  const isRounded = mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK
+  const isRounded =
+    mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK && (m <= FEW_ROWS || fitRounded(found))
   const areMany = isRounded && m > FEW_ROWS
   const rows = Math.min(m, areMany ? MAX_ROUNDED_ROWS : MAX_BLOCK_ROWS)
   const tile = tileOfFlops(2 * rows * k * PANEL, 64)
@@ -126,6 +127,10 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
     ]
   }
 }
+
+/** Whether four rounded rows of A, their blocks and a panel fit into scratch memory: see nibble-panels.ts there. */
+const fitRounded = ({ k, blockSize }: CodedProduct): boolean =>
+  8 * (k + 32) + 48 * Math.ceil(k / blockSize) + 8192 <= SCRATCH_BYTES
 
 /** Whether chunks of 16 bytes are whole: none belongs to two blocks, and none passes the end of a row. */
 function isChunked({ k, bits, rowBytes, blockSize }: CodedProduct): boolean {

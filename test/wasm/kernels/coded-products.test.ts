@@ -117,6 +117,8 @@ describe('accuracy_level 4', () => {
     { ...shape, bits: 4, blockSize: 512, zeros: 'numbers' },
     { ...shape, m: 9, bits: 4, blockSize: 32, zeros: 'codes' },
     { ...shape, m: 36, bits: 4, blockSize: 64, zeros: 'none' },
+    { ...shape, m: 1, k: 670, bits: 4, blockSize: 32, zeros: 'codes' },
+    { ...shape, m: 7, k: 670, bits: 4, blockSize: 32, zeros: 'codes' },
     { ...shape, m: 5, k: 700, bits: 4, blockSize: 512, zeros: 'codes' },
     { ...shape, m: 6, k: 65, bits: 4, blockSize: 32, zeros: 'none' }
   ] as const)('rounds rows of A to integers of 8 bits, block by block: %j', product => {
@@ -147,6 +149,16 @@ describe('accuracy_level 4', () => {
   ] as const)('rounds nothing where there are many rows of codes like %j', product => {
     const { inputs, attributes } = nbits({ ...shape, ...product, m: 9, blockSize: 64 })
     expectEqual(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }, ROUNDING)
+  })
+
+  test('rounds nothing where four rows are too long for the memory of a kernel', () => {
+    const [m, n, k] = [5, 8, 180_000]
+    const product = { m, n, k, bits: 4, blockSize: 32, zeros: 'none', hasBias: false } as const
+    const { inputs, attributes } = nbits(product)
+    const options = { attributes: { ...attributes, accuracy_level: 4 } }
+    const [found] = runAccelerated(NBITS, inputs, options) as Tensor[]
+    const [exact] = runOp(NBITS, inputs, options) as Tensor[]
+    expect(differenceOf(found, exact)).toBeLessThan(1e-4)
   })
 
   test.each([

@@ -1,5 +1,6 @@
 import { fma, splat, sumOfInts } from '../f32/simd'
 import { codeAt, CodedArguments } from './arguments'
+import { storeTransposed } from '../transpose4'
 import { CHUNK, eightBytesOf, eightOf, largestOf, maskOf, orderedBytes, untangle } from './nibbles'
 
 /**
@@ -151,34 +152,94 @@ function storeBytes(a: usize, inverse: v128, to: usize): v128 {
 function fillPanel(args: CodedArguments, row: u32, rows: u32, from: u32, end: u32, panel: usize): void {
   const perBlock = args.blockSize / CHUNK
   const mask = maskOf(args)
-  for (let half: u32 = 0; half < 8; half += 4) {
+  const ofEight = orderedBytes(64)
+  const offset = <usize>from * CODED
+  const hasCodes = args.zeroKind == 1
+  for (let half: u32 = 0; half < COLUMNS; half += 4) {
     const r0 = row + min(half, rows - 1)
     const r1 = row + min(half + 1, rows - 1)
     const r2 = row + min(half + 2, rows - 1)
     const r3 = row + min(half + 3, rows - 1)
+    let w0 = args.codes + offset + <usize>r0 * args.rowBytes
+    let w1 = args.codes + offset + <usize>r1 * args.rowBytes
+    let w2 = args.codes + offset + <usize>r2 * args.rowBytes
+    let w3 = args.codes + offset + <usize>r3 * args.rowBytes
     let to = panel + ((<usize>half) << 2)
     for (let chunk = from; chunk < end; chunk++, to += PANEL) {
-      const codes = args.codes + <usize>chunk * CODED
-      const a = v128.load(codes + <usize>r0 * args.rowBytes)
-      const b = v128.load(codes + <usize>r1 * args.rowBytes)
-      const c = v128.load(codes + <usize>r2 * args.rowBytes)
-      const d = v128.load(codes + <usize>r3 * args.rowBytes)
+      const a = v128.load(w0)
+      const b = v128.load(w1)
+      const c = v128.load(w2)
+      const d = v128.load(w3)
       const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
       const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
       const cd0 = i32x4.shuffle(c, d, 0, 4, 1, 5)
       const cd1 = i32x4.shuffle(c, d, 2, 6, 3, 7)
-      const ofEight = orderedBytes(64)
       storeCodes(i64x2.shuffle(ab0, cd0, 0, 2), mask, to)
       storeCodes(i64x2.shuffle(ab0, cd0, 1, 3), mask, to + ofEight)
       storeCodes(i64x2.shuffle(ab1, cd1, 0, 2), mask, to + 2 * ofEight)
       storeCodes(i64x2.shuffle(ab1, cd1, 1, 3), mask, to + 3 * ofEight)
+      w0 += CODED
+      w1 += CODED
+      w2 += CODED
+      w3 += CODED
+      if (!hasCodes) continue
       const block = chunk / perBlock
-      storeBlock(args, r0, block, to)
-      storeBlock(args, r1, block, to + 4)
-      storeBlock(args, r2, block, to + 8)
-      storeBlock(args, r3, block, to + 12)
+      storeZero(args, r0, block, to + ZEROS)
+      storeZero(args, r1, block, to + ZEROS + 4)
+      storeZero(args, r2, block, to + ZEROS + 8)
+      storeZero(args, r3, block, to + ZEROS + 12)
+    }
+    to = panel + ((<usize>half) << 2)
+    if (perBlock == 1) fillScales(args, r0, r1, r2, r3, from, end, to + SCALES)
+    else {
+      fillBlocks(args, r0, from, end, to + SCALES)
+      fillBlocks(args, r1, from, end, to + SCALES + 4)
+      fillBlocks(args, r2, from, end, to + SCALES + 8)
+      fillBlocks(args, r3, from, end, to + SCALES + 12)
     }
   }
+}
+
+/** Puts scales of four rows into a panel, where a block is a chunk. */
+function fillScales(args: CodedArguments, r0: u32, r1: u32, r2: u32, r3: u32, from: u32, end: u32, to: usize): void {
+  const scales = args.scales + ((<usize>from) << 2)
+  let s0 = scales + ((<usize>r0 * args.blocks) << 2)
+  let s1 = scales + ((<usize>r1 * args.blocks) << 2)
+  let s2 = scales + ((<usize>r2 * args.blocks) << 2)
+  let s3 = scales + ((<usize>r3 * args.blocks) << 2)
+  for (; from + 4 <= end; from += 4, to += 4 * PANEL) {
+    storeTransposed(v128.load(s0), v128.load(s1), v128.load(s2), v128.load(s3), to, PANEL)
+    s0 += 16
+    s1 += 16
+    s2 += 16
+    s3 += 16
+  }
+  for (; from < end; from++, to += PANEL) {
+    f32.store(to, f32.load(s0))
+    f32.store(to, f32.load(s1), 4)
+    f32.store(to, f32.load(s2), 8)
+    f32.store(to, f32.load(s3), 12)
+    s0 += 4
+    s1 += 4
+    s2 += 4
+    s3 += 4
+  }
+}
+
+/** Puts the scales of a row into a panel: to each chunk that of its block. */
+function fillBlocks(args: CodedArguments, row: u32, from: u32, end: u32, to: usize): void {
+  const perBlock = args.blockSize / CHUNK
+  const scales = args.scales + ((<usize>row * args.blocks) << 2)
+  for (let block = from / perBlock; from < end; block++) {
+    const scale = load<u32>(scales + ((<usize>block) << 2))
+    for (const next = min(end, (block + 1) * perBlock); from < next; from++, to += PANEL) store<u32>(to, scale)
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function storeZero(args: CodedArguments, row: u32, block: u32, to: usize): void {
+  store<u32>(to, codeAt(args.zeros, row * args.zeroRow, block, 4))
 }
 
 /** Eight codes of four columns as four pairs, with higher codes above them: see `untangle`. For relaxed SIMD as bytes. */
@@ -194,13 +255,6 @@ function storeCodes(v: v128, mask: v128, to: usize): void {
   v128.store(to, i16x8.shr_u(v, 4), 32)
   v128.store(to, i16x8.shr_u(v, 8), 64)
   v128.store(to, i16x8.shr_u(v, 12), 96)
-}
-
-// @ts-ignore: decorator
-@inline
-function storeBlock(args: CodedArguments, row: u32, block: u32, to: usize): void {
-  store<u32>(to, load<u32>(args.scales + ((<usize>row * args.blocks + block) << 2)), SCALES)
-  if (args.zeroKind == 1) store<u32>(to, codeAt(args.zeros, row * args.zeroRow, block, 4), ZEROS)
 }
 
 /** Adds products of codes of four columns by those elements of a row of A that they belong to. */

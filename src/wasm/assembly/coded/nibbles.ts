@@ -188,11 +188,22 @@ function addChunk(sum: v128, v: v128, mask: v128, a0: v128, a1: v128, a2: v128, 
   return i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.shr_u(v, 12), a3))
 }
 
-/** What the sum of a block begins with. */
-// @ts-ignore: decorator
-@inline
-function startOf(hasCodes: bool, args: CodedArguments, start: v128, row: u32, block: u32): v128 {
-  return hasCodes ? i32x4.mul(start, i32x4.splat(codeAt(args.zeros, row * args.zeroRow, block, 4))) : start
+/**
+ * What sums of four rows begin with that have zero points of their own: four integers for each block, behind A. Rows of
+ * zero points begin with a byte, as those of MatMulNBits do.
+ */
+function placeStarts(args: CodedArguments, row: u32, apart: u32, scratch: usize): void {
+  const step = blockBytes(args)
+  for (let i: u32 = 0; i < 4; i++) {
+    let zeros = args.zeros + (((row + i * apart) * args.zeroRow) >> 3)
+    let to = endOf(args, scratch) + ((<usize>i) << 2)
+    // A last block without a second one has a start after it that nobody reads.
+    for (let block: u32 = 0, a = scratch; block < args.blocks; block += 2, a += 2 * step, to += 32, zeros++) {
+      const two = <i32>load<u8>(zeros)
+      store<i32>(to, load<i32>(a) * (two & 15))
+      store<i32>(to, load<i32>(a + step) * (two >> 4), 16)
+    }
+  }
 }
 
 /** Adds the sums of a block, scaled by that of the weights and the unit of A. */
@@ -233,13 +244,12 @@ function fourRows(
   let t3 = t0
   const endOfA = endOf(args, scratch)
   const ofBlock = blockBytes(args)
-  for (let block: u32 = 0; a < endOfA; block++, f += 4) {
-    const start = v128.load32_zero(a)
+  for (let z = endOfA; a < endOfA; z += 16, f += 4) {
     const unit = v128.load32_splat(a, UNIT)
-    let s0 = startOf(hasCodes, args, start, row, block)
-    let s1 = startOf(hasCodes, args, start, row + apart, block)
-    let s2 = startOf(hasCodes, args, start, row + 2 * apart, block)
-    let s3 = startOf(hasCodes, args, start, row + 3 * apart, block)
+    let s0 = v128.load32_zero(hasCodes ? z : a)
+    let s1 = hasCodes ? v128.load32_zero(z, 4) : s0
+    let s2 = hasCodes ? v128.load32_zero(z, 8) : s0
+    let s3 = hasCodes ? v128.load32_zero(z, 12) : s0
     const end: usize = isShort ? 0 : min(endOfA, a + ofBlock)
     a += HEAD
     do {
@@ -279,6 +289,7 @@ function longBlocks(args: CodedArguments, row: u32, apart: u32, scratch: usize, 
 
 /** {@link fourRows} where each row has zero points of its own. */
 function codedBlocks(args: CodedArguments, row: u32, apart: u32, scratch: usize, c: usize): void {
+  placeStarts(args, row, apart, scratch)
   fourRows(false, true, args, row, apart, scratch, c)
 }
 
@@ -291,7 +302,8 @@ function oneRow(args: CodedArguments, row: u32, scratch: usize, c: usize): void 
   const endOfA = endOf(args, scratch)
   for (let block: u32 = 0; a < endOfA; block++, scale += 4) {
     const unit = v128.load32_splat(a, UNIT)
-    let sum = startOf(args.zeroKind == 1, args, v128.load32_zero(a), row, block)
+    let sum = v128.load32_zero(a)
+    if (args.zeroKind == 1) sum = i32x4.mul(sum, i32x4.splat(codeAt(args.zeros, row * args.zeroRow, block, 4)))
     const end = min(endOfA, a + blockBytes(args))
     for (a += HEAD; a < end; a += orderedBytes(CHUNK), w += CODED)
       sum = addChunk(sum, v128.load(w), mask, v128.load(a), v128.load(a, 16), loadThird(a), loadFourth(a))
