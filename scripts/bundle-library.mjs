@@ -3,6 +3,7 @@
 //   rest.js          what a gather does not need, read when something of it is first asked for
 //   *.js.map         their source maps
 //   *.cache          V8's compiled forms of them for this version of Node, which save half of the time to start
+//   *.wasm           the kernels
 //   start.cjs        starts the program
 //   NAME.mjs         the entry NAME of the package: what it exports of the program
 //   NAME.cjs         the same for `require`
@@ -32,13 +33,14 @@ const { runInThisContext } = require('node:vm')
 // as that of Jest, has classes of its own, which a module gets and a script does not.
 const isModule = process.sourceMapsEnabled || runInThisContext('globalThis') !== globalThis
 const load = isModule ? require('./program.js') : program()
-exports.entries = load(require, pathToFileURL(__filename).href, isModule ? () => require('./rest.js') : rest)
+const partHere = name => (isModule && name === 'rest' ? require('./rest.js') : part(name))
+exports.entries = load(require, pathToFileURL(__filename).href, partHere)
 `
 
 const RUN = `
   const { createRequire } = require('node:module')
   const filename = join(folder, 'program.js')
-  const { InferenceSession, Tensor } = load(createRequire(filename), pathToFileURL(filename).href, rest).index()
+  const { InferenceSession, Tensor } = load(createRequire(filename), pathToFileURL(filename).href, part).index()
   async function run(model, inputs) {
     const session = await InferenceSession.create(model)
     const [[name, dims]] = Object.entries(inputs)

@@ -2,6 +2,7 @@
 //   program.js     what `nodewise run` needs for a gather; modules that a command imports when it is called run then
 //   rest.js        everything else, read when something of it is first asked for
 //   *.cache        V8's compiled forms of them for this version of Node, which save half of the time to start
+//   *.wasm         the kernels
 //   nodewise.js    the command, which starts the program
 //   nodewise.1     the manual page
 //   licenses.txt   the licences of the packages that went into it
@@ -14,7 +15,7 @@ import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './pro
 const START = `#!/usr/bin/env node
 'use strict'
 ${LOAD}
-program()(require, pathToFileURL(__filename).href, rest).start()
+program()(require, pathToFileURL(__filename).href, part).start()
 `
 
 /**
@@ -38,7 +39,7 @@ export const main = (...given) => require('./cli/program.ts').main(...given)`
 
 const RUN = `
   const url = pathToFileURL(join(folder, 'nodewise.js'))
-  const { start } = load(require, url.href, rest)
+  const { start } = load(require, url.href, part)
   function run(model, inputs) {
     const given = 'ids' in inputs ? ['-i', 'ids=[0]'] : ['--fill', 'zeros']
     process.argv = [process.execPath, url.pathname, 'run', model, ...given]

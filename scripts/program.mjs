@@ -9,6 +9,7 @@ import { build } from 'esbuild'
 import { lazyModules } from './lazy-modules.mjs'
 import { lazyOps } from './lazy-ops.mjs'
 import { parts } from './parts.mjs'
+import { WASM_FILES, wasmFiles, wasmInFiles } from './wasm-files.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -19,8 +20,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 const CACHE = '`${part}.${process.version}-${process.platform}-${process.arch}.cache`'
 
 /**
- * Statements of CommonJS that give `load`, the function of the program that lies beside the file. Names of the parts
- * are written out, for tools that look in the text for the files of a package.
+ * Statements of CommonJS that give the function of the program that lies beside the file, and what gives it the rest
+ * and WebAssembly. Names of files are written out, for tools that look in the text for the files of a package.
  */
 export const LOAD = `const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
@@ -41,7 +42,11 @@ function compiled(part, filename) {
 }
 
 const program = () => compiled('program', join(__dirname, 'program.js'))
-const rest = () => compiled('rest', join(__dirname, 'rest.js'))
+const PARTS = {
+  rest: () => compiled('rest', join(__dirname, 'rest.js')),
+${WASM_FILES.map(name => `  '${name}': () => readFileSync(join(__dirname, '${name}'))`).join(',\n')}
+}
+const part = name => PARTS[name]()
 `
 
 const HOLDER = "typeof module === 'object' ? module : {}"
@@ -55,7 +60,7 @@ const BANNERS = {
   program: `${bannerOf(['require', 'nodewiseUrl', 'nodewisePart'])}
 let nodewiseModules
 function nodewiseRest(name) {
-  nodewiseModules ??= nodewisePart()(require, nodewiseUrl, module.exports.modules).modules
+  nodewiseModules ??= nodewisePart('rest')(require, nodewiseUrl, module.exports.modules).modules
   return nodewiseModules[name]()
 }`,
   rest: bannerOf(['require', 'nodewiseUrl', 'nodewiseStart'])
@@ -63,7 +68,7 @@ function nodewiseRest(name) {
 
 /**
  * Bundles a program as two scripts (parts.mjs): `program`, a function of `require`, of the URL of the file that starts
- * it and of a function that gives the second, which returns what the entry exports; and `rest`. Modules that are
+ * it and of a function that gives the other files, which returns what the entry exports; and `rest`. Modules that are
  * imported by `import()` or `require` run when they are first asked for.
  * @param {string} entry text of a module of `src/`
  * @param {readonly string[]} start the modules that every start runs, which are in the first part
@@ -94,7 +99,7 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
       // The function is the value of the script, and what it exports where it is loaded as a module.
       banner: { js: BANNERS[part] },
       footer: { js: 'return module.exports }' },
-      plugins: [...own, lazyOps, lazyModules, ...plugins],
+      plugins: [...own, lazyOps, lazyModules, wasmInFiles, ...plugins],
       ...options
     })
     for (const name of Object.keys(metafile.inputs)) inputs.add(name)
@@ -104,7 +109,7 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
   const { program, rest } = await parts(entry, start, bundled)
   const scripts = { 'program.js': program.text, 'rest.js': rest.text }
   const maps = program.map === undefined ? {} : { 'program.js.map': program.map, 'rest.js.map': rest.map }
-  return { files: { ...scripts, ...maps, 'licenses.txt': licensesOf([...inputs]) } }
+  return { files: { ...scripts, ...maps, ...wasmFiles(), 'licenses.txt': licensesOf([...inputs]) } }
 }
 
 /** The licences of the packages to which these files belong. */
@@ -176,7 +181,7 @@ function writeCache(folder, part, run, samples) {
       scripts[part] = new Script(readFileSync(filename, 'latin1'), { filename })
       return scripts[part].runInThisContext()
     }
-    const rest = () => compiled('rest')
+    const part = name => (name === 'rest' ? compiled(name) : readFileSync(join(folder, name)))
     const load = compiled('program')
     ${run}
     for (const [model, inputs] of ${JSON.stringify(samples)}) run(model, inputs)

@@ -13,7 +13,8 @@ function compiled(part) {
   return new Script(readFileSync(filename, 'latin1'), { filename }).runInThisContext()
 }
 const program = pathToFileURL(join(folder, 'program.js'))
-const { main } = compiled('program')(createRequire(program), program.href, () => compiled('rest'))
+const part = name => (name === 'rest' ? compiled(name) : readFileSync(join(folder, name)))
+const { main } = compiled('program')(createRequire(program), program.href, part)
 
 for await (const line of createInterface({ input: process.stdin })) {
   const said = { stdout: '', stderr: '' }

@@ -1,5 +1,4 @@
-import { CODING, computeText, kernelsText } from './binaries.js'
-import { bytesOf, textOf } from './binary.ts'
+import { computingBytes, gatheringBytes } from './modules.ts'
 
 /** Numbers of the kernels in assembly/index.ts, by which a job names one; see `run` there. */
 const GATHER = { rows: 0, elements: 1, columns: 2, tuples: 3, tree: 4 } as const
@@ -221,7 +220,7 @@ const switchedOff = (): boolean => typeof process === 'object' && process.env?.N
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const { module, exports } = load<Kernels>(kernelsText(), memory)
+    const { module, exports } = load<Kernels>(gatheringBytes(), memory)
     const { buffer } = memory
     buffers.add(buffer)
     let compute: Loaded<Compute> | undefined
@@ -238,8 +237,8 @@ function instantiate(): Wasm | 'none' {
   }
 }
 
-function load<E>(text: string, memory: WebAssembly.Memory): Loaded<E> {
-  const module = new WebAssembly.Module(bytesOf(text, CODING))
+function load<E>(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): Loaded<E> {
+  const module = new WebAssembly.Module(bytes)
   return { module, exports: new WebAssembly.Instance(module, { env: { memory } }).exports as E }
 }
 
@@ -253,4 +252,4 @@ const RELAXED_SIMD = [
 
 /** The module with fused multiply-add where the engine has relaxed SIMD, else the plain one. */
 const loadCompute = (memory: WebAssembly.Memory): Loaded<Compute> =>
-  load(textOf(computeText(), WebAssembly.validate(Uint8Array.from(RELAXED_SIMD)) ? 'first' : 'second'), memory)
+  load(computingBytes(WebAssembly.validate(Uint8Array.from(RELAXED_SIMD))), memory)

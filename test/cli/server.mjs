@@ -19,7 +19,8 @@ function compiled(part) {
   const cachedData = form && readFileSync(join(folder, form))
   return new Script(readFileSync(filename, 'latin1'), { filename, cachedData }).runInThisContext()
 }
-const { main } = compiled('program')(createRequire(program), program.href, () => compiled('rest'))
+const part = name => (name === 'rest' ? compiled(name) : readFileSync(join(folder, name)))
+const { main } = compiled('program')(createRequire(program), program.href, part)
 
 function collector() {
   const pieces = []
