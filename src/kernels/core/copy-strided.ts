@@ -1,6 +1,6 @@
 import type { Movable } from '../../shapes/fact.ts'
-import { chunkSize, COST, Pace } from './pace.ts'
-import { copyUnits, type MovedArray, unitsOfBoth } from './units.ts'
+import { chunkSize, COST, DONE, Pace } from './pace.ts'
+import { copyUnits, type MovedArray, SHORT, unitsOfBoth } from './units.ts'
 
 /** One loop of a copy: its iterations, and its stride in the source and in the target, in elements. */
 export interface Loop {
@@ -19,14 +19,30 @@ const TILE = 32
  * may be negative, or zero (one element many times).
  *
  * Loops that continue each other are merged, and the loop that reads neighbours is made the second innermost, so that
- * the two innermost loops copy contiguous runs or transpose tiles.
+ * the two innermost loops copy contiguous runs or transpose tiles. A single short loop, as slices of dims are, is done
+ * before this returns.
  */
-export function* copyStrided(
+export function copyStrided(
   source: Movable,
   target: Movable,
   loops: readonly Loop[],
   fromStart = 0,
   toStart = 0
+): Generator<void> {
+  if (loops.length !== 1 || loops[0].count > SHORT) return copyByLoops(source, target, loops, fromStart, toStart)
+  const { from, to, per } = unitsOfBoth(source, target)
+  const [{ count, from: fromStep, to: toStep }] = loops
+  for (let unit = 0; unit < per; unit++)
+    copyStepped(from, fromStart * per + unit, fromStep * per, to, toStart * per + unit, toStep * per, count)
+  return DONE
+}
+
+function* copyByLoops(
+  source: Movable,
+  target: Movable,
+  loops: readonly Loop[],
+  fromStart: number,
+  toStart: number
 ): Generator<void> {
   if (loops.some(loop => loop.count === 0)) return
   const { from, to, per } = unitsOfBoth(source, target)

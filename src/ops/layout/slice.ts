@@ -78,11 +78,11 @@ export const slice = defineOp({
     return [tensorFact(data.type, data.shape && sliceShape(data.shape, p))]
   },
 
-  *run({ data }, { starts, ends, axes, steps }, call) {
+  run({ data }, { starts, ends, axes, steps }, call) {
     const out = call.rawOutput()
     const bounds = sliceBounds(data.dims, starts, ends, axes, steps)
     const to = stridesOf(out.dims)
-    yield* copyStrided(
+    return copyStrided(
       data,
       out,
       out.dims.map((count, i) => ({ count, from: bounds.steps[i], to: to[i] })),

@@ -50,7 +50,7 @@ export const unsqueeze = defineOp({
   },
 
   run({ data }, p, call) {
-    call.give(0, shareAs(data, sizes(expanded(data.dims, p.axes, p.negative))))
+    call.give(0, shareAs(data, call.dimsOf?.(0) ?? sizes(expanded(data.dims, p.axes, p.negative))))
   }
 })
 
