@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { type DType, DTYPES, is64BitInteger, isFloat } from './dtype.ts'
-import { elementAt, halvesOf, type Numbers, toDoubles, toNumbers } from './elements.ts'
+import { elementAt, halvesOf, type Numbers, roundInto, toNumbers } from './elements.ts'
 import { type Codes, type Doubles, isCodedFloat, narrow, type RoundingRules, widen } from './floats.ts'
 import { allocate, type Tensor } from './tensor.ts'
 import { formatNumber, parseInteger, parseNumber } from './text.ts'
@@ -135,7 +135,7 @@ function markBytes(bytes: Uint8Array, flags: Uint8Array): void {
 
 function toFloats(source: Tensor, target: Tensor, options: ConvertOptions): void {
   if (!is64BitInteger(source.type)) return storeFloats(toNumbers(source), target, options)
-  if (target.type === 'float64') return target.data.set(toDoubles(source))
+  if (target.type === 'float64') return roundInto(source, target.data)
   if (target.type === 'float32') return readWide(source, target.data)
   // Integers that float32 does not hold are beyond float16, too.
   const doubles =

@@ -137,14 +137,19 @@ function wideIndices(tensor: Tensor, count: number): Float64Array {
 }
 
 function roundedDoubles(tensor: Tensor): Float64Array {
+  const numbers = new Float64Array(tensor.data.length)
+  roundInto(tensor, numbers)
+  return numbers
+}
+
+/** Writes 64-bit integers as numbers, rounded to the nearest. */
+export function roundInto(tensor: Tensor, numbers: Float64Array): void {
   const halves = halvesOf(tensor)
   const signed = tensor.type === 'int64'
-  const numbers = new Float64Array(halves.length / 2)
   for (let i = 0; i < numbers.length; i++) {
     const high = halves[2 * i + 1]
     numbers[i] = (signed ? high : high >>> 0) * 0x100000000 + (halves[2 * i] >>> 0)
   }
-  return numbers
 }
 
 /** The largest finite magnitude; 0 where there is none. */

@@ -6,6 +6,7 @@ import type { WindowAxis } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { onTheHeap, packStrips } from '../pack.ts'
+import { runPacking } from '../run-packing.ts'
 import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 
@@ -16,7 +17,7 @@ const MIN_MULTIPLICATIONS = 1 << 10
 /** Rows of a block, an output channel and a tap each, so that a panel of the input serves many. */
 const BLOCK_ROWS = 64
 
-/** ConvTranspose of float32 over one or two spatial axes with constant weights. */
+/** ConvTranspose of float32 over one or two spatial axes. */
 export const selectConvTranspose = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { x, w, bias } = operands
   if (x === undefined || w === undefined || !areFloat32(operands) || dims.length > 4) return undefined
@@ -27,7 +28,7 @@ export const selectConvTranspose = selectorFor<Params>(({ op, operands, paramete
   const planFor = planner(x.dims, w.dims, dims, parameters)
   const hasBias = bias !== undefined
   let template: JobTemplate | undefined
-  const kernel: Kernel = function* (given, _, context) {
+  const run: Kernel = function* (given, _, context) {
     const tensors = given as TensorOperands
     const out = context.rawOutput()
     const { packed } = context
@@ -41,6 +42,8 @@ export const selectConvTranspose = selectorFor<Params>(({ op, operands, paramete
     const rest = op.run(given, parameters, withOutput(context, out))
     if (rest) yield* rest
   }
+  const kernel: Kernel = (given, params, context) =>
+    context.packed?.w ? run(given, params, context) : runPacking(run, pack, given, params, context)
   return { kernel, pack }
 })
 

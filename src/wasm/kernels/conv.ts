@@ -1,14 +1,12 @@
-import type { Paced } from '../../kernels/core/pace.ts'
 import { convPlan } from '../../op-kit/conv-shape.ts'
-import type { Parameters as CallParameters, Kernel, KernelContext, Pack, ValueOperands } from '../../op-kit/define.ts'
+import type { Kernel, Pack } from '../../op-kit/define.ts'
 import type { FusedParams } from '../../op-kit/fused.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
-import { product, Tensor } from '../../tensor/tensor.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { inShortCalls, onTheHeap, packStrips } from '../pack.ts'
+import { runPacking } from '../run-packing.ts'
 import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
 import { EDGE, PANEL, SCRATCH_BYTES, TAP, workspaceOf } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
@@ -87,27 +85,6 @@ export const selectConv = selectorFor<Params>(({ op, operands, parameters, dims 
     context.packed?.w ? run(given, params, context) : runPacking(run, pack, given, params, context)
   return { kernel, pack, looksAt: [] }
 })
-
-/** Packs weights that are no constant, or for which the session has no memory, for this run alone. */
-function* runPacking(
-  run: Kernel,
-  pack: Pack,
-  operands: ValueOperands,
-  params: CallParameters,
-  context: KernelContext
-): Paced {
-  const { allocate, free } = temporaries()
-  try {
-    const made = pack({ w: operands.w as Tensor }, params, {
-      allocate: (_type, dims) => new Tensor('float32', allocate(product(dims)), dims)
-    })
-    const packed = made && Symbol.iterator in made ? yield* made : made
-    const rest = run(operands, params, { ...withOutput(context, context.rawOutput()), packed })
-    if (rest) yield* rest
-  } finally {
-    free()
-  }
-}
 
 /** Sizes and windows of a convolution; undefined where it has more axes, or no result. */
 export function convShapeOf(

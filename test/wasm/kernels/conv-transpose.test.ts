@@ -12,6 +12,15 @@ const cases = [
   ['stride longer than the kernel', [1, 20, 10, 10], [20, 6, 2, 1], { strides: [3, 4] }],
   ['groups', [2, 12, 9, 10], [12, 6, 3, 3], { strides: [2, 2], group: 3 }],
   ['depthwise', [1, 16, 20, 21], [16, 1, 4, 4], { strides: [2, 2], group: 16, pads: [1, 1, 1, 1] }],
+  [
+    'depthwise of stride 1 and dilation 2',
+    [1, 5, 9, 11],
+    [5, 1, 3, 5],
+    { dilations: [2, 2], group: 5, pads: [2, 5, 1, 3] }
+  ],
+  ['depthwise, stride longer than the kernel', [1, 4, 9, 7], [4, 1, 2, 3], { strides: [3, 5], group: 4 }],
+  ['some of one channel', [2, 6, 9, 10], [6, 3, 3, 4], { strides: [2, 2], group: 6, output_padding: [1, 1] }],
+  ['depthwise along one axis', [2, 5, 40], [5, 1, 9], { strides: [4], group: 5, pads: [3, 2] }],
   ['one channel', [1, 64, 12, 12], [64, 1, 2, 2], { strides: [2, 2] }],
   ['one axis', [2, 40, 60], [40, 11, 8], { strides: [4], pads: [2, 2] }],
   ['pads as long as the kernel', [1, 16, 9, 10], [16, 8, 3, 3], { pads: [3, 2, 3, 2] }],
@@ -44,8 +53,8 @@ describe.each(['heap', 'array'] as const)('transposed convolutions in WebAssembl
     expectEqual(KIND, [x, noise([16, 8, 2, 2], 2)], { region, attributes: { strides: [2, 2] }, constants: { w: 1 } })
   })
 
-  test('of weights that are not constant are left to the reference', () => {
-    expectEqual(KIND, [noise([1, 20, 9, 9], 1), noise([20, 20, 3, 3], 2)], { region })
+  test.each(cases)('of weights that are no constant equal the reference: %s', (_, x, w, attributes) => {
+    expectEqual(KIND, [noise(x, 1), noise(w, 2)], { region, attributes })
   })
 })
 

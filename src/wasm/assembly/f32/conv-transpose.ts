@@ -1,5 +1,6 @@
 import { EDGE, rowsByPanel } from './gemm'
 import { packPanel } from './panels'
+import { fma, splat } from './simd'
 
 /**
  * A transposed convolution over one or two spatial axes. A block is some output channels of an image's group: the
@@ -35,6 +36,9 @@ export class ConvTransposeArguments {
   outW: i32
 }
 
+/** Elements of the sums of a line, see {@link planeByPhases}; longer ones are computed as those of many channels. */
+const MAX_LINE = 1 << 16
+
 /** Computes blocks `from … to - 1`, counted over images and groups. */
 export function convTranspose(args: ConvTransposeArguments, scratch: usize, from: u32, to: u32): void {
   const perPlane = (args.m + args.perBlock - 1) / args.perBlock
@@ -53,6 +57,14 @@ export function convTranspose(args: ConvTransposeArguments, scratch: usize, from
     // Blocks begin with a strip: the rows of a block are a multiple of four.
     const w = args.w + (<usize>group * ((args.m * taps + 3) >> 2) + ((first * taps) >> 2)) * (depth << 4)
     const y = args.y + (<usize>plane * args.m + first) * outBytes
+    if (depth == 1 && args.outW < MAX_LINE && args.sW < MAX_LINE >> 3) {
+      for (let i: u32 = 0; i < count; i++) {
+        const channel = group * args.m + first + i
+        const start = args.hasBias ? f32.load(args.bias + ((<usize>channel) << 2)) : 0
+        planeByPhases(args, x, w + ((<usize>(i * taps)) << 2), start, y + i * outBytes, scratch)
+      }
+      continue
+    }
     fillWithBias(y, outBytes, count, args.hasBias ? args.bias + ((group * args.m + first) << 2) : 0)
     for (let p: u32 = 0; p < positions; p += 8) {
       const cols = min<u32>(8, positions - p)
@@ -137,4 +149,68 @@ function addRun(
       }
     }
   }
+}
+
+/**
+ * One output channel of one input channel. Outputs that lie a stride apart read neighbours of the input, so that for
+ * each such phase whole vectors of a line are multiplied by a weight and added up; a line of the output is made of its
+ * phases at the end.
+ */
+function planeByPhases(args: ConvTransposeArguments, x: usize, w: usize, start: f32, y: usize, scratch: usize): void {
+  const step = args.sW
+  const bytes = (<usize>(((args.outW + step - 1) / step + 3) & ~3)) << 2
+  const first = splat(start)
+  for (let line = 0; line < args.outH; line++) {
+    for (let at: usize = 0; at < bytes * step; at += 16) v128.store(scratch + at, first)
+    for (let kh = 0; kh < args.kH; kh++) {
+      const from = line + args.pH - kh * args.dH
+      if (from < 0 || from % args.sH != 0 || from / args.sH >= args.inH) continue
+      addLine(
+        args,
+        x + ((<usize>((from / args.sH) * args.inW)) << 2),
+        w + ((<usize>(kh * args.kW)) << 2),
+        scratch,
+        bytes
+      )
+    }
+    mixPhases(scratch, bytes, step, y + ((<usize>(line * args.outW)) << 2), args.outW)
+  }
+}
+
+/** Adds a line of the input times each weight of a row to the phases, `bytes` each, of a line of the output. */
+function addLine(args: ConvTransposeArguments, from: usize, weights: usize, phases: usize, bytes: usize): void {
+  const step = args.sW
+  for (let kw = 0; kw < args.kW; kw++) {
+    const column = kw * args.dW - args.pW
+    // The quotient is rounded down.
+    const shift = (column - (column < 0 ? step - 1 : 0)) / step
+    const phase = column - shift * step
+    const low = max(0, -shift)
+    const high = min(args.inW, (args.outW - phase + step - 1) / step - shift)
+    if (low >= high) continue
+    const to = phases + phase * bytes + ((<usize>(low + shift)) << 2)
+    addProducts(from + ((<usize>low) << 2), f32.load(weights + ((<usize>kw) << 2)), to, (<usize>(high - low)) << 2)
+  }
+}
+
+function addProducts(from: usize, weight: f32, to: usize, bytes: usize): void {
+  const factor = splat(weight)
+  let at: usize = 0
+  for (; at + 16 <= bytes; at += 16) v128.store(to + at, fma(v128.load(to + at), v128.load(from + at), factor))
+  for (; at < bytes; at += 4) f32.store(to + at, f32.load(to + at) + f32.load(from + at) * weight)
+}
+
+/** Writes `count` elements of a line: element i is element i / step of phase i % step. */
+function mixPhases(phases: usize, bytes: usize, step: i32, y: usize, count: i32): void {
+  if (step == 1) return memory.copy(y, phases, (<usize>count) << 2)
+  let i = 0
+  if (step == 2) {
+    for (let at = phases; i + 8 <= count; i += 8, at += 16, y += 32) {
+      const even = v128.load(at)
+      const odd = v128.load(at + bytes)
+      v128.store(y, i8x16.shuffle(even, odd, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23))
+      v128.store(y + 16, i8x16.shuffle(even, odd, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31))
+    }
+  }
+  for (; i < count; i++, y += 4) f32.store(y, f32.load(phases + (i % step) * bytes + ((<usize>(i / step)) << 2)))
 }

@@ -1,0 +1,26 @@
+import type { Paced } from '../kernels/core/pace.ts'
+import type { Kernel, KernelContext, Pack, Parameters, ValueOperands } from '../op-kit/define.ts'
+import { withOutput } from '../op-kit/with-output.ts'
+import { product, Tensor } from '../tensor/tensor.ts'
+import { temporaries } from './temporary.ts'
+
+/** Packs weights that are no constant, or for which the session has no memory, for this run of a kernel alone. */
+export function* runPacking(
+  run: Kernel,
+  pack: Pack,
+  operands: ValueOperands,
+  params: Parameters,
+  context: KernelContext
+): Paced {
+  const { allocate, free } = temporaries()
+  try {
+    const made = pack({ w: operands.w as Tensor }, params, {
+      allocate: (_type, dims) => new Tensor('float32', allocate(product(dims)), dims)
+    })
+    const packed = made && Symbol.iterator in made ? yield* made : made
+    const rest = run(operands, params, { ...withOutput(context, context.rawOutput()), packed })
+    if (rest) yield* rest
+  } finally {
+    free()
+  }
+}
