@@ -5,6 +5,7 @@ import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { batchNorms } from './batch-norms.ts'
 import { biases } from './biases.ts'
 import { bypass } from './bypass.ts'
 import { convWeights } from './conv-weights.ts'
@@ -122,6 +123,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   convWeights,
   prune,
   einsumProducts,
+  batchNorms,
   fuse(ROUNDED),
   share,
   // What computed the dims of what is fused away, or what calls that are gone read.

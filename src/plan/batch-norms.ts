@@ -1,0 +1,207 @@
+import type { Call } from '../bind/call.ts'
+import type { Constant, ValueId } from '../graph/graph.ts'
+import { biasStep, fusedOp } from '../op-kit/fused.ts'
+import { tensorFact } from '../shapes/fact.ts'
+import { toDoubles } from '../tensor/elements.ts'
+import { product, Tensor } from '../tensor/tensor.ts'
+import { operandOf } from './code-ops.ts'
+import { fusedCall } from './fuse.ts'
+import { isFloat32, isPlanCall, type PlanCall, type PlanGraph, shapeOf } from './graph.ts'
+import type { Pass } from './pass.ts'
+import { isNamed } from './patterns.ts'
+
+const isNorm = isNamed('BatchNormalization')
+const isConv = isNamed('Conv')
+const isTransposed = isNamed('ConvTranspose')
+const isGemm = isNamed('Gemm')
+const isMatMul = isNamed('MatMul')
+const isMerging = isNamed('Flatten', 'Reshape')
+
+/**
+ * BatchNormalization by constant statistics of what a convolution or a product by constant weights gives becomes part of
+ * the weights and the bias: `(w * x + b - mean) * f + bias` is `(f * w) * x + (b - mean) * f + bias`. These are made in
+ * double precision when they are first read. Between a product and its normalization there may be a reshape that keeps
+ * the columns.
+ */
+export const batchNorms: Pass = {
+  name: 'batch norms',
+  requires: ['prune'],
+  run(graph) {
+    if (graph.isObserved) return false
+    let changed = false
+    for (const item of graph.calls) if (isNorm(item.call) && foldNorm(graph, item)) changed = true
+    return changed
+  }
+}
+
+/** Where the channels of a result are in the weights: elements of one lie in runs of this length, one channel after the other. */
+interface Producer {
+  readonly weights: 'w' | 'b'
+  readonly bias: 'bias' | 'c' | undefined
+  readonly run: number
+  /** The factor of the bias. */
+  readonly beta: number
+}
+
+function foldNorm(graph: PlanGraph, norm: PlanCall): boolean {
+  const to = norm.call.outputs[0]
+  const statistics = statisticsOf(graph, norm.call)
+  const first = makerOf(graph, operandOf(norm.call, 'x'))
+  const merging = first && isMerging(first.call) ? first : undefined
+  const item = merging ? makerOf(graph, merging.call.inputs[0]) : first
+  if (to === undefined || statistics === undefined || item === undefined) return false
+  const channels = statistics.scale.dims[0]
+  const producer = producerOf(graph, item.call, channels)
+  if (producer === undefined || !keepsColumns(graph, item.call, norm.call, merging !== undefined)) return false
+  const made = folded(graph, item.call, producer, { ...statistics, to })
+  const nodes = [...item.nodes, ...norm.nodes].sort((a, b) => a.index - b.index)
+  graph.remove(norm)
+  const call = { ...made, outputs: merging ? item.call.outputs : [to] }
+  graph.replace(item, { ...item, call, nodes, fused: 'normalization' })
+  if (merging) graph.replace(merging, { ...merging, call: { ...merging.call, outputs: [to] } })
+  return true
+}
+
+/** The call that makes a value which nothing else reads. */
+function makerOf(graph: PlanGraph, id: ValueId | undefined): PlanCall | undefined {
+  if (id === undefined || graph.isOutside(id) || graph.readersOf(id).size !== 1) return undefined
+  const maker = graph.makerOf(id)
+  return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id ? maker : undefined
+}
+
+/** What is normalized has the channels of the product as its axis 1: convolutions do, of products matrices do. */
+function keepsColumns(graph: PlanGraph, call: Call, norm: Call, isMerged: boolean): boolean {
+  const shape = shapeOf(graph, operandOf(norm, 'x'))
+  if (isConv(call) || isTransposed(call)) return !isMerged
+  return shape?.length === 2 && shape[1] === shapeOf(graph, call.outputs[0])?.at(-1)
+}
+
+interface Statistics {
+  readonly epsilon: number
+  readonly scale: Constant | Tensor
+  readonly bias: Constant | Tensor
+  readonly mean: Constant | Tensor
+  readonly variance: Constant | Tensor
+}
+
+/** Statistics by channel, where they are constants; undefined in training mode, or where each element has its own. */
+function statisticsOf(graph: PlanGraph, call: Call): Statistics | undefined {
+  const { trains, perElement, epsilon } = call.known
+  if (trains !== false || perElement !== false || call.dataDependent.length > 0) return undefined
+  const lists = ['scale', 'bias', 'mean', 'variance'].map(name => constantOf(graph, operandOf(call, name)))
+  const [scale, bias, mean, variance] = lists
+  if (!scale || !bias || !mean || !variance || lists.some(list => list!.dims.length !== 1)) return undefined
+  return { epsilon: epsilon as number, scale, bias, mean, variance }
+}
+
+/** A constant of float32. */
+function constantOf(graph: PlanGraph, id: ValueId | undefined): Constant | Tensor | undefined {
+  const constant = id === undefined ? undefined : graph.constantOf(id)
+  return constant?.type === 'float32' ? constant : undefined
+}
+
+function producerOf(graph: PlanGraph, call: Call, channels: number): Producer | undefined {
+  if (call.dataDependent.length > 0 || !isFloat32(graph, call.outputs[0])) return undefined
+  const producer = layoutOf(graph, call, channels)
+  const bias = producer?.bias && operandOf(call, producer.bias)
+  const dims = bias === undefined ? undefined : constantOf(graph, bias)?.dims
+  const isList = dims !== undefined && product(dims) === channels && dims.at(-1) === channels
+  return bias === undefined || isList ? producer : undefined
+}
+
+function layoutOf(graph: PlanGraph, call: Call, channels: number): Producer | undefined {
+  const w = constantOf(graph, operandOf(call, 'w'))?.dims
+  const b = constantOf(graph, operandOf(call, 'b'))?.dims
+  const { group, transposeB, beta } = call.known as {
+    readonly group?: number | 'leading'
+    readonly transposeB?: boolean
+    readonly beta?: number
+  }
+  const leading = group === 'leading' ? 2 : 1
+  if (w !== undefined && isConv(call) && product(w, 0, leading) === channels)
+    return { weights: 'w', bias: 'bias', run: product(w, leading), beta: 1 }
+  // In groups the channels of a transposed convolution do not lie one after the other.
+  if (w !== undefined && isTransposed(call) && group === 1 && w[1] === channels)
+    return { weights: 'w', bias: 'bias', run: product(w, 2), beta: 1 }
+  if (b?.length !== 2 || b[transposeB === true ? 0 : 1] !== channels) return undefined
+  const run = transposeB === true ? b[1] : 1
+  if (isGemm(call)) return { weights: 'b', bias: 'c', run, beta: beta! }
+  return isMatMul(call) ? { weights: 'b', bias: undefined, run, beta: 1 } : undefined
+}
+
+/** The call with weights and bias of which the normalization is a part. */
+function folded(
+  graph: PlanGraph,
+  call: Call,
+  { weights, bias, run, beta }: Producer,
+  { to, ...statistics }: Statistics & { readonly to: ValueId }
+): Call {
+  const given = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+  const before = constantOf(graph, given[weights])!
+  const added = bias && constantOf(graph, given[bias])
+  const scaled = derived(before, to, before.dims, () => scaledTensor(read(before), factorsOf(statistics), run))
+  const shifts = derived(statistics.bias, `${to}\0bias`, statistics.bias.dims, () =>
+    shiftsOf(statistics, added && read(added), beta)
+  )
+  const inputs = { ...given, [weights]: add(graph, `${to}\0weights`, scaled), [bias ?? 'bias']: `${to}\0bias` }
+  add(graph, `${to}\0bias`, shifts)
+  if (isGemm(call)) return fusedCall(call, call.op, inputs, { ...call.known, beta: 1 })
+  if (!isMatMul(call)) return fusedCall(call, call.op, inputs, call.known)
+  return fusedCall(call, fusedOp(call.op), inputs, { ...call.known, steps: [biasStep()], activation: undefined })
+}
+
+function add(graph: PlanGraph, id: ValueId, constant: Constant): ValueId {
+  graph.constants.set(id, constant)
+  graph.describe(id, tensorFact(constant.type, constant.dims))
+  return id
+}
+
+const read = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)
+
+/** `scale / sqrt(variance + epsilon)` of each channel. */
+function factorsOf({ scale, variance, epsilon }: Statistics): Float64Array {
+  const [gains, variances] = [toDoubles(read(scale)), toDoubles(read(variance))]
+  return Float64Array.from(gains, (gain, i) => gain / Math.sqrt(variances[i] + epsilon))
+}
+
+/** The bias of each channel after the normalization. */
+function shiftsOf(statistics: Statistics, before: Tensor | undefined, beta: number): Tensor {
+  const factors = factorsOf(statistics)
+  const [means, biases] = [toDoubles(read(statistics.mean)), toDoubles(read(statistics.bias))]
+  const added = before && toDoubles(before)
+  const shifts = Float32Array.from(
+    factors,
+    (factor, i) => ((added ? beta * added[i] : 0) - means[i]) * factor + biases[i]
+  )
+  return new Tensor('float32', shifts, [shifts.length])
+}
+
+/** Weights times the factor of their channel. */
+function scaledTensor({ data, dims }: Tensor, factors: Float64Array, run: number): Tensor {
+  const from = data as Float32Array
+  const result = new Float32Array(from.length)
+  for (let start = 0, channel = 0; start < from.length; start += run, channel++) {
+    const factor = factors[channel % factors.length]
+    for (let i = start; i < start + run; i++) result[i] = from[i] * factor
+  }
+  return new Tensor('float32', result, dims)
+}
+
+/** By what they are made of and for which result, so that all plans of a session share them. */
+const made = new WeakMap<Constant | Tensor, Map<string, Constant>>()
+
+/** A constant of float32 that is made when it is first read. */
+function derived(of: Constant | Tensor, key: string, dims: readonly number[], make: () => Tensor): Constant {
+  const all = made.get(of) ?? new Map<string, Constant>()
+  made.set(of, all)
+  const constant = all.get(key) ?? {
+    type: 'float32',
+    dims,
+    byteLength: 4 * product(dims),
+    place: 'place' in of ? of.place : {},
+    isDerived: true,
+    read: make
+  }
+  all.set(key, constant)
+  return constant
+}
