@@ -69,7 +69,10 @@ describe('BatchNormalization of what constant weights make becomes part of them'
       model(
         [5, 6],
         [w(8, 6), b],
-        [node('Gemm', ['x', 'w', 'b'], ['made'], { transB: 1, alpha: { float: 0.5 }, beta: { float: 0.25 } }), norm('made')]
+        [
+          node('Gemm', ['x', 'w', 'b'], ['made'], { transB: 1, alpha: { float: 0.5 }, beta: { float: 0.25 } }),
+          norm('made')
+        ]
       )
     ],
     [
