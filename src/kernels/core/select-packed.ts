@@ -181,10 +181,15 @@ function takeRange(line: Line, items: Float64Array, from: number, to: number): n
   const { keys, first, step, sign } = line
   const end = first + to * step
   const isPlain = step === 1 && sign === 1 && keys instanceof Float32Array
+  const areWords = sign === 1 && keys instanceof Int32Array
   let taken = 0
   let last = sign * keys[first + positionIn(items[0]) * step]
   for (let at = first + from * step; ; at += step) {
-    at = isPlain ? passFloats(keys, at, end, last) : pass(keys, at, end, step, sign, last)
+    at = isPlain
+      ? passFloats(keys, at, end, last)
+      : areWords
+        ? passWords(keys, at, end, step, last)
+        : pass(keys, at, end, step, sign, last)
     if (at >= end) return taken
     const item = packElement(line, sign * keys[at], (at - first) / step)
     if (item >= items[0]) continue
@@ -209,6 +214,17 @@ function passFloats(keys: Float32Array, at: number, end: number, last: number): 
   while (at + 4 <= end && keys[at] <= last && keys[at + 1] <= last && keys[at + 2] <= last && keys[at + 3] <= last)
     at += 4
   while (at < end && keys[at] <= last) at++
+  return at
+}
+
+/** {@link pass} for integers of 32 bits, as halves of those of 64 are, the highest of which are selected. */
+function passWords(keys: Int32Array, at: number, end: number, step: number, last: number): number {
+  const [second, third] = [2 * step, 3 * step]
+  while (at + third < end) {
+    if (keys[at] > last || keys[at + step] > last || keys[at + second] > last || keys[at + third] > last) break
+    at += 4 * step
+  }
+  while (at < end && keys[at] <= last) at += step
   return at
 }
 

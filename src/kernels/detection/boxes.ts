@@ -83,6 +83,7 @@ export interface KeptBoxes {
 export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptBoxes {
   // The box at 0 is the one that was asked for last; those that are kept follow.
   let boxes = new Float32Array(64 * 4)
+  let bits = bitsOf(boxes)
   let order = new Int32Array(boxes.length)
   let areas = new Float32Array(boxes.length / 4)
   let count = 0
@@ -90,7 +91,6 @@ export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptB
   const load = (box: number): void => {
     if (box === current) return
     read(numbers, 4 * (start + box), boxes, 0)
-    const bits = bitsOf(boxes)
     for (let i = 0; i < 4; i++) order[i] = keyOfBits(bits[i]) >> 1
     areas[0] = area(boxes, 0, 0)
     current = box
@@ -101,6 +101,7 @@ export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptB
       const at = 4 * ++count
       if (at === boxes.length) {
         boxes = longer(boxes, new Float32Array(2 * at))
+        bits = bitsOf(boxes)
         order = longer(order, new Int32Array(2 * at))
         areas = longer(areas, new Float32Array(at / 2))
       }

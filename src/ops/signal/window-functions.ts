@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { type DataDependent, defineOp, type Op, params, type RunParams } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputFloat, inputInt, type } from '../../op-kit/sources.ts'
@@ -9,7 +9,7 @@ import { addDims, type Dim, floorDivDims, maxDim, printDim } from '../../shapes/
 import { tensorFact } from '../../shapes/fact.ts'
 import { sizesOf } from '../../shapes/lists.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import { allocate } from '../../tensor/tensor.ts'
+import { allocate, type Tensor } from '../../tensor/tensor.ts'
 
 interface WindowParams {
   size: DataDependent<number>
@@ -43,23 +43,27 @@ function windowOp(name: string, weights: readonly number[]): Op {
     *run(_, p, call) {
       const out = call.output()
       // Integer types are truncated from float32, in which the highest element is exactly 1.
-      const values = allocate(p.type === 'float64' ? 'float64' : 'float32', out.dims)
+      const values = isWideFloat(out) ? out : allocate('float32', out.dims)
       const points = p.periodic ? p.size : p.size - 1
       yield* inChunks(
         p.size,
         (from, to) => {
-          for (let i = from; i < to; i++)
-            values.data[i] = weights.reduce(
-              (sum, weight, k) => sum + weight * Math.cos((2 * Math.PI * k * i) / points),
-              0
-            )
+          for (let i = from; i < to; i++) {
+            let sum = weights[0]
+            for (let k = 1; k < weights.length; k++) sum += weights[k] * Math.cos((2 * Math.PI * k * i) / points)
+            values.data[i] = sum
+          }
         },
         32 * COST.element
       )
-      yield* convertPaced(values, out)
+      if (values !== out) yield* convertPaced(values, out)
     }
   })
 }
+
+/** Whether a tensor takes numbers as they are computed, rounded once. */
+const isWideFloat = (out: Tensor): out is Tensor<'float32' | 'float64'> =>
+  out.type === 'float32' || out.type === 'float64'
 
 function checkNumeric(type: DType): void {
   if (!NUMERIC.includes(type)) fail('type-not-allowed', `output_datatype is ${type}; a numeric type is expected`)
@@ -111,18 +115,19 @@ export const melWeightMatrixRules = defineRules({
 export const melWeightMatrix = /* @__PURE__ */ withKernel(melWeightMatrixRules, {
   *run(_, p, call) {
     const out = call.output()
-    const weights = allocate('float64', out.dims)
+    const weights = isWideFloat(out) ? out : allocate('float64', out.dims)
     const [bins, bands] = out.dims
     const edges = edgesOf(p)
     if (bands > 0) checkEdges(edges, bins)
+    const pace = new Pace()
     for (let band = 0; band < bands; band++) {
       const [from, peak, to] = edges.slice(band, band + 3)
       if (from === peak) weights.data[peak * bands + band] = 1
       for (let i = from; i <= peak && from < peak; i++) weights.data[i * bands + band] = (i - from) / (peak - from)
       for (let i = peak; i < to; i++) weights.data[i * bands + band] = (to - i) / (to - peak)
-      yield
+      if (pace.isDue((to - from + 1) * COST.element)) yield
     }
-    yield* convertPaced(weights, out)
+    if (weights !== out) yield* convertPaced(weights, out)
   }
 })
 

@@ -59,7 +59,8 @@ test('integers of up to 32 bits, the extremes among them, alone and as halves of
   }
   const halves = Int32Array.from({ length: 140 }, (_, i) => (i % 2 ? -1 : -((i * 31) % 17) - 1))
   const low = halves.filter((_, i) => i % 2 === 0)
-  expect(Array.from(drain(selectTop(halves, layout, 9, selection, 2)))).toEqual(
-    Array.from(drain(selectTop(low, layout, 9, selection)))
-  )
+  for (const largest of [true, false])
+    expect(Array.from(drain(selectTop(halves, layout, 9, { ...selection, largest }, 2)))).toEqual(
+      Array.from(drain(selectTop(Float64Array.from(low), layout, 9, { ...selection, largest })))
+    )
 })
