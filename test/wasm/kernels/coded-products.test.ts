@@ -118,6 +118,7 @@ describe('accuracy_level 4', () => {
     { ...shape, m: 9, bits: 4, blockSize: 32, zeros: 'codes' },
     { ...shape, m: 36, bits: 4, blockSize: 64, zeros: 'none' },
     { ...shape, m: 1, k: 670, bits: 4, blockSize: 32, zeros: 'codes' },
+    { ...shape, m: 2, k: 670, bits: 4, blockSize: 32, zeros: 'numbers' },
     { ...shape, m: 7, k: 670, bits: 4, blockSize: 32, zeros: 'codes' },
     { ...shape, m: 5, k: 700, bits: 4, blockSize: 512, zeros: 'codes' },
     { ...shape, m: 6, k: 65, bits: 4, blockSize: 32, zeros: 'none' }

@@ -1,10 +1,10 @@
 import { fma, splat, sumOfInts } from '../f32/simd'
 import { codeAt, CodedArguments } from './arguments'
 import { storeTransposed } from '../transpose4'
-import { CHUNK, eightBytesOf, eightOf, largestOf, maskOf, orderedBytes, untangle } from './nibbles'
+import { CHUNK, eightBytesOf, eightOf, largestOf, maskOf, orderedBytes, untangle } from './nibble-order'
 
 /**
- * Many rows of A, rounded to integers of 8 bits block by block as in nibbles.ts, by weights in 4 bits. Codes of eight
+ * Many rows of A, rounded to integers of 8 bits block by block as in nibble-order.ts, by weights in 4 bits. Codes of eight
  * rows of weights, which are eight columns of C, are put into a panel: each of its lanes has codes of one column, so
  * that what a block adds to four columns is scaled at once. Four rows of A lie interleaved, and share what is read of
  * the panel.

@@ -5,7 +5,8 @@ import { NONE } from '../f32/unary'
 import { CodedArguments, NAMES } from './arguments'
 import { decodeRow } from './decode'
 import { manyByNibbles } from './nibble-panels'
-import { orderNibbles, rowByNibbles } from './nibbles'
+import { orderNibbles } from './nibble-order'
+import { rowByNibbles } from './nibbles'
 import { orderRow, rowByCoded, splitTable } from './row'
 
 /** Rows of A that are multiplied one by one: more take longer than widening the weights once for all. */
