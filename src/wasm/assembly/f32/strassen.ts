@@ -56,11 +56,8 @@ export function rowsByStrassen(
         asDefined(from, aRow, aElement, panel, step, to, cRow, rows, left, half << 1, isAdded, plain, scratch)
         continue
       }
-      if (column + 32 <= cols) {
-        fetchLines(panel + 2 * step, half << 6, scratch)
-        fetchLines(panel + 3 * step, half << 6, scratch)
-      }
-      twoPanels(quarters, strips, half, panel, panel + step, t, sums, scratch)
+      const next = column + 32 <= cols ? panel + 2 * step : 0
+      twoPanels(quarters, strips, half, panel, step, next, t, sums, scratch)
       place(sums, to, cRow, upper, 8, isAdded)
       place(sums + size, to + upper * cRow, cRow, rows - upper, 8, isAdded)
       place(sums + 2 * size, to + 32, cRow, upper, left - 8, isAdded)
@@ -206,32 +203,56 @@ function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
   return i32x4.all_true(areLike(splat(maxOf(left)), splat(maxOf(right))))
 }
 
-/** The sums C11, C21, C12 and C22 of quarters of A and two panels, of which {@link addPanels} has made T1 to T4. */
+/**
+ * The sums C11, C21, C12 and C22 of quarters of A and two panels, `step` bytes apart, of which {@link addPanels} has made
+ * T1 to T4.
+ * @param next the two panels that come next, of which a part is fetched behind each product; 0: none
+ */
 function twoPanels(
   a: usize,
   strips: usize,
   half: usize,
   b11: usize,
-  b12: usize,
+  step: usize,
+  next: usize,
   t1: usize,
   sums: usize,
   scratch: usize
 ): void {
   const bytes = half << 5
-  const b21 = b11 + bytes
-  const b22 = b12 + bytes
+  const b12 = b11 + step
   const t2 = t1 + bytes
-  const t3 = t2 + bytes
-  const t4 = t3 + bytes
   const size = strips << 7
   quarterByPanel(a, A11, strips, half, b11, sums, scratch)
-  quarterByPanel(a, A12, strips, half, b21, sums + size, scratch)
-  quarterByPanel(a, S4, strips, half, b22, sums + 2 * size, scratch)
-  quarterByPanel(a, A22, strips, half, t4, sums + 3 * size, scratch)
+  fetchSeventh(next, step, half, 0, scratch)
+  quarterByPanel(a, A12, strips, half, b11 + bytes, sums + size, scratch)
+  fetchSeventh(next, step, half, 1, scratch)
+  quarterByPanel(a, S4, strips, half, b12 + bytes, sums + 2 * size, scratch)
+  fetchSeventh(next, step, half, 2, scratch)
+  quarterByPanel(a, A22, strips, half, t2 + 2 * bytes, sums + 3 * size, scratch)
+  fetchSeventh(next, step, half, 3, scratch)
   quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, scratch)
+  fetchSeventh(next, step, half, 4, scratch)
   quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, scratch)
-  quarterByPanel(a, S3, strips, half, t3, sums + 6 * size, scratch)
+  fetchSeventh(next, step, half, 5, scratch)
+  quarterByPanel(a, S3, strips, half, t2 + bytes, sums + 6 * size, scratch)
+  fetchSeventh(next, step, half, 6, scratch)
   combine<f32>(sums, size)
+}
+
+/**
+ * Fetches the i-th of seven parts of two panels, `step` bytes apart. While the next product is made, the processor reads
+ * ahead of what is fetched: so panels that no cache holds cost less than where they are fetched at once.
+ * @param lines of the cache in a slab of a panel
+ */
+function fetchSeventh(panels: usize, step: usize, lines: usize, i: usize, scratch: usize): void {
+  if (panels == 0) return
+  const part = (lines + 6) / 7
+  const first = min(lines, i * part)
+  const bytes = (min(lines, first + part) - first) << 6
+  const from = panels + (first << 6)
+  fetchLines(from, bytes, scratch)
+  fetchLines(from + step, bytes, scratch)
 }
 
 /** A quarter, or what is made of quarters, by half of a panel; eight sums a row. */
