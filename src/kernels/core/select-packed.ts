@@ -22,6 +22,10 @@ const CHUNK = chunkSize(COST.element)
 const SINKS = 256
 /** Up to so many items are kept in order, which takes less than a heap. */
 const FEW = 16
+/** Where more than one of so many elements is selected, those that are come to the front of all. */
+const PARTED = 8
+/** Rounds in which these are found; pivots are bad where there would be more. */
+const MAX_ROUNDS = 64
 
 /** An array whose elements, and NaN, have keys of 32 bits. */
 export const hasNarrowKeys = (keys: Numbers): boolean => !(keys instanceof Float64Array)
@@ -77,15 +81,15 @@ export function* selectPacked(
     areFloats: keys instanceof Float32Array,
     nanKey: nanFirst ? 2 ** 31 : -(2 ** 31)
   }
-  // From here on to sort all takes less than a heap.
-  const sortsAll = 4 * k > size
-  const items = new Float64Array(sortsAll ? size : k)
+  // From here on to part all takes less than a heap, and in long lines to sort them.
+  const takesAll = size <= CHUNK ? k > FEW && PARTED * k > size : 4 * k > size
+  const items = new Float64Array(takesAll ? size : k)
   const chosen = new Int32Array(k)
   const pace = new Pace()
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < inner; i++) {
       line.first = (o * size * inner + i) * per
-      if (size <= CHUNK) chooseAtOnce(line, items)
+      if (size <= CHUNK) chooseAtOnce(line, items, k)
       else yield* choose(line, items, pace)
       for (let j = 0; j < k; j++) chosen[j] = positionIn(items[j])
       if (order === 'index') yield* sortNumbers(chosen)
@@ -104,10 +108,14 @@ function* choose(line: Line, items: Float64Array, pace: Pace): Generator<void> {
   yield* sortNumbers(items)
 }
 
-/** {@link choose} of a short line: generators would take longer than many a line. */
-function chooseAtOnce(line: Line, items: Float64Array): void {
-  const k = items.length
-  packRange(line, items, 0, k)
+/** {@link choose} of a short line: generators would take longer than many a line. The first `k` items are chosen. */
+function chooseAtOnce(line: Line, items: Float64Array, k: number): void {
+  packRange(line, items, 0, items.length)
+  if (items.length > k) {
+    lowestToFront(items, k)
+    items.subarray(0, k).sort()
+    return
+  }
   const isFew = k <= FEW
   if (isFew) sortFew(items)
   if (k < line.size) {
@@ -117,6 +125,29 @@ function chooseAtOnce(line: Line, items: Float64Array): void {
   if (isFew) items.reverse()
   else items.sort()
 }
+
+/** Brings the `k` lowest items to the front, in any order: Hoare's selection. */
+function lowestToFront(items: Float64Array, k: number): void {
+  let [low, high] = [0, items.length - 1]
+  for (let round = 0; low < high; round++) {
+    if (round === MAX_ROUNDS) return void items.subarray(low, high + 1).sort()
+    const pivot = medianOf(items[low], items[(low + high) >> 1], items[high])
+    let [i, j] = [low, high]
+    while (i <= j) {
+      while (items[i] < pivot) i++
+      while (items[j] > pivot) j--
+      if (i > j) break
+      const item = items[i]
+      items[i++] = items[j]
+      items[j--] = item
+    }
+    if (k - 1 <= j) high = j
+    else if (k - 1 >= i) low = i
+    else return
+  }
+}
+
+const medianOf = (a: number, b: number, c: number): number => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 
 /** Sorts by insertion, the highest first. */
 function sortFew(items: Float64Array): void {
@@ -153,7 +184,20 @@ function* packLine(line: Line, items: Float64Array, pace: Pace): Generator<void>
 
 function packRange(line: Line, items: Float64Array, from: number, to: number): void {
   const { keys, first, step, sign } = line
+  if (keys instanceof Float32Array && sign === 1) return packFloats(line, keys, items, from, to)
   for (let n = from, at = first + from * step; n < to; n++, at += step) items[n] = packElement(line, sign * keys[at], n)
+}
+
+function packFloats(
+  { first, step, nanKey }: Line,
+  keys: Float32Array,
+  items: Float64Array,
+  from: number,
+  to: number
+): void {
+  const bits = new Int32Array(keys.buffer, keys.byteOffset, keys.length)
+  for (let n = from, at = first + from * step; n < to; n++, at += step)
+    items[n] = packed(keys[at] === keys[at] ? keyOfBits(bits[at]) : nanKey, n)
 }
 
 /** Puts the best of a line into `items`, which hold the first ones: by a heap whose root is the last of them. */

@@ -31,6 +31,28 @@ test('the best of keys of 32 bits are those of the same keys in double precision
   }
 })
 
+test('many of a line in orders that are bad for pivots', () => {
+  const size = 2000
+  const orders: ((i: number) => number)[] = [
+    i => i,
+    i => -i,
+    i => Math.min(i, size - i),
+    () => 7,
+    i => i % 2,
+    // Pairs of low and high numbers in front of the even ones: each median of three is among the lowest.
+    i => (i >= size / 2 ? 2 * (i - size / 2 + 1) : i % 2 === 0 ? i + 1 : size / 2 + i)
+  ]
+  const layout = { outer: 1, size, inner: 1 }
+  for (const [index, order] of orders.entries())
+    for (const k of [300, 1000, 1999])
+      for (const largest of [true, false]) {
+        const keys = Float32Array.from({ length: size }, (_, i) => order(i))
+        const selection = { largest, nan: 'last', order: 'value' } as const
+        const expected = drain(selectTop(Float64Array.from(keys), layout, k, selection))
+        expect(drain(selectTop(keys, layout, k, selection)), `order ${index}, ${k}`).toEqual(expected)
+      }
+})
+
 test('lines of all numbers that are none, and those that have more of them than are selected', () => {
   const keys = new Float32Array(60).fill(NaN)
   keys[50] = -Infinity
