@@ -96,7 +96,7 @@ export const split = defineOp({
     const axis = normalizeAxis(p.axis, data.dims.length)
     const outer = elementCount(data.dims.slice(0, axis))
     const sizes = partSizes(data.dims[axis], p, call.outputCount) as number[]
-    if (outer > 1 || data.data.length > MAX_AT_ONCE) return splitLines(data, axis, outer, sizes, call)
+    if (outer !== 1 || data.data.length > MAX_AT_ONCE) return splitLines(data, axis, outer, sizes, call)
     splitLine(data, axis, sizes, call)
     return undefined
   }

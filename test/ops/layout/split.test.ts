@@ -42,6 +42,15 @@ describe('ONNX Split', () => {
     }
   )
 
+  test.each(['float32', 'int64', 'string'] as const)('cuts no line at all into empty parts: %s', type => {
+    const out = split(['onnx', 'Split', 13], [iota([0, 5, 3], type), ints(2, 3)], 2, { axis: 1 })
+    expect(out.map(({ dims }) => dims)).toEqual([
+      [0, 2, 3],
+      [0, 3, 3]
+    ])
+    expect(parts(out)).toEqual([[], []])
+  })
+
   test('versions 2 and 11 have the sizes as an attribute, 1 as attribute or input', () => {
     expect(parts(split(['onnx', 'Split', 11], [iota([3])], 2, { split: [1, 2] }))).toEqual([[0], [1, 2]])
     expect(parts(split(['onnx', 'Split', 1], [iota([3])], 2, { split: [2, 1], axis: 0 }))).toEqual([[0, 1], [2]])
