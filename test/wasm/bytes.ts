@@ -16,8 +16,10 @@ export const BYTE_PAIRS = [
 /** Codes over the whole range of their type, the ends more often than others. */
 export function codes(type: Byte, dims: readonly number[], seed: number): Tensor {
   const lowest = type === 'int8' ? -128 : 0
-  const data = Array.from(noise(dims, seed).data, x => lowest + Math.max(0, Math.min(255, Math.round(128 + x * 180))))
-  return new Tensor(type, data, dims)
+  const { data: from } = noise(dims, seed)
+  const data = type === 'int8' ? new Int8Array(from.length) : new Uint8Array(from.length)
+  for (let i = 0; i < data.length; i++) data[i] = lowest + Math.max(0, Math.min(255, Math.round(128 + from[i] * 180)))
+  return new Tensor(type, data as never, dims)
 }
 
 /** A number as a tensor without dims. */
