@@ -7,9 +7,10 @@ import { bundleTarget } from '../../scripts/fuzz/bundle-target.mjs'
 
 const FUZZ = join(import.meta.dirname, '../../scripts/fuzz/main.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-fuzz-test-'))
-const target = join(folder, 'target.mjs')
+const [target, faulty] = ['target.mjs', 'faulty-target.mjs'].map(name => join(folder, name))
 beforeAll(async () => {
   await bundleTarget(join(import.meta.dirname, '../../scripts/fuzz/target.ts'), target)
+  await bundleTarget(join(import.meta.dirname, 'faulty-target.ts'), faulty)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -62,7 +63,7 @@ describe('fuzzing', () => {
   test('finds faults of every kind, and writes down how each is seen again', () => {
     const { status, reports } = fuzz(
       '--target',
-      join(import.meta.dirname, 'faulty-target.ts'),
+      faulty,
       '--format',
       'onnx',
       '--corpus',
@@ -74,7 +75,7 @@ describe('fuzzing', () => {
       '--jobs',
       '1',
       '--hang',
-      '1000',
+      '600',
       '--tries',
       '1',
       '--out',
@@ -100,7 +101,6 @@ describe('fuzzing', () => {
 
   test('ends when it is interrupted, also while a mutant hangs', async () => {
     const out = join(folder, 'findings')
-    const faulty = join(import.meta.dirname, 'faulty-target.ts')
     const hang = String(2 ** 30)
     const args = [FUZZ, '--format', 'onnx', '--corpus', 'models', '--target', faulty, '--hang', hang, '--out', out]
     const FAULTS = mkdtempSync(join(folder, 'faults-'))
