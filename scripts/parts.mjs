@@ -1,6 +1,6 @@
-// Cuts a program for Node in two: what every start needs, and the rest, which is read when something of it is first
-// asked for. A start costs what there is to read, to restore from V8's compiled form and to set up, so what it does not
-// need must not be in the same script.
+// Cuts a program for Node in parts: what every start needs, what networks need beside it, and the rest. A part is read
+// when something of it is first asked for. A start costs what there is to read, to restore from V8's compiled form and
+// to set up, so what it does not need must not be in the same script.
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -13,15 +13,17 @@ const text = value => JSON.stringify(value)
 /** Kinds of imports that run a module only when the program comes to them. */
 const LATE = new Set(['require-call', 'dynamic-import'])
 
-/** What a module's text is for those who import it from the other part. */
+/** The parts in the order in which they may import each other's modules at once: later ones those of earlier ones. */
+export const PARTS = ['program', 'networks', 'rest']
+
 const NAMESPACE = 'other-part'
 
 /**
- * The modules of the start: those of `first` and all that they import, but not what they import late.
+ * The modules of a part: those of `first` and all that they import, but not what they import late.
  * @param inputs of the metafile of esbuild, with everything in one bundle
  * @param {readonly string[]} first paths from the root
  */
-export function modulesOfStart(inputs, first) {
+export function modulesFrom(inputs, first) {
   const found = new Set()
   const add = name => {
     if (found.has(name)) return
@@ -35,11 +37,31 @@ export function modulesOfStart(inputs, first) {
   return found
 }
 
-/** The modules of the start that others import. */
-export function sharedModules(inputs, start) {
-  const others = Object.entries(inputs).filter(([name]) => !start.has(name) && name !== '<stdin>')
-  const imported = others.flatMap(([, { imports }]) => imports.map(({ path }) => path))
-  return [...new Set(imported)].filter(name => start.has(name) && !name.includes(':')).sort()
+/** Says of a module of which part it is, by number. */
+export function partition(inputs, lists) {
+  const sets = lists.map(first => modulesFrom(inputs, first))
+  return name => {
+    const at = sets.findIndex(set => set.has(name))
+    return at < 0 ? sets.length : at
+  }
+}
+
+/**
+ * The modules of each part that others ask for, and those among them that later parts ask for. A module that stands in
+ * place of another, whose name has a colon, may be in several parts; the entry is in the first.
+ */
+export function shared({ inputs, outputs }, partOf) {
+  const entry = Object.values(outputs).find(({ entryPoint }) => entryPoint !== undefined).entryPoint
+  const [asked, later] = [PARTS.map(() => new Set()), new Set()]
+  for (const [name, { imports }] of Object.entries(inputs))
+    for (const { path, external } of imports) {
+      if (external || path.includes(':')) continue
+      const from = name === entry ? 0 : name.includes(':') ? PARTS.length : partOf(name)
+      const to = partOf(path)
+      if (from !== to) asked[to].add(path)
+      if (from > to) later.add(path)
+    }
+  return { asked: asked.map(set => [...set].sort()), later: [...later].sort() }
 }
 
 /** What each module exports, by its path from the root. */
@@ -61,29 +83,41 @@ async function exportsOf(names) {
   )
 }
 
-/** A plugin that puts something in place of modules of the program: `replace(name, kind)` says of which. */
-const replacing = (name, replace, load) => ({
-  name,
+/** A plugin that puts in place of the modules of other parts than this one what gets them from there. */
+const fromOthers = (own, partOf, exported) => ({
+  name: NAMESPACE,
   setup(build) {
     build.onResolve({ filter: /^[^<]/ }, async ({ path, pluginData, ...rest }) => {
-      if (pluginData === name || rest.kind === 'entry-point') return undefined
+      if (pluginData === NAMESPACE || rest.kind === 'entry-point') return undefined
       const { importer, namespace, resolveDir, kind } = rest
-      const found = await build.resolve(path, { importer, namespace, resolveDir, kind, pluginData: name })
+      const options = { importer, namespace, resolveDir, kind, pluginData: NAMESPACE }
+      const found = await build.resolve(path, options)
       if (found.errors.length > 0 || found.external || found.namespace !== 'file') return undefined
-      const module = nameOf(found.path)
-      return replace(module, kind) ? { path: module, namespace: NAMESPACE } : undefined
+      const name = nameOf(found.path)
+      return partOf(name) === own ? undefined : { path: name, namespace: NAMESPACE }
     })
-    build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({ contents: load(path), resolveDir: root }))
+    build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => {
+      const module = `nodewiseOf(${text(PARTS[partOf(path)])}, ${text(path)})`
+      const isModule = partOf(path) < own && !isPackage(path)
+      // Constants, so that importers name what they import as they would in one bundle.
+      const contents = isModule
+        ? `export const { ${exported[path].join(', ')} } = ${module}`
+        : `module.exports = ${module}`
+      return { contents, resolveDir: root }
+    })
   }
 })
 
-/** A module that gives the modules of the start to the rest, by their paths: an object of what each exports. */
-function bridge(shared, exported) {
-  const imports = shared.map((name, i) => {
-    const names = exported[name]?.map(each => `${each} as m${i}_${each}`)
-    return isPackage(name) ? '' : `import { ${names.join(', ')} } from ${text(resolve(root, name))}`
+/**
+ * A module that gives modules of the start to other parts, by their paths: an object of what each exports, made when it
+ * is asked for, which {@link giving} would make at every start.
+ */
+function bridge(names, exported) {
+  const imports = names.map((name, i) => {
+    const exports = exported[name]?.map(each => `${each} as m${i}_${each}`)
+    return isPackage(name) ? '' : `import { ${exports.join(', ')} } from ${text(resolve(root, name))}`
   })
-  const entries = shared.map((name, i) => {
+  const entries = names.map((name, i) => {
     const value = isPackage(name)
       ? `require(${text(resolve(root, name))})`
       : `({ ${exported[name].map(each => `${text(each)}: m${i}_${each}`).join(', ')} })`
@@ -103,41 +137,32 @@ const bridging = contents => ({
   }
 })
 
+/** The text of a part that gives others its modules, by their paths. */
+const giving = names =>
+  `const asked = {\n${names.map(name => `${text(name)}: () => require(${text(resolve(root, name))})`).join(',\n')}\n}
+export const modules = name => asked[name]()`
+
 /**
- * The two bundles of a program.
+ * The bundles of a program, by the names of its parts.
  * @param {string} entry the text of a module of `src/`, which requires what it exports in functions
- * @param {readonly string[]} first modules that every start runs, as paths from the root
+ * @param first `(inputs) => lists`: the modules that the first parts begin with, as paths from the root
  * @param bundleOf bundles the text of a module with plugins before those of every bundle
  */
 export async function parts(entry, first, bundleOf) {
-  const { inputs } = (await bundleOf('whole', entry, [])).metafile
-  const start = modulesOfStart(inputs, first)
-  const shared = sharedModules(inputs, start)
-  const exported = await exportsOf(shared)
-  const late = new Set()
-  const toRest = replacing(
-    'to-the-rest',
-    (name, kind) => LATE.has(kind) && !start.has(name),
-    name => {
-      late.add(name)
-      return `module.exports = nodewiseRest(${text(name)})`
-    }
-  )
-  const toStart = replacing(
-    'to-the-start',
-    name => start.has(name),
-    name =>
-      isPackage(name)
-        ? `module.exports = nodewiseStart(${text(name)})`
-        : // Constants, so that the rest names what it imports as it would in one bundle.
-          `export const { ${exported[name].join(', ')} } = nodewiseStart(${text(name)})`
-  )
-  const program = await bundleOf(
-    'program',
-    `${entry}\nexport const modules = name => require('${BRIDGE}').modules[name]()`,
-    [bridging(bridge(shared, exported)), toRest]
-  )
-  const modules = [...late].sort().map(name => `${text(name)}: () => require(${text(resolve(root, name))})`)
-  const rest = await bundleOf('rest', `export const modules = {\n${modules.join(',\n')}\n}`, [toStart])
-  return { program, rest }
+  const { metafile } = await bundleOf('whole', entry, [])
+  const partOf = partition(metafile.inputs, first(metafile.inputs))
+  const { asked, later } = shared(metafile, partOf)
+  const exported = await exportsOf(later)
+  const bundles = {}
+  for (const [i, part] of PARTS.entries()) {
+    const others = fromOthers(i, partOf, exported)
+    bundles[part] =
+      i === 0
+        ? await bundleOf(part, `${entry}\nexport const modules = name => require('${BRIDGE}').modules[name]()`, [
+            bridging(bridge(asked[0], exported)),
+            others
+          ])
+        : await bundleOf(part, giving(asked[i]), [others])
+  }
+  return bundles
 }

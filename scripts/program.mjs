@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { lazyModules } from './lazy-modules.mjs'
 import { lazyOps } from './lazy-ops.mjs'
-import { parts } from './parts.mjs'
+import { parts, PARTS } from './parts.mjs'
 import { WASM_FILES, wasmFiles, wasmInFiles } from './wasm-files.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
+
+const OTHERS = PARTS.slice(1)
 
 /**
  * Name of the compiled form of a part, for the Node that runs. V8 refuses what another of its versions compiled, but
@@ -43,7 +45,7 @@ function compiled(part, filename) {
 
 const program = () => compiled('program', join(__dirname, 'program.js'))
 const PARTS = {
-  rest: () => compiled('rest', join(__dirname, 'rest.js')),
+${OTHERS.map(name => `  ${name}: () => compiled('${name}', join(__dirname, '${name}.js'))`).join(',\n')},
 ${WASM_FILES.map(name => `  '${name}': () => readFileSync(join(__dirname, '${name}'))`).join(',\n')}
 }
 const part = name => PARTS[name]()
@@ -54,21 +56,20 @@ const HOLDER = "typeof module === 'object' ? module : {}"
 /** How a script of a part begins, whose value is a function of these names. */
 const bannerOf = names => `(${HOLDER}).exports = function (${names.join(', ')}) { const module = { exports: {} };`
 
-/** How each part comes to the modules of the other; `whole` is never run. */
-const BANNERS = {
-  whole: bannerOf(['require']),
-  program: `${bannerOf(['require', 'nodewiseUrl', 'nodewisePart'])}
-let nodewiseModules
-function nodewiseRest(name) {
-  nodewiseModules ??= nodewisePart('rest')(require, nodewiseUrl, module.exports.modules).modules
-  return nodewiseModules[name]()
-}`,
-  rest: bannerOf(['require', 'nodewiseUrl', 'nodewiseStart'])
-}
+/** How each part comes to the modules of the others; `whole` is never run. */
+const bannerFor = part =>
+  part === 'program'
+    ? `${bannerOf(['require', 'nodewiseUrl', 'nodewisePart'])}
+const nodewiseParts = { program: module }
+function nodewiseOf(part, name) {
+  nodewiseParts[part] ??= { exports: nodewisePart(part)(require, nodewiseUrl, nodewisePart, nodewiseOf) }
+  return nodewiseParts[part].exports.modules(name)
+}`
+    : bannerOf(['require', 'nodewiseUrl', 'nodewisePart', 'nodewiseOf'])
 
 /**
- * Bundles a program as two scripts (parts.mjs): `program`, a function of `require`, of the URL of the file that starts
- * it and of a function that gives the other files, which returns what the entry exports; and `rest`. Modules that are
+ * Bundles a program as scripts (parts.mjs): `program`, a function of `require`, of the URL of the file that starts it
+ * and of a function that gives the other files, which returns what the entry exports; and the others. Modules that are
  * imported by `import()` or `require` run when they are first asked for.
  * @param {string} entry text of a module of `src/`
  * @param {readonly string[]} start the modules that every start runs, which are in the first part
@@ -97,7 +98,7 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
       define: { 'import.meta.url': 'nodewiseUrl', ...define },
       supported: { 'dynamic-import': false },
       // The function is the value of the script, and what it exports where it is loaded as a module.
-      banner: { js: BANNERS[part] },
+      banner: { js: bannerFor(part) },
       footer: { js: 'return module.exports }' },
       plugins: [...own, lazyOps, lazyModules, wasmInFiles, ...plugins],
       ...options
@@ -106,11 +107,18 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
     const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text
     return { text: text('.js'), map: text('.js.map'), metafile }
   }
-  const { program, rest } = await parts(entry, start, bundled)
-  const scripts = { 'program.js': program.text, 'rest.js': rest.text }
-  const maps = program.map === undefined ? {} : { 'program.js.map': program.map, 'rest.js.map': rest.map }
-  return { files: { ...scripts, ...maps, ...wasmFiles(), 'licenses.txt': licensesOf([...inputs]) } }
+  const bundles = Object.entries(await parts(entry, inputsOf => [start, networkModules(inputsOf)], bundled))
+  const scripts = bundles.map(([part, { text }]) => [`${part}.js`, text])
+  const maps = bundles.flatMap(([part, { map }]) => (map === undefined ? [] : [[`${part}.js.map`, map]]))
+  const files = Object.fromEntries([...scripts, ...maps])
+  return { files: { ...files, ...wasmFiles(), 'licenses.txt': licensesOf([...inputs]) } }
 }
+
+/** What networks need: all operators, and their accelerated kernels. */
+const networkModules = inputs => [
+  ...inputs['src/ops/library.ts'].imports.map(({ path }) => path).filter(path => path.startsWith('src/ops/')),
+  'src/wasm/selectors.ts'
+]
 
 /** The licences of the packages to which these files belong. */
 function licensesOf(files) {
@@ -174,6 +182,9 @@ function writeCache(folder, part, run, samples) {
     const { join } = require('node:path')
     const { Script } = require('node:vm')
     const { pathToFileURL } = require('node:url')
+    const { setFlagsFromString } = require('node:v8')
+    // The collector drops what was compiled of functions that have not run for a while, the outermost among them.
+    setFlagsFromString('--no-flush-bytecode')
     const folder = process.argv[1]
     const scripts = {}
     function compiled(part) {
@@ -181,12 +192,14 @@ function writeCache(folder, part, run, samples) {
       scripts[part] = new Script(readFileSync(filename, 'latin1'), { filename })
       return scripts[part].runInThisContext()
     }
-    const part = name => (name === 'rest' ? compiled(name) : readFileSync(join(folder, name)))
+    const part = name => (name.endsWith('.wasm') ? readFileSync(join(folder, name)) : compiled(name))
     const load = compiled('program')
     ${run}
     for (const [model, inputs] of ${JSON.stringify(samples)}) run(model, inputs)
     process.on('exit', () => {
       const part = ${JSON.stringify(part)}
+      // A form that was made under other flags is refused.
+      setFlagsFromString('--flush-bytecode')
       writeFileSync(join(folder, ${CACHE}), scripts[part].createCachedData())
       process.exitCode = 0
     })`
@@ -203,10 +216,8 @@ function writeCache(folder, part, run, samples) {
  */
 const samplesWith = net => ({
   program: [[join(root, 'models/palette.onnx'), { ids: [1] }]],
-  rest: [
-    [join(root, 'models/palette.xml'), { ids: [1] }],
-    [net, { x: [1, 8, 32, 32] }]
-  ]
+  networks: [[net, { x: [1, 8, 32, 32] }]],
+  rest: [[join(root, 'models/palette.xml'), { ids: [1] }]]
 })
 
 /** A small network in the text format of ONNX, whose calls are large enough for accelerated kernels. */

@@ -13,7 +13,7 @@ function compiled(part) {
   return new Script(readFileSync(filename, 'latin1'), { filename }).runInThisContext()
 }
 const program = pathToFileURL(join(folder, 'program.js'))
-const part = name => (name === 'rest' ? compiled(name) : readFileSync(join(folder, name)))
+const part = name => (name.endsWith('.wasm') ? readFileSync(join(folder, name)) : compiled(name))
 const { main } = compiled('program')(createRequire(program), program.href, part)
 
 for await (const line of createInterface({ input: process.stdin })) {

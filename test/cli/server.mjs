@@ -19,7 +19,7 @@ function compiled(part) {
   const cachedData = form && readFileSync(join(folder, form))
   return new Script(readFileSync(filename, 'latin1'), { filename, cachedData }).runInThisContext()
 }
-const part = name => (name === 'rest' ? compiled(name) : readFileSync(join(folder, name)))
+const part = name => (name.endsWith('.wasm') ? readFileSync(join(folder, name)) : compiled(name))
 const { main } = compiled('program')(createRequire(program), program.href, part)
 
 function collector() {

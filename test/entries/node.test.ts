@@ -47,6 +47,14 @@ const gather = (copy: string): string => `
   const { name } = await session.run({ ids: new Tensor('int64', [5n]) })
   console.log(name.data.join())`
 
+/** A program that prints what it classifies by a copy of the bundle. */
+const classify = (copy: string): string => `
+  import { InferenceSession, Tensor } from ${JSON.stringify(pathToFileURL(join(copy, 'index.mjs')))}
+  const session = await InferenceSession.create(${JSON.stringify(join(root, 'models/iris.onnx'))})
+  const [name] = session.inputNames
+  const outputs = await session.run({ [name]: new Tensor('float32', [6, 2.7, 4.2, 1.3], [1, 4]) })
+  console.log(outputs[session.outputNames[0]].data.join())`
+
 describe('the library bundled for Node', () => {
   test('has every entry of the package but the one that is written over the others', () => {
     const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
@@ -127,7 +135,7 @@ describe('the library bundled for Node', () => {
   test('starts without its compiled forms, which are those of one version of Node', () => {
     const caches = readdirSync(folder).filter(name => name.endsWith('.cache'))
     const form = `${process.version}-${process.platform}-${process.arch}.cache`
-    expect(caches.sort()).toEqual([`program.${form}`, `rest.${form}`])
+    expect(caches.sort()).toEqual([`networks.${form}`, `program.${form}`, `rest.${form}`])
     const bare = copyWithout(...caches)
     try {
       expect(printed(gather(bare))).toBe('yellow')
@@ -136,10 +144,13 @@ describe('the library bundled for Node', () => {
     }
   })
 
-  test('gathers from a model of ONNX with the script of the start alone', () => {
-    const small = copyWithout('rest.js')
+  test.each([
+    ['gathers from a model of ONNX with the first script alone', ['networks.js', 'rest.js'], gather, 'yellow'],
+    ['runs other models of ONNX with two scripts', ['rest.js'], classify, 'versicolor']
+  ])('%s', (_, others, program, expected) => {
+    const small = copyWithout(...others)
     try {
-      expect(printed(gather(small))).toBe('yellow')
+      expect(printed(program(small))).toBe(expected)
     } finally {
       rmSync(small, { recursive: true, force: true })
     }
