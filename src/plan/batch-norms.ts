@@ -18,10 +18,10 @@ const isMatMul = isNamed('MatMul')
 const isMerging = isNamed('Flatten', 'Reshape')
 
 /**
- * BatchNormalization by constant statistics of what a convolution or a product by constant weights gives becomes part of
- * the weights and the bias: `(w * x + b - mean) * f + bias` is `(f * w) * x + (b - mean) * f + bias`. These are made in
- * double precision when they are first read. Between a product and its normalization there may be a reshape that keeps
- * the columns.
+ * BatchNormalization by constant statistics of what a convolution or a product by constant weights gives becomes part
+ * of the weights and the bias: `(w * x + b - mean) * f + bias` is `(f * w) * x + (b - mean) * f + bias`. These are made
+ * in double precision when they are first read. Between a product and its normalization there may be a reshape that
+ * keeps the columns.
  */
 export const batchNorms: Pass = {
   name: 'batch norms',
@@ -34,7 +34,10 @@ export const batchNorms: Pass = {
   }
 }
 
-/** Where the channels of a result are in the weights: elements of one lie in runs of this length, one channel after the other. */
+/**
+ * Where the channels of a result are in the weights: elements of one lie in runs of this length, one channel after the
+ * other.
+ */
 interface Producer {
   readonly weights: 'w' | 'b'
   readonly bias: 'bias' | 'c' | undefined
