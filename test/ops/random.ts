@@ -15,9 +15,14 @@ export const randomDims = (seed: number, lowest: number, highest: number): numbe
 /** Elements 0, 1, 2 … (texts for strings, modulo what fits for narrow types), every slot its own. */
 export function counted(type: DType, dims: readonly number[]): Tensor {
   const tensor = allocate(type, dims)
+  const { data } = tensor
   const { bits, slots } = DTYPES[type]
-  for (let i = 0; i < elementCount(dims) * slots; i++) {
-    tensor.data[i] = type === 'string' ? `s${i}` : is64BitInteger(type) ? BigInt(i) : bits < 8 ? i % 2 : i % 128
+  const count = elementCount(dims) * slots
+  if (type === 'string') for (let i = 0; i < count; i++) data[i] = `s${i}`
+  else if (is64BitInteger(type)) for (let i = 0; i < count; i++) data[i] = BigInt(i)
+  else {
+    const limit = bits < 8 ? 2 : 128
+    for (let i = 0; i < count; i++) data[i] = i % limit
   }
   return tensor
 }
