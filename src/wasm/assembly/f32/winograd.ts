@@ -14,16 +14,16 @@ import { ConvArguments, copyLine, stripsOfPart } from './conv'
 const POINTS: usize = 36
 
 /**
- * Input channels of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. At a depth
- * of 256, spans of 128 err four times as much as the transform of the inputs, spans of 32 two and a half times.
+ * Input channels of a sum; these sums are added up. At a depth of 256 the rounding errors of sums are four times those
+ * of the transform of the inputs with spans of 128, two and a half times with spans of 32.
  */
 const SPAN: usize = 32
 const ROOT_OF_HALF: f32 = 0.70710678
 const ROOT_OF_TWO: f32 = 1.41421356
 
 /**
- * What a group of tile rows is computed in, in scratch memory: lines of the input, mixed lines of all its tile rows,
- * its tiles, their transformed inputs, and the products of some strips of weights.
+ * Scratch memory of a group of tile rows: lines of the input, mixed lines of all its tile rows, its tiles, their
+ * transformed inputs, and the products of some strips of weights.
  */
 @unmanaged
 class Group {
@@ -166,13 +166,11 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
 // @ts-ignore: decorator
 @inline
 function store6(to: usize, step: usize, d0: v128, d1: v128, d2: v128, d3: v128, d4: v128, d5: v128): void {
-  const half = splat(0.5)
-  const two = splat(2)
   const more = splat(-2.5)
-  const a = f32x4.sub(d4, f32x4.mul(two, d2))
-  const b = f32x4.mul(splat(ROOT_OF_HALF), f32x4.sub(d3, f32x4.mul(two, d1)))
-  const c = f32x4.sub(d4, f32x4.mul(half, d2))
-  const e = f32x4.mul(splat(ROOT_OF_TWO), f32x4.sub(d3, f32x4.mul(half, d1)))
+  const a = f32x4.sub(d4, f32x4.mul(splat(2), d2))
+  const b = f32x4.mul(splat(ROOT_OF_HALF), f32x4.sub(d3, f32x4.mul(splat(2), d1)))
+  const c = f32x4.sub(d4, f32x4.mul(splat(0.5), d2))
+  const e = f32x4.mul(splat(ROOT_OF_TWO), f32x4.sub(d3, f32x4.mul(splat(0.5), d1)))
   v128.store(to, f32x4.add(fma(d0, more, d2), d4))
   v128.store(to + step, f32x4.add(a, b))
   v128.store(to + 2 * step, f32x4.sub(a, b))
@@ -250,9 +248,8 @@ function mixApart(l0: usize, l1: usize, l2: usize, l3: usize, to: usize, step: u
 
 function transformInput(args: ConvArguments, group: Group): void {
   const inW = args.inW
-  const inH = args.inH
   const wide = group.wide
-  const plane = (<usize>(inW * inH)) << 2
+  const plane = (<usize>(inW * args.inH)) << 2
   const start = group.lines + ((<usize>args.pW) << 2)
   const width = (<usize>min(inW, <i32>(wide >> 2) - args.pW)) << 2
   let x = args.x + <usize>(group.image * args.channels) * plane
@@ -262,7 +259,7 @@ function transformInput(args: ConvArguments, group: Group): void {
       for (let i: i32 = 0; i < 6; i++) {
         const line = start + <usize>i * wide
         const at = top + i
-        if (<u32>at < <u32>inH) copyLine(line, x + ((<usize>(at * inW)) << 2), width)
+        if (<u32>at < <u32>args.inH) copyLine(line, x + ((<usize>(at * inW)) << 2), width)
         else memory.fill(line, 0, width)
       }
       mixLines(group.lines, group.mixed + row * 6 * wide, wide)
