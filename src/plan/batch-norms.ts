@@ -5,6 +5,7 @@ import { tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { operandOf } from './code-ops.ts'
+import { derivedConstant } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, isPlanCall, type PlanCall, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -142,8 +143,8 @@ function folded(
   const given = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
   const before = constantOf(graph, given[weights])!
   const added = bias && constantOf(graph, given[bias])
-  const scaled = derived(before, to, before.dims, () => scaledTensor(read(before), factorsOf(statistics), run))
-  const shifts = derived(statistics.bias, `${to}\0bias`, statistics.bias.dims, () =>
+  const scaled = derivedConstant(before, to, before.dims, () => scaledTensor(read(before), factorsOf(statistics), run))
+  const shifts = derivedConstant(statistics.bias, `${to}\0bias`, statistics.bias.dims, () =>
     shiftsOf(statistics, added && read(added), beta)
   )
   const inputs = { ...given, [weights]: add(graph, `${to}\0weights`, scaled), [bias ?? 'bias']: `${to}\0bias` }
@@ -188,23 +189,4 @@ function scaledTensor({ data, dims }: Tensor, factors: Float64Array, run: number
     for (let i = start; i < start + run; i++) result[i] = from[i] * factor
   }
   return new Tensor('float32', result, dims)
-}
-
-/** By what they are made of and for which result, so that all plans of a session share them. */
-const made = new WeakMap<Constant | Tensor, Map<string, Constant>>()
-
-/** A constant of float32 that is made when it is first read. */
-function derived(of: Constant | Tensor, key: string, dims: readonly number[], make: () => Tensor): Constant {
-  const all = made.get(of) ?? new Map<string, Constant>()
-  made.set(of, all)
-  const constant = all.get(key) ?? {
-    type: 'float32',
-    dims,
-    byteLength: 4 * product(dims),
-    place: 'place' in of ? of.place : {},
-    isDerived: true,
-    read: make
-  }
-  all.set(key, constant)
-  return constant
 }

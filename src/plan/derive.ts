@@ -20,6 +20,25 @@ function oncePerConstant(make: (constant: Constant) => Constant): (constant: Con
   }
 }
 
+/** Constants of float32 by what they are made of and a key that says how, so that all plans of a session share them. */
+const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()
+
+/** A constant of float32 that is made of another, which differs by key, when it is first read. */
+export function derivedConstant(
+  of: Constant | Tensor,
+  key: string,
+  dims: readonly number[],
+  read: () => Tensor
+): Constant {
+  const byKey = derivations.get(of) ?? new Map<string, Constant>()
+  derivations.set(of, byKey)
+  const place = 'place' in of ? of.place : {}
+  const byteLength = 4 * elementCount(dims)
+  const constant = byKey.get(key) ?? { type: 'float32', dims, byteLength, place, isDerived: true, read }
+  byKey.set(key, constant)
+  return constant
+}
+
 /** A constant of 16-bit floats as one of float32. */
 const widened = oncePerConstant(constant => ({
   type: 'float32',

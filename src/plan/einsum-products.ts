@@ -5,8 +5,8 @@ import { computed } from '../op-kit/byte-table.ts'
 import { type Equation, labelDims, outputLabels } from '../op-kit/equation.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { DTYPES } from '../tensor/dtype.ts'
 import { allocate, product, Tensor, withDims } from '../tensor/tensor.ts'
+import { derivedConstant } from './derive.ts'
 import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, standardCall } from './patterns.ts'
@@ -126,36 +126,23 @@ function reshaping(graph: PlanGraph, call: Call, { from, to, rows, last }: Resha
   return calling(graph, call, { type: 'Reshape', inputs: [from, wanted], to, shape: [...rows, ...last] })
 }
 
-/** Matrices by the weights that they are made of and the order of these, so that all plans of a session share them. */
-const matrices = new WeakMap<Constant | Tensor, Map<string, Constant>>()
-
 /** Adds weights as a matrix of rows that are summed over, which is made when it is first read. */
 function matrixOf(graph: PlanGraph, call: Call, { id, weights, summed, made }: WeightedTerms): ValueId | undefined {
   const order = [...summed, ...made]
   const perm: Attribute = { kind: 'ints', value: order.map(BigInt) }
   const turn = standardCall(graph, call, { type: 'Transpose', opset: 13, inputs: [id], attributes: { perm } })
   if (turn === undefined) return undefined
-  const all = matrices.get(weights) ?? new Map<string, Constant>()
-  matrices.set(weights, all)
-  const key = `${order.join()}:${summed.length}`
-  const constant = all.get(key) ?? derived(weights, turn, order, summed.length)
-  all.set(key, constant)
-  const matrix = `${call.outputs[0]}\0weights`
-  graph.constants.set(matrix, constant)
-  graph.describe(matrix, tensorFact('float32', constant.dims))
-  return matrix
-}
-
-function derived(weights: Constant | Tensor, turn: Call, order: readonly number[], summed: number): Constant {
   const turned = order.map(axis => weights.dims[axis])
-  const dims = [product(turned.slice(0, summed)), product(turned.slice(summed))]
-  const read = (): Tensor => {
+  const dims = [product(turned.slice(0, summed.length)), product(turned.slice(summed.length))]
+  const constant = derivedConstant(weights, `\0matrix ${order.join()}:${summed.length}`, dims, () => {
     const data = 'read' in weights ? weights.read() : weights
     if (order.every((axis, i) => axis === i)) return withDims(data, dims)
     const result = allocate('float32', turned)
     drain(computed(turn.op, { data }, turn.known, result) as Generator<void>)
     return withDims(result, dims)
-  }
-  const byteLength = (product(dims) * DTYPES.float32.bits) / 8
-  return { type: 'float32', dims, byteLength, place: 'place' in weights ? weights.place : {}, isDerived: true, read }
+  })
+  const matrix = `${call.outputs[0]}\0weights`
+  graph.constants.set(matrix, constant)
+  graph.describe(matrix, tensorFact('float32', constant.dims))
+  return matrix
 }
