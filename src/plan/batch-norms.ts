@@ -1,11 +1,10 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { biasStep, fusedOp } from '../op-kit/fused.ts'
-import { tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { operandOf } from './code-ops.ts'
-import { derivedConstant } from './derive.ts'
+import { derivedConstant, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, isPlanCall, type PlanCall, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -143,35 +142,32 @@ function folded(
   const given = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
   const before = constantOf(graph, given[weights])!
   const added = bias && constantOf(graph, given[bias])
-  const scaled = derivedConstant(before, to, before.dims, () => scaledTensor(read(before), factorsOf(statistics), run))
-  const shifts = derivedConstant(statistics.bias, `${to}\0bias`, statistics.bias.dims, () =>
-    shiftsOf(statistics, added && read(added), beta)
+  const scaled = derivedConstant(before, to, 'float32', before.dims, () =>
+    scaledTensor(tensorOf(before), factorsOf(statistics), run)
   )
-  const inputs = { ...given, [weights]: add(graph, `${to}\0weights`, scaled), [bias ?? 'bias']: `${to}\0bias` }
-  add(graph, `${to}\0bias`, shifts)
+  const shifts = derivedConstant(statistics.bias, `${to}\0bias`, 'float32', statistics.bias.dims, () =>
+    shiftsOf(statistics, added && tensorOf(added), beta)
+  )
+  const inputs = {
+    ...given,
+    [weights]: graph.addConstant(`${to}\0weights`, scaled),
+    [bias ?? 'bias']: graph.addConstant(`${to}\0bias`, shifts)
+  }
   if (isGemm(call)) return fusedCall(call, call.op, inputs, { ...call.known, beta: 1 })
   if (!isMatMul(call)) return fusedCall(call, call.op, inputs, call.known)
   return fusedCall(call, fusedOp(call.op), inputs, { ...call.known, steps: [biasStep()], activation: undefined })
 }
 
-function add(graph: PlanGraph, id: ValueId, constant: Constant): ValueId {
-  graph.constants.set(id, constant)
-  graph.describe(id, tensorFact(constant.type, constant.dims))
-  return id
-}
-
-const read = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)
-
 /** `scale / sqrt(variance + epsilon)` of each channel. */
 function factorsOf({ scale, variance, epsilon }: Statistics): Float64Array {
-  const [gains, variances] = [toDoubles(read(scale)), toDoubles(read(variance))]
+  const [gains, variances] = [toDoubles(tensorOf(scale)), toDoubles(tensorOf(variance))]
   return Float64Array.from(gains, (gain, i) => gain / Math.sqrt(variances[i] + epsilon))
 }
 
 /** The bias of each channel after the normalization. */
 function shiftsOf(statistics: Statistics, before: Tensor | undefined, beta: number): Tensor {
   const factors = factorsOf(statistics)
-  const [means, biases] = [toDoubles(read(statistics.mean)), toDoubles(read(statistics.bias))]
+  const [means, biases] = [toDoubles(tensorOf(statistics.mean)), toDoubles(tensorOf(statistics.bias))]
   const added = before && toDoubles(before)
   const shifts = Float32Array.from(
     factors,

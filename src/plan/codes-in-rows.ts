@@ -1,7 +1,8 @@
-import type { Constant, ValueId } from '../graph/graph.ts'
+import type { ValueId } from '../graph/graph.ts'
 import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
 import { isPacked, pack } from '../tensor/packing.ts'
 import { Tensor } from '../tensor/tensor.ts'
+import { derivedConstant, tensorOf } from './derive.ts'
 import type { PlanGraph } from './graph.ts'
 
 /** How a matrix of weights in codes is stored. */
@@ -38,9 +39,6 @@ export function ones(graph: PlanGraph, id: ValueId, n: number): ValueId {
   return name
 }
 
-/** By what they are made of, so that all plans of a session share them. */
-const made = new WeakMap<Constant | Tensor, Map<string, Constant>>()
-
 /**
  * A constant of so many elements that are made of another's when it is first read.
  * @param key says how they are made
@@ -55,39 +53,17 @@ function derived(
   dims?: readonly number[]
 ): ValueId {
   const constant = graph.constantOf(id)!
-  const all = made.get(constant) ?? new Map<string, Constant>()
-  made.set(constant, all)
-  const own = all.get(key) ?? constantOf(constant, count, make, dims)
-  all.set(key, own)
-  const name = `${id}\0${key}`
-  graph.constants.set(name, own)
-  return name
-}
-
-function constantOf(
-  constant: Constant | Tensor,
-  count: number,
-  make: (data: Numbers) => Numbers,
-  bytes: readonly number[] | undefined
-): Constant {
   const { type } = constant
-  const byteLength = Math.ceil((count * DTYPES[type].bits) / 8)
   // Floats of 16 bits and more are read as such, codes as bytes.
-  const isCode = DTYPES[type].bits <= 8 && bytes === undefined
-  const dims = bytes ?? [isCode ? byteLength : count]
+  const isCode = DTYPES[type].bits <= 8 && dims === undefined
+  const shape = dims ?? [isCode ? Math.ceil((count * DTYPES[type].bits) / 8) : count]
   const read = (): Tensor => {
-    const { data } = 'read' in constant ? constant.read() : constant
-    const list = make(data as Numbers)
-    return isCode ? new Tensor('uint8', packedOf(type, list), dims) : new Tensor(type, list as never, dims)
+    const list = make(tensorOf(constant).data as Numbers)
+    return isCode ? new Tensor('uint8', packedOf(type, list), shape) : new Tensor(type, list as never, shape)
   }
-  return {
-    type: isCode ? 'uint8' : type,
-    dims,
-    byteLength,
-    place: 'place' in constant ? constant.place : {},
-    isDerived: true,
-    read
-  }
+  const name = `${id}\0${key}`
+  graph.constants.set(name, derivedConstant(constant, `\0${key}`, isCode ? 'uint8' : type, shape, read))
+  return name
 }
 
 function packedOf(type: DType, codes: Numbers): Uint8Array {

@@ -5,6 +5,7 @@ import { computed } from '../op-kit/byte-table.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { allocate, elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
+import { tensorOf } from './derive.ts'
 import { type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
@@ -69,5 +70,3 @@ function computeOnce(graph: PlanGraph, item: PlanCall, most: number): boolean {
   graph.remove(item, 'folded')
   return true
 }
-
-const tensorOf = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)

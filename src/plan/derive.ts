@@ -1,7 +1,7 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
-import type { DType } from '../tensor/dtype.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
 import { isPlanCall, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
@@ -20,21 +20,25 @@ function oncePerConstant(make: (constant: Constant) => Constant): (constant: Con
   }
 }
 
-/** Constants of float32 by what they are made of and a key that says how, so that all plans of a session share them. */
+/** The elements of a constant, which is read if need be. */
+export const tensorOf = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)
+
+/** Constants by what they are made of and a key that says how, so that all plans of a session share them. */
 const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()
 
-/** A constant of float32 that is made of another, which differs by key, when it is first read. */
+/** A constant that is made of another, by key in another way, when it is first read. */
 export function derivedConstant(
   of: Constant | Tensor,
   key: string,
+  type: DType,
   dims: readonly number[],
   read: () => Tensor
 ): Constant {
   const byKey = derivations.get(of) ?? new Map<string, Constant>()
   derivations.set(of, byKey)
   const place = 'place' in of ? of.place : {}
-  const byteLength = 4 * elementCount(dims)
-  const constant = byKey.get(key) ?? { type: 'float32', dims, byteLength, place, isDerived: true, read }
+  const byteLength = Math.ceil((elementCount(dims) * DTYPES[type].bits) / 8)
+  const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read }
   byKey.set(key, constant)
   return constant
 }

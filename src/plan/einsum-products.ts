@@ -6,7 +6,7 @@ import { type Equation, labelDims, outputLabels } from '../op-kit/equation.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { allocate, product, Tensor, withDims } from '../tensor/tensor.ts'
-import { derivedConstant } from './derive.ts'
+import { derivedConstant, tensorOf } from './derive.ts'
 import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, standardCall } from './patterns.ts'
@@ -134,15 +134,13 @@ function matrixOf(graph: PlanGraph, call: Call, { id, weights, summed, made }: W
   if (turn === undefined) return undefined
   const turned = order.map(axis => weights.dims[axis])
   const dims = [product(turned.slice(0, summed.length)), product(turned.slice(summed.length))]
-  const constant = derivedConstant(weights, `\0matrix ${order.join()}:${summed.length}`, dims, () => {
-    const data = 'read' in weights ? weights.read() : weights
+  const constant = derivedConstant(weights, `\0matrix ${order.join()}:${summed.length}`, 'float32', dims, () => {
+    const data = tensorOf(weights)
     if (order.every((axis, i) => axis === i)) return withDims(data, dims)
     const result = allocate('float32', turned)
     drain(computed(turn.op, { data }, turn.known, result) as Generator<void>)
     return withDims(result, dims)
   })
   const matrix = `${call.outputs[0]}\0weights`
-  graph.constants.set(matrix, constant)
-  graph.describe(matrix, tensorFact('float32', constant.dims))
-  return matrix
+  return graph.addConstant(matrix, constant)
 }

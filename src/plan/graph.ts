@@ -2,7 +2,7 @@ import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/cal
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
-import { type Fact, factOf, knownValue } from '../shapes/fact.ts'
+import { type Fact, factOf, knownValue, tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
@@ -99,10 +99,10 @@ export class PlanGraph {
     this.known = this.added.set(id, fact)
   }
 
-  /** Adds a constant of few elements, whose value passes may look at. */
-  addConstant(id: ValueId, value: Tensor): ValueId {
+  /** Adds a constant; passes may look at the value of a tensor, which has few elements. */
+  addConstant(id: ValueId, value: Constant | Tensor): ValueId {
     this.constants.set(id, value)
-    this.describe(id, factOf(value))
+    this.describe(id, 'read' in value ? tensorFact(value.type, value.dims) : factOf(value))
     return id
   }
 

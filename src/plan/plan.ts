@@ -293,6 +293,12 @@ export function alsoFreeing(step: Step, slots: readonly number[]): Step {
   return { call, nodes, fused, inputs, outputs, free: all, inPlace, constants, bodies, tables, convert, memo }
 }
 
+/** Slots whose values a step reads, for itself or for its bodies. */
+export const slotsReadBy = ({ inputs, bodies }: Step): number[] => [
+  ...inputs.filter(slot => slot >= 0),
+  ...[...bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
+]
+
 const tablesOf = (call: Call): readonly number[] => {
   const { rows } = call.op
   if (rows === undefined) return []

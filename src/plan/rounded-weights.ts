@@ -5,6 +5,7 @@ import { tensorFact } from '../shapes/fact.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { type Codes, type Grid, gridOfRange, operandOf } from './code-ops.ts'
+import { derivedConstant, tensorOf } from './derive.ts'
 import { isFloat32, knownTensor, type PlanGraph } from './graph.ts'
 
 /** Levels that bytes can count. */
@@ -57,20 +58,15 @@ export function roundedWeights(graph: PlanGraph, call: Call): RoundedWeights | u
 const isOfRows = (dims: readonly number[], weights: readonly number[]): boolean =>
   dims.length === weights.length && dims.every((dim, i) => dim === (i === 0 ? weights[0] : 1))
 
-/** By the weights of which they are made, so that all plans of a session share them. */
-const made = new WeakMap<Constant | Tensor, Map<ValueId, Constant>>()
-
 function codesOnce(
   weights: Constant | Tensor,
   key: ValueId,
   rangeOf: (row: number) => readonly [number, number],
   levels: number
 ): Constant {
-  const all = made.get(weights) ?? new Map<ValueId, Constant>()
-  made.set(weights, all)
   const { dims } = weights
   const read = (): Tensor => {
-    const numbers = ('read' in weights ? weights.read() : weights).data as Float32Array
+    const numbers = tensorOf(weights).data as Float32Array
     const codes = new Uint8Array(numbers.length)
     const width = product(dims, 1)
     for (let row = 0, i = 0; row < dims[0]; row++) {
@@ -79,7 +75,5 @@ function codesOnce(
     }
     return new Tensor('uint8', codes, dims)
   }
-  const own = all.get(key) ?? { type: 'uint8', dims, byteLength: product(dims), place: {}, isDerived: true, read }
-  all.set(key, own)
-  return own
+  return derivedConstant(weights, key, 'uint8', dims, read)
 }

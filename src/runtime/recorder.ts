@@ -2,7 +2,7 @@ import { byOperand } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import { isBuiltIn, type Kernel, type Packed, type SelectKernel } from '../op-kit/define.ts'
-import type { Plan, Step } from '../plan/plan.ts'
+import { type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
 import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from '../tensor/tensor.ts'
@@ -211,9 +211,7 @@ class Recorder {
 /** Slots of what the first steps of a plan make and others read, or the caller gets. */
 function crossing({ steps, outputs }: Plan, count: number): number[] {
   const made = new Set(steps.slice(0, count).flatMap(step => step.outputs))
-  const captured = (step: Step): number[] =>
-    [...step.bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
-  const read = steps.slice(count).flatMap(step => [...step.inputs, ...captured(step)])
+  const read = steps.slice(count).flatMap(slotsReadBy)
   return [...new Set([...read, ...outputs])].filter(slot => slot >= 0 && made.has(slot))
 }
 

@@ -3,7 +3,7 @@ import type { Constant } from '../graph/graph.ts'
 import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
-import { alsoFreeing, type Plan, type Step } from '../plan/plan.ts'
+import { alsoFreeing, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { isSym } from '../shapes/sym.ts'
@@ -202,7 +202,7 @@ export class Watch {
       this.facts[slot] = results?.[i]
       if (results?.[i]?.value !== undefined) this.known.add(slot)
     }
-    if (!this.isSettled(step)) for (const slot of readBy(step)) this.needed.add(slot)
+    if (!this.isSettled(step)) for (const slot of slotsReadBy(step)) this.needed.add(slot)
     for (const slot of step.free) if (!this.needed.has(slot)) this.letGo(slot)
   }
 
@@ -246,7 +246,7 @@ export class Watch {
     const values = new Map<number, Tensor>()
     let bytes = 0
     for (const step of steps) {
-      for (const slot of readBy(step)) {
+      for (const slot of slotsReadBy(step)) {
         const value = values.has(slot) ? undefined : this.facts[slot]?.value
         if (value === undefined) continue
         values.set(slot, value as Tensor)
@@ -302,12 +302,6 @@ export class Watch {
     return tensorFact(copy.type, copy.dims, copy)
   }
 }
-
-/** Slots whose values a step reads, for itself or for its bodies. */
-const readBy = ({ inputs, bodies }: Step): number[] => [
-  ...inputs.filter(slot => slot >= 0),
-  ...[...bodies.values()].flatMap(({ captures }) => captures.map(({ from }) => from))
-]
 
 /** Whether a call, with its bodies, makes the same of the same values. */
 const isRepeatable = ({ op, bodies }: Call): boolean =>
