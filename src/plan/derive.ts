@@ -7,7 +7,7 @@ import { isPlanCall, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 /** Types whose every number is one of float32, too. */
-const NARROW: readonly DType[] = ['float16', 'bfloat16']
+export const NARROW: readonly DType[] = ['float16', 'bfloat16']
 const isCast = isNamed('Cast')
 
 /** Makes constants of others, once for each, so that all plans of a session share them. */
@@ -53,6 +53,12 @@ const widened = oncePerConstant(constant => ({
   read: () => convert(constant.read(), 'float32')
 }))
 
+/** A constant, 16-bit floats as float32. */
+export function widenedOf(constant: Constant | Tensor): Constant | Tensor {
+  if (!NARROW.includes(constant.type)) return constant
+  return 'read' in constant ? widened(constant) : convert(constant, 'float32')
+}
+
 /** The constant of float32 that a Cast of a value makes of a constant of 16-bit floats. */
 export function widenedConstant(graph: PlanGraph, id: ValueId | undefined): Constant | undefined {
   const maker = id === undefined ? undefined : graph.makerOf(id)
@@ -79,13 +85,9 @@ const listed = oncePerConstant(constant => {
 export function addList(graph: PlanGraph, id: ValueId): ValueId {
   const constant: Constant | Tensor = widenedConstant(graph, id) ?? graph.constantOf(id)!
   const name = `${id}\0list`
-  const list = 'read' in constant ? listed(wide(constant)) : listOf(constant)
+  const wide = widenedOf(constant)
+  const list = 'read' in wide ? listed(wide) : wide.reshape([wide.data.length])
   graph.constants.set(name, list)
   graph.describe(name, tensorFact(list.type, list.dims))
   return name
 }
-
-const wide = (constant: Constant): Constant => (NARROW.includes(constant.type) ? widened(constant) : constant)
-
-const listOf = (tensor: Tensor): Tensor =>
-  (NARROW.includes(tensor.type) ? convert(tensor, 'float32') : tensor).reshape([tensor.data.length])

@@ -8,6 +8,7 @@ import type { Tensor } from '../tensor/tensor.ts'
 import { batchNorms } from './batch-norms.ts'
 import { biases } from './biases.ts'
 import { bypass } from './bypass.ts'
+import { computeWide } from './compute-wide.ts'
 import { convWeights } from './conv-weights.ts'
 import { einsumProducts } from './einsum-products.ts'
 import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
@@ -113,6 +114,9 @@ const IMPROVING: readonly Pass[] = [
 ]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 const IMPROVING_FAST: readonly Pass[] = [
+  bypass,
+  computeWide,
+  // Casts between float32 and 16 bits are from float32 to float32 now.
   bypass,
   biases,
   stateCodes,
