@@ -54,6 +54,8 @@ export class PlanGraph {
   /** Values known before any run: those of the file, and those that `fold` adds. */
   readonly constants: Map<ValueId, Constant | Tensor>
   readonly removed: RemovedNode[] = []
+  /** What inference found of the bodies of calls. */
+  readonly bodies: Map<BoundGraph, Propagation>
   /** What inference knows; a copy once a pass adds values. */
   private known: ReadonlyMap<ValueId, Fact>
   private added: Map<ValueId, Fact> | undefined
@@ -67,8 +69,13 @@ export class PlanGraph {
   private readonly makers = new Map<ValueId, PlanItem>()
   private readonly readers = new Map<ValueId, Set<PlanItem>>()
 
-  constructor({ bound, facts }: Propagation, wanted: readonly ValueId[], { isObserved = false }: PlanOptions = {}) {
+  constructor(
+    { bound, facts, bodies }: Propagation,
+    wanted: readonly ValueId[],
+    { isObserved = false }: PlanOptions = {}
+  ) {
     this.bound = bound
+    this.bodies = new Map(bodies)
     this.known = facts
     this.wanted = wanted
     this.isObserved = isObserved

@@ -7,6 +7,7 @@ import type { Fact } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { batchNorms } from './batch-norms.ts'
 import { biases } from './biases.ts'
+import { branches } from './branches.ts'
 import { bypass } from './bypass.ts'
 import { computeWide } from './compute-wide.ts'
 import { convWeights } from './conv-weights.ts'
@@ -100,6 +101,7 @@ export interface Plan {
 /** Passes up to where all that is left has to be sound, and those after that. */
 const SELECTING: readonly Pass[] = [fold, prune]
 const IMPROVING: readonly Pass[] = [
+  branches,
   bypass,
   fuse(QUANTIZED),
   foldNumbers,
@@ -114,6 +116,7 @@ const IMPROVING: readonly Pass[] = [
 ]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 const IMPROVING_FAST: readonly Pass[] = [
+  branches,
   bypass,
   computeWide,
   // Casts between float32 and 16 bits are from float32 to float32 now.
@@ -154,7 +157,7 @@ interface Planning {
 export function planGraph(result: Propagation, wanted: readonly ValueId[], options: PlanOptions = {}): Plan {
   const planning: Planning = { options, missing: [] }
   const graph = plannedGraph(result, wanted, planning)
-  const plan = lower(graph, bodyPlans(graph, result, planning, 0), false)
+  const plan = lower(graph, bodyPlans(graph, planning, 0), false)
   refuseMissing(planning.missing)
   refuseFailures(graph, result)
   return plan
@@ -172,11 +175,11 @@ function plannedGraph(result: Propagation, wanted: readonly ValueId[], { options
 
 type BodyPlans = ReadonlyMap<BoundGraph, Omit<BodyPlan, 'captures'>>
 
-function bodyPlans(graph: PlanGraph, result: Propagation, planning: Planning, depth: number): BodyPlans {
+function bodyPlans(graph: PlanGraph, planning: Planning, depth: number): BodyPlans {
   const plans = new Map<BoundGraph, Omit<BodyPlan, 'captures'>>()
   for (const { call } of graph.calls)
     for (const body of call.bodies.values())
-      plans.set(body, { plan: planBody(body, result.bodies.get(body), planning, depth + 1), depth })
+      plans.set(body, { plan: planBody(body, graph.bodies.get(body), planning, depth + 1), depth })
   return plans
 }
 
@@ -193,7 +196,7 @@ function planBody(
   const wanted = bound.graph.outputs.map(output => output.value)
   if (result) {
     const graph = plannedGraph(result, wanted, planning)
-    const plan = lower(graph, bodyPlans(graph, result, planning, depth), true)
+    const plan = lower(graph, bodyPlans(graph, planning, depth), true)
     return () => plan
   }
   let plan: Plan | undefined

@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan.ts'
+import type { Value } from '../tensor/tensor.ts'
 import type { Forecast } from './forecast.ts'
 import type { Settled } from './settled.ts'
 
@@ -17,6 +18,19 @@ export interface Request extends Asked {
   readonly forecast: Forecast
   /** Not where somebody sees the values of every node. */
   readonly settled: Settled | undefined
+  /** Where elements of inputs decide which branches are taken, and where dims may do so. */
+  readonly byValues?: SpecialRequests
+  readonly byDims?: SpecialRequests
+}
+
+/** Requests for inputs of which more is known than the file says. */
+export interface SpecialRequests {
+  /**
+   * @param given values of the inputs, by position
+   * @param settled of the request that these are an alternative to
+   * @returns undefined where there is none for these inputs
+   */
+  requestFor(given: readonly (Value | undefined)[], settled: Settled): Generator<void, Request | undefined>
 }
 
 /** Whether what serves one run serves another. */

@@ -1,14 +1,12 @@
 import { bind } from '../bind/bind.ts'
-import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
+import { allItems, isCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
-import type { Model, ValueId } from '../graph/graph.ts'
+import type { Model } from '../graph/graph.ts'
 import { clock, parallelism, yieldToEventLoop } from '../host.ts'
-import { propagating, type Propagation } from '../infer/propagate.ts'
+import type { Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
-import { planGraph } from '../plan/plan.ts'
-import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -18,14 +16,14 @@ import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, Steps, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
-import { Forecast } from './forecast.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
-import { type Asked, asksFor, type Request } from './request.ts'
-import { type Course, Settled } from './settled.ts'
+import type { Asked, Request } from './request.ts'
+import { Requests, specialFor } from './requests.ts'
+import type { Course } from './settled.ts'
 import { Spares } from './spares.ts'
 import { RunState, Variables } from './state.ts'
 import { Weights } from './weights.ts'
@@ -76,7 +74,6 @@ const owners = new WeakMap<object, Session>()
 /** A model that is ready to run. Runs of one session are independent; where the model keeps state they queue. */
 export class Session {
   readonly model: Model
-  private readonly bound: BoundGraph
   private readonly options: SessionOptions
   /** Memory of the heap that outlives a run. */
   private readonly blocks = new Blocks(this)
@@ -89,10 +86,7 @@ export class Session {
   private readonly variables = new Variables(this.blocks)
   private readonly places: ReadonlyMap<string, number>
   private readonly outputs: readonly string[]
-  private readonly requests = new Map<string, Request>()
-  /** The last request: most calls ask for the same as the one before. */
-  private last: Request | undefined
-  private readonly results = new Map<string, Propagation>()
+  private readonly requests: Requests
   private queue: Promise<unknown> = Promise.resolve()
   private disposed = false
   private readonly isStateful: boolean
@@ -109,10 +103,15 @@ export class Session {
     this.threads = options.threads ?? (options.intraOpNumThreads || parallelism())
     this.select = selectorOf(options.precision ?? 'fast')
     this.maxMemory = options.maxMemory ?? defaultMemory()
-    this.bound = bound
+    this.requests = new Requests(model, bound, {
+      maxMemory: this.maxMemory,
+      isExact: options.precision === 'exact',
+      weights: this.weights,
+      blocks: this.blocks
+    })
     this.places = placesOf(model.graph.inputs)
     this.outputs = this.outputNames
-    this.isStateful = [...allItems(this.bound)].some(item => isCall(item) && item.op.impure === 'state')
+    this.isStateful = [...allItems(bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
 
   /** Names of the inputs that a run needs or takes, in the model's order. */
@@ -210,7 +209,7 @@ export class Session {
 
   /** What is known of every value before a run: worked out once, for the runs too. */
   propagation(): Propagation {
-    return drain(this.propagated({}))
+    return drain(this.requests.propagated({}))
   }
 
   /**
@@ -241,8 +240,6 @@ export class Session {
   dispose(): void {
     this.disposed = true
     this.requests.clear()
-    this.last = undefined
-    this.results.clear()
     this.weights.clear()
     this.variables.clear()
     this.blocks.giveUpAll()
@@ -265,11 +262,12 @@ export class Session {
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
     const isObserved = onStep !== undefined
-    const { last } = this
     const asked: Asked = { names, outOfRange, isObserved }
-    const request = last && asksFor(last, asked) ? last : yield* this.requestFor(asked)
+    const general = this.requests.lastFor(asked) ?? (yield* this.requests.requestFor(asked))
+    const given = acceptFeeds(this.model, this.places, general.plan, feeds)
+    const isSpecial = general.byValues !== undefined || general.byDims !== undefined
+    const request = isSpecial ? yield* specialFor(general, given) : general
     const { overrides, settled } = request
-    const given = acceptFeeds(this.model, this.places, request.plan, feeds)
     const course: Course = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
     const { plan, watch, kept } = course
     request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
@@ -340,40 +338,6 @@ export class Session {
 
   private forgetViews(): void {
     for (const view of this.views.splice(0)) this.blocks.giveUp(view)
-  }
-
-  private valueOf(name: string): ValueId {
-    const { outputs, values } = this.model.graph
-    const output = outputs.find(port => port.name === name) ?? outputs.find(port => port.aliases.includes(name))
-    if (output) return output.value
-    for (const value of values.values()) if (value.name === name || value.names.includes(name)) return value.id
-    const names = [...values.values()].flatMap(value => [value.name, ...value.names])
-    return fail('unexpected-input', `the model has no value "${name}" to fetch${didYouMean(name, names)}`)
-  }
-
-  /** The plan of a run, made once for all runs that ask for the same. */
-  private *requestFor(asked: Asked): Generator<void, Request> {
-    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved])
-    const request = this.requests.get(key) ?? (yield* this.planned(asked))
-    this.requests.set(key, request)
-    return (this.last = request)
-  }
-
-  private *planned({ names, outOfRange, isObserved }: Asked): Generator<void, Request> {
-    const wanted = names.map(name => this.valueOf(name))
-    const overrides = outOfRange === undefined ? {} : { outOfRange }
-    const result = yield* this.propagated(overrides)
-    const plan = planGraph(result, wanted, { isObserved, isExact: this.options.precision === 'exact' })
-    const forecast = new Forecast(plan, this.maxMemory)
-    const settled = isObserved ? undefined : new Settled(plan, this.weights, this.blocks)
-    return { names: [...names], outOfRange, isObserved, overrides, plan, forecast, settled }
-  }
-
-  private *propagated(overrides: Readonly<Record<string, unknown>>): Generator<void, Propagation> {
-    const key = JSON.stringify(overrides)
-    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides }))
-    this.results.set(key, result)
-    return result
   }
 
   /** Waits until earlier runs of a model with state have ended. @returns ends the turn of this run */

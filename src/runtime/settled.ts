@@ -8,20 +8,18 @@ import { isConcrete } from '../shapes/dim.ts'
 import { factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { isSym } from '../shapes/sym.ts'
 import { liesInRoom } from '../tensor/room.ts'
-import { areSameDims, isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
 import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
 import type { Recording, Repeated } from './recording.ts'
+import { agrees, type Signature, signatureOf } from './signature.ts'
 import type { Spare, Weights } from './weights.ts'
 
 /** Larger values are computed anew in each run: projections of the relative positions of a large encoder have 2 MiB. */
 const MAX_VALUE_BYTES = 1 << 22
 /** Bytes that are kept for a plan at most. */
 const MAX_KEPT_BYTES = 1 << 26
-
-/** Types and dims of the inputs of a run; undefined where an input is not given. */
-type Signature = readonly (TensorFact | undefined)[]
 
 /** The steps that a run takes, and who watches them. */
 export interface Course {
@@ -75,11 +73,13 @@ export class Settled implements Spare {
       return { plan: kept.plan, watch: undefined, kept }
     }
     if (last && agrees(last, given)) return { plan: whole, watch: new Watch(whole, last, overrides) }
-    const isPlain = !this.isGivenUp && given.every(value => value === undefined || isTensor(value))
-    this.last = isPlain
-      ? given.map(value => value && tensorFact((value as Tensor).type, value.dims.slice()))
-      : undefined
+    this.last = this.isGivenUp ? undefined : signatureOf(given)
     return { plan: whole, watch: undefined }
+  }
+
+  /** The plan of what is left of runs with inputs of these types and dims, where that has been found out. */
+  keptFor(given: readonly (Value | undefined)[]): Plan | undefined {
+    return this.kept && agrees(this.kept.signature, given) ? this.kept.plan : undefined
   }
 
   /** Keeps what has been seen of a run that ended well, where there is room. */
@@ -308,19 +308,3 @@ const isRepeatable = ({ op, bodies }: Call): boolean =>
   !op.impure &&
   isBuiltIn(op) &&
   [...bodies.values()].every(({ items }) => items.every(item => isCall(item) && isRepeatable(item)))
-
-function agrees(signature: Signature, given: readonly (Value | undefined)[]): boolean {
-  for (let i = 0; i < given.length; i++) {
-    const value = given[i]
-    const fact = signature[i]
-    if (value === undefined || fact === undefined) {
-      if (value !== fact) return false
-    } else if (
-      !isTensor(value) ||
-      value.type !== fact.type ||
-      !areSameDims(value.dims, fact.shape as readonly number[])
-    )
-      return false
-  }
-  return true
-}

@@ -14,10 +14,11 @@ const chain = ['Relu', 'Exp', 'Neg', 'Abs', 'Sqrt', 'Sigmoid', 'Tanh', 'Exp', 'S
 
 /**
  * A chain, then elements of it that are picked by where x is not zero, so that their number is known only in a run, a
- * branch that reads the chain, and an output that the chain has made.
+ * branch that reads the chain, which no plan of its own is made for since its condition has no declared dims, and an
+ * output that the chain has made.
  */
 const parts: ModelParts = {
-  inputs: [port('x', 'float', [6]), port('rows', 'int64', [6]), port('go', 'bool', [])],
+  inputs: [port('x', 'float', [6]), port('rows', 'int64', [6]), port('go', 'bool')],
   outputs: [port('picked', 'float'), port('branched', 'float'), port('last', 'float'), port('same', 'float')],
   initializers: [floats('table', [4], numbers(4)), int64s('two', [1], [2])],
   nodes: [

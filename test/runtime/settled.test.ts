@@ -185,10 +185,10 @@ describe('a branch', () => {
       node('RandomUniform', [], ['random'], { shape: [1] }),
       node('Floor', ['random'], ['nought']),
       node('Cast', ['nought'], ['zero'], { to: 7 }),
-      note('Dims', 'dims', 'noted'),
-      node('Add', ['zero', 'noted'], ['then'])
+      note('Elements', 'zero', 'noted'),
+      node('Add', ['noted', 'dims'], ['then'])
     ]
-    expect(await branchingRuns(branching(nodes), 3, 3)).toEqual(Array(4).fill('Dims'))
+    expect(await branchingRuns(branching(nodes), 3, 3)).toEqual(Array(4).fill('Elements'))
   })
 })
 

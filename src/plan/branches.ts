@@ -1,0 +1,93 @@
+import { type BoundGraph, isCall } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { knownValue } from '../shapes/fact.ts'
+import { fold } from './fold.ts'
+import { type PlanCall, planCall, type PlanGraph } from './graph.ts'
+import type { Pass } from './pass.ts'
+import { isNamed, standardCall } from './patterns.ts'
+import { prune } from './prune.ts'
+
+const isBranching = isNamed('If')
+
+/**
+ * Puts the nodes of the branch that is taken in the place of an If whose condition is known, and so on for what is in
+ * them. What such nodes make is then memory of the main graph, which kernels compute with where it lies, and all other
+ * passes see it.
+ */
+export const branches: Pass = {
+  name: 'branches',
+  requires: ['prune'],
+  run(graph) {
+    if (graph.isObserved) return false
+    let changed = false
+    for (let isDone = false; !isDone;) {
+      const spread = new Map<PlanCall, readonly PlanCall[]>()
+      for (const item of graph.calls) {
+        const calls = isBranching(item.call) ? callsOfBranch(graph, item) : undefined
+        if (calls) spread.set(item, calls)
+      }
+      graph.spread(spread)
+      isDone = spread.size === 0
+      changed ||= !isDone
+    }
+    // What is in the branches has not been through these.
+    if (changed) for (const pass of [fold, prune]) pass.run(graph)
+    return changed
+  }
+}
+
+/** Whether the condition of an If holds; undefined: that is not known before a run. */
+export function conditionOf(graph: PlanGraph, { call }: PlanCall): boolean | undefined {
+  const [id] = call.inputs
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  const value = fact?.kind === 'tensor' ? knownValue(fact) : undefined
+  return value?.data.length === 1 ? Boolean(value.data[0]) : undefined
+}
+
+/**
+ * What the branch that an If takes consists of, its values made known to the graph.
+ * @returns undefined, with nothing done, where the branch is not known, or cannot stand in the graph around it
+ */
+function callsOfBranch(graph: PlanGraph, item: PlanCall): PlanCall[] | undefined {
+  const condition = conditionOf(graph, item)
+  const body = condition === undefined ? undefined : item.call.bodies.get(condition ? 'thenBody' : 'elseBody')
+  const found = body && graph.bodies.get(body)
+  if (body === undefined || found === undefined || found.failures.length > 0 || !isPlain(graph, body)) return undefined
+  const given = handedOn(graph, item, body)
+  if (given === undefined) return undefined
+  for (const [id, constant] of body.constants) graph.constants.set(id, constant)
+  for (const id of ownValues(body)) graph.describe(id, found.facts.get(id)!)
+  for (const [inner, propagation] of found.bodies) graph.bodies.set(inner, propagation)
+  return [...body.items.filter(isCall).map(planCall), ...given]
+}
+
+/** Whether a body is sound and none of its values has the name of another one. */
+function isPlain({ facts }: PlanGraph, body: BoundGraph): boolean {
+  const { inputs, findings } = body.graph
+  return (
+    inputs.length === 0 &&
+    body.items.every(isCall) &&
+    findings.every(({ severity }) => severity !== 'error') &&
+    ownValues(body).every(id => !facts.has(id))
+  )
+}
+
+/** What a body makes or has as a constant. */
+const ownValues = ({ items, constants }: BoundGraph): ValueId[] => [
+  ...constants.keys(),
+  ...items.flatMap(({ node }) => node.outputs.filter(id => id !== undefined))
+]
+
+/** Calls that give the outputs of an If what its branch has made; undefined where there is no operator for that. */
+function handedOn(graph: PlanGraph, { call }: PlanCall, body: BoundGraph): PlanCall[] | undefined {
+  const calls: PlanCall[] = []
+  for (const [i, output] of call.outputs.entries()) {
+    if (output === undefined) continue
+    const inputs = [body.graph.outputs[i].value]
+    const root = { ...call, node: { ...call.node, outputs: [output], captures: [] } }
+    const identity = standardCall(graph, { ...root, outputs: [output] }, { type: 'Identity', opset: 16, inputs })
+    if (identity === undefined) return undefined
+    calls.push(planCall(identity))
+  }
+  return calls
+}

@@ -1,0 +1,135 @@
+import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
+import { fail } from '../errors.ts'
+import type { Model, ValueId } from '../graph/graph.ts'
+import { propagating, type Propagation } from '../infer/propagate.ts'
+import { isBuiltIn } from '../op-kit/define.ts'
+import { planGraph } from '../plan/plan.ts'
+import { didYouMean } from '../suggest.ts'
+import type { Value } from '../tensor/tensor.ts'
+import type { Blocks } from './blocks.ts'
+import { Forecast } from './forecast.ts'
+import { type Asked, asksFor, type Request } from './request.ts'
+import { Settled } from './settled.ts'
+import { ByDims, ByValues, decidingInputs, type GivenFacts, hasBranches } from './special.ts'
+import type { Weights } from './weights.ts'
+
+/** What the plans of a session share. */
+export interface Surroundings {
+  readonly maxMemory: number
+  readonly isExact: boolean
+  readonly weights: Weights
+  readonly blocks: Blocks
+}
+
+/** The plans of a session, and what inference knows, each made once. */
+export class Requests {
+  private readonly model: Model
+  private readonly bound: BoundGraph
+  private readonly surroundings: Surroundings
+  private readonly made = new Map<string, Request>()
+  /** The last request: most calls ask for the same as the one before. */
+  private last: Request | undefined
+  private readonly results = new Map<string, Propagation>()
+
+  constructor(model: Model, bound: BoundGraph, surroundings: Surroundings) {
+    this.model = model
+    this.bound = bound
+    this.surroundings = surroundings
+  }
+
+  /** The request of the last run, where it serves one that asks for this. */
+  lastFor(asked: Asked): Request | undefined {
+    return this.last && asksFor(this.last, asked) ? this.last : undefined
+  }
+
+  /** The plan of a run, made once for all runs that ask for the same. */
+  *requestFor(asked: Asked): Generator<void, Request> {
+    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved])
+    const request = this.made.get(key) ?? (yield* this.planned(asked))
+    this.made.set(key, request)
+    return (this.last = request)
+  }
+
+  /** What inference knows without values for the inputs. */
+  *propagated(overrides: Request['overrides']): Generator<void, Propagation> {
+    const key = JSON.stringify(overrides)
+    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides }))
+    this.results.set(key, result)
+    return result
+  }
+
+  clear(): void {
+    this.made.clear()
+    this.last = undefined
+    this.results.clear()
+  }
+
+  private *planned({ names, outOfRange, isObserved }: Asked): Generator<void, Request> {
+    const wanted = names.map(name => this.valueOf(name))
+    const overrides = outOfRange === undefined ? {} : { outOfRange }
+    const asked = { names: [...names], outOfRange, isObserved, overrides }
+    const request = this.requestOf(asked, wanted, yield* this.propagated(overrides))
+    if (isObserved || !hasBranches(request.plan) || hasOwnOperators(this.bound)) return request
+    return withSpecial(request, facts => this.specialRequest(asked, wanted, facts))
+  }
+
+  /** @param inputs what is known of inputs of some runs */
+  private *specialRequest(
+    asked: Omit<Request, 'plan' | 'forecast' | 'settled'>,
+    wanted: readonly ValueId[],
+    inputs: GivenFacts
+  ): Generator<void, Request> {
+    const result = yield* propagating(this.bound, { overrides: asked.overrides, inputs })
+    return this.requestOf(asked, wanted, result)
+  }
+
+  private requestOf(
+    asked: Omit<Request, 'plan' | 'forecast' | 'settled'>,
+    wanted: readonly ValueId[],
+    result: Propagation
+  ): Request {
+    const { isExact, maxMemory, weights, blocks } = this.surroundings
+    const { isObserved } = asked
+    const plan = planGraph(result, wanted, { isObserved, isExact })
+    const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
+    return { ...asked, plan, forecast: new Forecast(plan, maxMemory), settled }
+  }
+
+  private valueOf(name: string): ValueId {
+    const { outputs, values } = this.model.graph
+    const output = outputs.find(port => port.name === name) ?? outputs.find(port => port.aliases.includes(name))
+    if (output) return output.value
+    for (const value of values.values()) if (value.name === name || value.names.includes(name)) return value.id
+    const names = [...values.values()].flatMap(value => [value.name, ...value.names])
+    return fail('unexpected-input', `the model has no value "${name}" to fetch${didYouMean(name, names)}`)
+  }
+}
+
+/** Whether there are operators of the caller, which run in each run, also where inference knows what they read. */
+const hasOwnOperators = (bound: BoundGraph): boolean =>
+  [...allItems(bound)].some(item => isCall(item) && !isBuiltIn(item.op))
+
+/** A request that also has plans for values and for dims of inputs by which branches are known. */
+function withSpecial(request: Request, make: (facts: GivenFacts) => Generator<void, Request>): Request {
+  const deciding = decidingInputs(request.plan)
+  if (deciding.length === 0) return { ...request, byDims: new ByDims(request.plan, make) }
+  const byValues = new ByValues(request.plan, deciding, function* (values) {
+    const special = yield* make(values)
+    const makeWith = (dims: GivenFacts): Generator<void, Request> => make(new Map([...dims, ...values]))
+    return hasBranches(special.plan) ? { ...special, byDims: new ByDims(special.plan, makeWith) } : special
+  })
+  return { ...request, byValues }
+}
+
+/**
+ * The request that serves a run best.
+ * @param given values of the inputs, by position
+ */
+export function* specialFor(request: Request, given: readonly (Value | undefined)[]): Generator<void, Request> {
+  let best = request
+  for (const by of ['byValues', 'byDims'] as const) {
+    const { [by]: special, settled } = best
+    if (special && settled) best = (yield* special.requestFor(given, settled)) ?? best
+  }
+  return best
+}
