@@ -10,15 +10,7 @@ import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import { type JobTemplate, runAtOnce } from '../jobs.ts'
 import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged } from '../selector.ts'
-import {
-  bindByteProduct,
-  byteProductOf,
-  type Finish,
-  isByte,
-  isOfColumns,
-  packProduct,
-  productMemory
-} from './byte-product.ts'
+import { bindByteProduct, byteProductOf, type Finish, isOfColumns, packProduct, productMemory } from './byte-product.ts'
 
 /** Elements of a line where there is one scale for all, and of a tile. */
 const LINE = 1 << 14
@@ -30,28 +22,31 @@ interface Params extends Granularity {
   readonly precision?: DType | undefined
 }
 
-/** QuantizeLinear of float32 to bytes, with one scale or one for each position along an axis. */
+/** Types of codes, by their numbers in ../assembly/int8/codes.ts. */
+const CODES: readonly DType[] = ['uint8', 'int8', 'uint16', 'int16']
+
+/** QuantizeLinear of float32 to 8 or 16 bits, with one scale or one for each position along an axis. */
 export const selectQuantizeLinear = selectorFor<Params>(({ op, operands, parameters: p }) => {
   const { x, scale, zero } = operands
   if (x?.type !== 'float32' || scale?.type !== 'float32' || (p.precision ?? 'float32') !== 'float32') return undefined
   const to = zero?.type ?? p.to ?? 'uint8'
   const layout = layoutOf(x.dims, scale, p)
-  if (!isByte(to) || layout === undefined) return undefined
-  const codes = codesOf('quantize', to === 'int8', layout)
+  if (!CODES.includes(to) || layout === undefined) return undefined
+  const codes = codesOf('quantize', to, layout)
   return {
     kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
     looksAt: ['zero']
   }
 })
 
-/** DequantizeLinear of bytes to float32, with one scale or one for each position along an axis. */
+/** DequantizeLinear of 8 or 16 bits to float32, with one scale or one for each position along an axis. */
 export const selectDequantizeLinear = selectorFor<Params>(({ op, operands, parameters: p }) => {
   const { x, scale, zero } = operands
-  if (!x || !isByte(x.type) || scale?.type !== 'float32' || (p.to ?? 'float32') !== 'float32') return undefined
+  if (!x || !CODES.includes(x.type) || scale?.type !== 'float32' || (p.to ?? 'float32') !== 'float32') return undefined
   if (zero && zero.type !== x.type) return undefined
   const layout = layoutOf(x.dims, scale, p)
   if (layout === undefined) return undefined
-  const codes = codesOf('dequantize', x.type === 'int8', layout)
+  const codes = codesOf('dequantize', x.type, layout)
   return {
     kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
     looksAt: ['zero']
@@ -85,11 +80,11 @@ type BindCodes = (x: NumericArray, scales: NumericArray, zeros: NumericArray | u
  */
 function codesOf(
   kernel: 'quantize' | 'dequantize',
-  isSigned: boolean,
+  type: DType,
   { count, line, channels, isByElement }: Layout
 ): BindCodes {
-  const points = new Int16Array(channels)
-  const args = [line, count, channels, Number(isByElement), Number(isSigned)]
+  const points = new Int32Array(channels)
+  const args = [line, count, channels, Number(isByElement), CODES.indexOf(type)]
   const template = linesTemplate(kernel, count, line, 3, args)
   return (x, scales, zeros) => {
     if (zeros === undefined) points.fill(0)
@@ -159,7 +154,7 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   if (Number.isNaN(found.zero)) return yield* quantizeByRange(x, codes)
   const layout = { count, line: LINE, channels: 1, isByElement: false }
   const scale = Float32Array.of(found.scale)
-  const job = codesOf('quantize', false, layout)(numbers, scale, Uint8Array.of(found.zero))
+  const job = codesOf('quantize', 'uint8', layout)(numbers, scale, Uint8Array.of(found.zero))
   if (yield* runHere(job.template, job.inputs, arrayOf(codes), threads)) return found
   return yield* quantizeByRange(x, codes)
 }

@@ -3,14 +3,16 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
-const TYPES = ['uint8', 'int8'] as const
+/** Types of codes, their lowest and how many there are. */
+const TYPES = { uint8: [0, 256], int8: [-128, 256], uint16: [0, 65536], int16: [-32768, 65536] } as const
+type CodeType = keyof typeof TYPES
 
-/** Bytes of all values, in an order of their own. */
-const bytes = (type: 'uint8' | 'int8', dims: readonly number[], seed: number): Tensor => {
-  const lowest = type === 'int8' ? -128 : 0
+/** Codes of all values, in an order of their own. */
+const codes = (type: CodeType, dims: readonly number[], seed: number): Tensor => {
+  const [lowest, count] = TYPES[type]
   return new Tensor(
     type,
-    Array.from(noise(dims, seed, 128).data, x => lowest + 128 + Math.floor(x)),
+    Array.from(noise(dims, seed, count / 2).data, x => lowest + count / 2 + Math.floor(x)),
     dims
   )
 }
@@ -21,7 +23,27 @@ const positive = (n: number, seed: number): Tensor<'float32'> => {
 }
 
 /** Halves, what lies next to them, and what is beyond every range or no number. */
-const EDGES = [-128.5, -127.5, -0.5, -0, 0.5, 1.5, 2.5, 126.5, 127.5, 254.5, 255.5, 1e9, -1e9, 3e38, NaN, Infinity]
+const EDGES = [
+  -32768.5,
+  -128.5,
+  -127.5,
+  -0.5,
+  -0,
+  0.5,
+  1.5,
+  2.5,
+  126.5,
+  127.5,
+  254.5,
+  255.5,
+  65534.5,
+  65535.5,
+  1e9,
+  -1e9,
+  3e38,
+  NaN,
+  Infinity
+]
 
 function withEdges(dims: readonly number[], seed: number, scale: number): Tensor<'float32'> {
   const x = noise(dims, seed, 200 * scale)
@@ -30,16 +52,18 @@ function withEdges(dims: readonly number[], seed: number, scale: number): Tensor
 }
 
 describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an %s', region => {
-  describe.each(TYPES)('of %s', type => {
+  describe.each(Object.keys(TYPES) as CodeType[])('of %s', type => {
+    const [lowest, count] = TYPES[type]
+
     test.each([259, 1000, 20011])('are those of the reference for %i numbers and one scale', n => {
-      for (const zero of type === 'int8' ? [-128, 0, 127] : [0, 128, 255]) {
+      for (const zero of [lowest, lowest + count / 2, lowest + count - 1]) {
         const point = new Tensor(type, [zero], [])
         for (const scale of [0.25, 0.037]) {
           const inputs = [withEdges([n], 1, scale), new Tensor('float32', [scale], []), point]
-          expectEqual(['onnx', 'QuantizeLinear', 13], inputs, { region }, 0)
+          expectEqual(['onnx', 'QuantizeLinear', 21], inputs, { region }, 0)
         }
-        const inputs = [bytes(type, [n], 2), new Tensor('float32', [0.037], []), point]
-        expectEqual(['onnx', 'DequantizeLinear', 13], inputs, { region }, 0)
+        const inputs = [codes(type, [n], 2), new Tensor('float32', [0.037], []), point]
+        expectEqual(['onnx', 'DequantizeLinear', 21], inputs, { region }, 0)
       }
     })
 
@@ -51,17 +75,17 @@ describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an 
       [[2, 1, 300], 1]
     ])('are those of the reference for dims %j and scales along axis %i', (dims, axis) => {
       const size = dims.at(axis)!
-      const rest = [positive(size, 3), bytes(type, [size], 4)]
+      const rest = [positive(size, 3), codes(type, [size], 4)]
       const options = { region, attributes: { axis } }
-      expectEqual(['onnx', 'QuantizeLinear', 13], [withEdges(dims, 1, 0.05), ...rest], options, 0)
-      expectEqual(['onnx', 'DequantizeLinear', 13], [bytes(type, dims, 2), ...rest], options, 0)
+      expectEqual(['onnx', 'QuantizeLinear', 21], [withEdges(dims, 1, 0.05), ...rest], options, 0)
+      expectEqual(['onnx', 'DequantizeLinear', 21], [codes(type, dims, 2), ...rest], options, 0)
     })
   })
 
   test('have zero point 0 where there is none', () => {
     const scale = new Tensor('float32', [0.5], [])
     expectEqual(['onnx', 'QuantizeLinear', 13], [withEdges([300], 1, 0.5), scale], { region }, 0)
-    expectEqual(['onnx', 'DequantizeLinear', 13], [bytes('int8', [300], 1), scale], { region }, 0)
+    expectEqual(['onnx', 'DequantizeLinear', 13], [codes('int8', [300], 1), scale], { region }, 0)
   })
 
   test.each([
@@ -80,12 +104,12 @@ describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an 
     }
   })
 
-  test.each(TYPES)('by the range of the data are multiplied by %s as the reference does', type => {
+  test.each(['uint8', 'int8'] as const)('by the range of the data are multiplied by %s as the reference does', type => {
     const kind: Kind = ['onnx', 'DynamicQuantizeMatMul', 1, 'com.microsoft']
-    const [a, b] = [noise([2, 9, 77], 1), bytes(type, [77, 45], 2)]
+    const [a, b] = [noise([2, 9, 77], 1), codes(type, [77, 45], 2)]
     for (const rest of [
       [positive(1, 3)],
-      [positive(45, 3), bytes(type, [45], 4), noise([45], 5)],
+      [positive(45, 3), codes(type, [45], 4), noise([45], 5)],
       [positive(45, 3), undefined, noise([45], 5)]
     ]) {
       expectEqual(kind, [a, b, ...rest], { region }, 0)

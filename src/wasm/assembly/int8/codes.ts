@@ -1,10 +1,10 @@
 import { codeIn } from './code'
 
-/** Numbers quantized to bytes, or back, in lines of so many elements. */
+/** Numbers quantized to integers of 8 or 16 bits, or back, in lines of so many elements. */
 @unmanaged
 export class CodesArguments {
   x: usize
-  /** float32, and int16. */
+  /** float32, and int32. */
   scales: usize
   zeros: usize
   to: usize
@@ -14,50 +14,85 @@ export class CodesArguments {
   /** Scales: line `i` has number `i % channels`; or, by element, each element of a line has its own. */
   channels: u32
   isByElement: u32
-  isSigned: u32
+  /** 1: codes are signed; 2: they have 16 bits. */
+  type: u32
 }
 
 export function quantizeLines(args: CodesArguments, from: u32, to: u32): void {
+  if (args.type == 0) return eachLine(args, from, to, false, 0)
+  if (args.type == 1) return eachLine(args, from, to, false, 1)
+  return args.type == 2 ? eachLine(args, from, to, false, 2) : eachLine(args, from, to, false, 3)
+}
+
+export function dequantizeLines(args: CodesArguments, from: u32, to: u32): void {
+  if (args.type == 0) return eachLine(args, from, to, true, 0)
+  if (args.type == 1) return eachLine(args, from, to, true, 1)
+  return args.type == 2 ? eachLine(args, from, to, true, 2) : eachLine(args, from, to, true, 3)
+}
+
+// @ts-ignore: decorator
+@inline
+function eachLine(args: CodesArguments, from: u32, to: u32, isBack: bool, type: u32): void {
+  const shift = type >> 1
   for (; from < to; from++) {
-    const start = from * args.line
-    const n = min(args.line, args.count - start)
-    const channel = args.isByElement ? 0 : from % args.channels
+    const start: usize = from * args.line
+    const n = min(args.line, args.count - <u32>start)
+    const channel: usize = args.isByElement ? 0 : from % args.channels
     const scales = args.scales + (channel << 2)
-    const zeros = args.zeros + (channel << 1)
-    const x = args.x + ((<usize>start) << 2)
-    if (args.isByElement) quantizeSpan(x, args.to + start, n, scales, zeros, true, args.isSigned != 0)
-    else quantizeSpan(x, args.to + start, n, scales, zeros, false, args.isSigned != 0)
+    const zeros = args.zeros + (channel << 2)
+    const x = args.x + (start << (isBack ? shift : 2))
+    const y = args.to + (start << (isBack ? 2 : shift))
+    if (isBack) {
+      if (args.isByElement) dequantizeSpan(x, y, n, scales, zeros, true, type)
+      else dequantizeSpan(x, y, n, scales, zeros, false, type)
+    } else if (args.isByElement) quantizeSpan(x, y, n, scales, zeros, true, type)
+    else quantizeSpan(x, y, n, scales, zeros, false, type)
   }
 }
 
 // @ts-ignore: decorator
 @inline
-function quantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, isSigned: bool): void {
+function quantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, type: u32): void {
   let low = v128.load32_splat(s)
   let high = low
-  let zeroA = i32x4.splat(<i32>load<i16>(z))
+  let zeroA = v128.load32_splat(z)
   let zeroB = zeroA
   let i: u32 = 0
-  for (; i + 8 <= n; i += 8, x += 32, to += 8) {
+  for (; i + 8 <= n; i += 8, x += 32, to += 8 << (type >> 1)) {
     if (steps) {
       low = v128.load(s + (i << 2))
       high = v128.load(s + (i << 2), 16)
-      zeroA = v128.load16x4_s(z + (i << 1))
-      zeroB = v128.load16x4_s(z + (i << 1), 8)
+      zeroA = v128.load(z + (i << 2))
+      zeroB = v128.load(z + (i << 2), 16)
     }
-    const p = codesOf(f32x4.div(v128.load(x), low), zeroA, isSigned)
-    const q = codesOf(f32x4.div(v128.load(x, 16), high), zeroB, isSigned)
-    const words = i16x8.narrow_i32x4_s(p, q)
-    const codes = isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
-    v128.store64_lane(to, codes, 0)
+    const p = codesOf(f32x4.div(v128.load(x), low), zeroA, type)
+    const q = codesOf(f32x4.div(v128.load(x, 16), high), zeroB, type)
+    const words = type == 2 ? i16x8.narrow_i32x4_u(p, q) : i16x8.narrow_i32x4_s(p, q)
+    if (type >= 2) v128.store(to, words)
+    else v128.store64_lane(to, type == 1 ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)
   }
-  const lowest: f32 = isSigned ? -128 : 0
-  for (; i < n; i++, x += 4, to++) {
+  const lowest = <f32>lowestOf(type)
+  for (; i < n; i++, x += 4, to += 1 << (type >> 1)) {
     const at = steps ? i : 0
-    const sum = nearest<f32>(load<f32>(x) / load<f32>(s + (at << 2))) + <f32>load<i16>(z + (at << 1))
-    const code = max<f32>(lowest, min<f32>(lowest + 255, sum))
-    store<u8>(to, sum == sum ? <u8>(<i32>code) : 0)
+    const sum = nearest<f32>(load<f32>(x) / load<f32>(s + (at << 2))) + <f32>load<i32>(z + (at << 2))
+    const code = max<f32>(lowest, min<f32>(lowest + <f32>spanOf(type), sum))
+    const whole = sum == sum ? <i32>code : 0
+    if (type >= 2) store<u16>(to, <u16>whole)
+    else store<u8>(to, <u8>whole)
   }
+}
+
+// @ts-ignore: decorator
+@inline
+function lowestOf(type: u32): i32 {
+  return type == 0 || type == 2 ? 0 : type == 1 ? -128 : -32768
+}
+
+/** How far the highest code is from the lowest. */
+// @ts-ignore: decorator
+@inline
+function spanOf(type: u32): i32 {
+  return type >= 2 ? 65535 : 255
 }
 
 /** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
@@ -67,49 +102,40 @@ const MAGIC_BITS: i32 = 0x4b400000
 /** Four quotients rounded and clamped to codes, in 32 bits. What is no number has code 0, whatever the zero point. */
 // @ts-ignore: decorator
 @inline
-function codesOf(quotients: v128, zero: v128, isSigned: bool): v128 {
-  const lowest = f32x4.convert_i32x4_s(i32x4.sub(i32x4.splat(isSigned ? -128 : 0), zero))
-  const highest = f32x4.add(lowest, f32x4.splat(255))
+function codesOf(quotients: v128, zero: v128, type: u32): v128 {
+  const lowest = f32x4.convert_i32x4_s(i32x4.sub(i32x4.splat(lowestOf(type)), zero))
+  const highest = f32x4.add(lowest, f32x4.splat(<f32>spanOf(type)))
   // The bounds are integers, so it is all one whether clamping or rounding comes first.
   const clamped = f32x4.pmax(lowest, f32x4.pmin(highest, quotients))
   const rounded = i32x4.sub(f32x4.add(clamped, f32x4.splat(MAGIC)), i32x4.splat(MAGIC_BITS))
   return v128.and(i32x4.add(rounded, zero), f32x4.eq(quotients, quotients))
 }
 
-export function dequantizeLines(args: CodesArguments, from: u32, to: u32): void {
-  for (; from < to; from++) {
-    const start = from * args.line
-    const n = min(args.line, args.count - start)
-    const channel = args.isByElement ? 0 : from % args.channels
-    const scales = args.scales + (channel << 2)
-    const zeros = args.zeros + (channel << 1)
-    const target = args.to + ((<usize>start) << 2)
-    if (args.isByElement) dequantizeSpan(args.x + start, target, n, scales, zeros, true, args.isSigned != 0)
-    else dequantizeSpan(args.x + start, target, n, scales, zeros, false, args.isSigned != 0)
-  }
-}
-
 // @ts-ignore: decorator
 @inline
-function dequantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, isSigned: bool): void {
+function dequantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, type: u32): void {
   let low = v128.load32_splat(s)
   let high = low
-  let zero = v128.load16_splat(z)
+  let zeroA = v128.load32_splat(z)
+  let zeroB = zeroA
   let i: u32 = 0
-  for (; i + 8 <= n; i += 8, x += 8, to += 32) {
+  for (; i + 8 <= n; i += 8, x += 8 << (type >> 1), to += 32) {
     if (steps) {
       low = v128.load(s + (i << 2))
       high = v128.load(s + (i << 2), 16)
-      zero = v128.load(z + (i << 1))
+      zeroA = v128.load(z + (i << 2))
+      zeroB = v128.load(z + (i << 2), 16)
     }
-    const codes = i16x8.sub(isSigned ? v128.load8x8_s(x) : v128.load8x8_u(x), zero)
-    v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(codes)), low))
-    v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(codes)), high), 16)
+    const codes = type == 0 ? v128.load8x8_u(x) : type == 1 ? v128.load8x8_s(x) : v128.load(x)
+    const p = type == 2 ? i32x4.extend_low_i16x8_u(codes) : i32x4.extend_low_i16x8_s(codes)
+    const q = type == 2 ? i32x4.extend_high_i16x8_u(codes) : i32x4.extend_high_i16x8_s(codes)
+    v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(p, zeroA)), low))
+    v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(q, zeroB)), high), 16)
   }
-  for (; i < n; i++, x++, to += 4) {
+  for (; i < n; i++, x += 1 << (type >> 1), to += 4) {
     const at = steps ? i : 0
-    const code = codeIn(x, isSigned)
-    store<f32>(to, <f32>(code - <i32>load<i16>(z + (at << 1))) * load<f32>(s + (at << 2)))
+    const code = type < 2 ? codeIn(x, type == 1) : type == 2 ? <i32>load<u16>(x) : <i32>load<i16>(x)
+    store<f32>(to, <f32>(code - load<i32>(z + (at << 2))) * load<f32>(s + (at << 2)))
   }
 }
 
@@ -186,7 +212,7 @@ export function quantizeByRange(args: DynamicCodesArguments, scratch: usize): bo
   const zero = <u32>nearest<f32>(max<f32>(0, min<f32>(255, -low / scale)))
   store<f32>(args.scale, scale)
   store<u8>(args.zero, <u8>zero)
-  store<u16>(scratch, <u16>zero)
-  quantizeSpan(args.x, args.to, args.count, args.scale, scratch, false, false)
+  store<u32>(scratch, zero)
+  quantizeSpan(args.x, args.to, args.count, args.scale, scratch, false, 0)
   return false
 }
