@@ -163,8 +163,18 @@ export function planGraph(result: Propagation, wanted: readonly ValueId[], optio
   return plan
 }
 
-function plannedGraph(result: Propagation, wanted: readonly ValueId[], { options, missing }: Planning): PlanGraph {
+/** @param outer the graph around a body, whose constants are constants in the body, too */
+function plannedGraph(
+  result: Propagation,
+  wanted: readonly ValueId[],
+  { options, missing }: Planning,
+  outer?: PlanGraph
+): PlanGraph {
   const graph = new PlanGraph(result, wanted, options)
+  for (const id of result.bound.captures) {
+    const constant = outer?.constantOf(id)
+    if (constant) graph.constants.set(id, constant)
+  }
   const done = new Set<string>()
   runPasses(graph, SELECTING, done)
   refuseFindings(graph)
@@ -179,7 +189,7 @@ function bodyPlans(graph: PlanGraph, planning: Planning, depth: number): BodyPla
   const plans = new Map<BoundGraph, Omit<BodyPlan, 'captures'>>()
   for (const { call } of graph.calls)
     for (const body of call.bodies.values())
-      plans.set(body, { plan: planBody(body, graph.bodies.get(body), planning, depth + 1), depth })
+      plans.set(body, { plan: planBody(body, graph, planning, depth + 1), depth })
   return plans
 }
 
@@ -187,15 +197,11 @@ function bodyPlans(graph: PlanGraph, planning: Planning, depth: number): BodyPla
  * A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is
  * folded.
  */
-function planBody(
-  bound: BoundGraph,
-  result: Propagation | undefined,
-  planning: Planning,
-  depth: number
-): BodyPlan['plan'] {
+function planBody(bound: BoundGraph, outer: PlanGraph, planning: Planning, depth: number): BodyPlan['plan'] {
+  const result = outer.bodies.get(bound)
   const wanted = bound.graph.outputs.map(output => output.value)
   if (result) {
-    const graph = plannedGraph(result, wanted, planning)
+    const graph = plannedGraph(result, wanted, planning, outer)
     const plan = lower(graph, bodyPlans(graph, planning, depth), true)
     return () => plan
   }

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { differenceBetween, opsOf, planOf } from './plan.ts'
+
+/** x times weights and a list, twice, where the initializers are those of the main graph, as exporters write them. */
+const parts = (isGiven: boolean): ModelParts => ({
+  inputs: [port('x', 'float', [1, 2]), ...(isGiven ? [port('w', 'float', [2, 2])] : [])],
+  outputs: [port('y', 'float', [1, 2])],
+  initializers: [int64s('twice', [], [2]), int64s('at', [1], [0]), floats('w', [2, 2], [1, -2, 3, 4])],
+  nodes: [
+    node('Loop', ['twice', '', 'x'], ['y'], {
+      body: {
+        graph: {
+          inputs: [port('i', 'int64', []), port('go', 'bool', []), port('last', 'float', [1, 2])],
+          outputs: [port('goes on', 'bool', []), port('next', 'float', [1, 2])],
+          nodes: [
+            node('Identity', ['go'], ['goes on']),
+            node('MatMul', ['last', 'w'], ['product']),
+            // The first row of the weights, which is known before a run where they are.
+            node('Gather', ['w', 'at'], ['row']),
+            node('Add', ['product', 'row'], ['next'])
+          ]
+        }
+      }
+    })
+  ]
+})
+
+test('what is constant in the graph around a body is constant in it, too', async () => {
+  const { steps } = await planOf(parts(false))
+  const [{ plan }] = steps[0].bodies.values()
+  const product = plan().steps.find(({ nodes }) => nodes.some(({ type }) => type === 'MatMul'))
+  expect(opsOf(plan())).toEqual(['FusedMatMul'])
+  expect(product?.constants).toContain(1)
+  expect(await differenceBetween(parts(false), { x: [1, 2] })).toBeLessThan(1e-6)
+})
+
+test('a default is none, since a caller may give another value', async () => {
+  const { steps } = await planOf(parts(true))
+  const [{ plan }] = steps[0].bodies.values()
+  expect(opsOf(plan())).toEqual(['Gather', 'FusedMatMul'])
+  expect(plan().steps[1].constants).toEqual([])
+  expect(await differenceBetween(parts(true), { x: [1, 2], w: [2, 2] })).toBeLessThan(1e-6)
+})
