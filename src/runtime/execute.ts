@@ -171,6 +171,7 @@ class Frame {
 }
 
 const isConstant = (held: Value | Constant): held is Constant => 'read' in held
+const unreadAtHand = (held: Slot) => (held && isConstant(held) && !held.raw?.source.remote ? held : undefined)
 
 const NOTHING: readonly Value[] = []
 
@@ -307,9 +308,7 @@ class ActiveStep implements CallEnvironment {
     const { weights, budget } = frame.run
     const operands = step.call.operands.filter(({ index }) => step.constants.includes(index))
     const constants = new Map(operands.map(({ name, index }) => [name, frame.plan.initial[step.inputs[index]]!]))
-    const entry = yield* weights.packs.entryFor({ pack, parameters, constants }, budget, constant =>
-      weights.read(constant, budget)
-    )
+    const entry = yield* weights.packs.entryFor({ pack, parameters, constants }, budget, weights)
     const unread = new Map<number, Constant>()
     for (const { name, index } of operands) {
       const constant = constants.get(name)!
@@ -321,13 +320,14 @@ class ActiveStep implements CallEnvironment {
     this.packed = entry.packed
   }
 
-  /** A constant that is left in its file, since its packed form stands for it. */
+  /** A constant that is left in its file: its packed form stands for it, or may do so, as the first run will tell. */
   private unread(position: number): Value | undefined {
-    const { packs } = this.step.memo
-    if (packs?.entry.packed === undefined) return undefined
-    const constant = packs.unread.get(position)
-    const { weights, budget } = this.frame.run
-    return constant && unreadTensor(constant, () => weights.read(constant, budget))
+    const { packs, kept } = this.step.memo
+    const { slots, run } = this.frame
+    const mayBePacked = !packs && !kept && this.step.constants.includes(position)
+    const unpacked = mayBePacked ? unreadAtHand(slots[this.step.inputs[position]]) : undefined
+    const constant = packs?.entry.packed ? packs.unread.get(position) : unpacked
+    return constant && unreadTensor(constant, () => run.weights.read(constant, run.budget))
   }
 
   wanted(index: number): boolean {

@@ -24,6 +24,13 @@ export interface PackEntry extends PackRequest {
   tensors: Tensor[]
 }
 
+/** Gives the elements of constants. */
+export interface ConstantReader {
+  read(constant: Constant, budget: Budget): Tensor
+  /** As {@link PackContext.takeOver}. */
+  readApart(constant: Constant): Tensor | undefined
+}
+
 /** Packed constants of a session. Steps and plans that ask for the same share it. */
 export class Packs {
   /** Bytes held. */
@@ -39,10 +46,9 @@ export class Packs {
 
   /**
    * What `pack` makes of some constants, made once. Where the budget has no room there is no packed form, for good.
-   * @param read gives the elements of a constant
    * @throws NodewiseError what `pack` throws but `limit-exceeded`
    */
-  *entryFor(request: PackRequest, budget: Budget, read: (constant: Constant) => Tensor): Paced<PackEntry> {
+  *entryFor(request: PackRequest, budget: Budget, reader: ConstantReader): Paced<PackEntry> {
     const [first] = request.constants.values()
     const others = this.entries.get(first) ?? []
     this.entries.set(first, others)
@@ -50,12 +56,12 @@ export class Packs {
     if (known) {
       // Another run packs just now.
       while (!known.isReady && others.includes(known)) yield
-      return known.isReady ? known : yield* this.entryFor(request, budget, read)
+      return known.isReady ? known : yield* this.entryFor(request, budget, reader)
     }
     const entry: PackEntry = { ...request, packed: undefined, read: new Set(), isReady: false, tensors: [] }
     others.push(entry)
     try {
-      entry.packed = yield* this.make(entry, budget, read)
+      entry.packed = yield* this.make(entry, budget, reader)
       entry.isReady = true
       return entry
     } finally {
@@ -80,7 +86,7 @@ export class Packs {
     this.entries.clear()
   }
 
-  private *make(entry: PackEntry, budget: Budget, read: (constant: Constant) => Tensor): Paced<Packed | undefined> {
+  private *make(entry: PackEntry, budget: Budget, reader: ConstantReader): Paced<Packed | undefined> {
     const context: PackContext = {
       allocate: (type, dims) => {
         this.count(entry, undefined, memoryBytes(type, elementCount(dims)), budget)
@@ -88,10 +94,24 @@ export class Packs {
         entry.tensors.push(tensor)
         if (liesOnHeap(tensor.data)) this.blocks.keep(tensor.data)
         return tensor
+      },
+      takeOver: (name, type) => {
+        const constant = entry.constants.get(name)
+        if (!constant || !('read' in constant) || constant.type !== type) return undefined
+        budget.require(bytesOf(constant), () => 'a packed constant')
+        const tensor = reader.readApart(constant)
+        if (tensor === undefined) return undefined
+        entry.read.add(name)
+        this.count(entry, tensor, bytesOf(constant), budget)
+        return tensor
       }
     }
     try {
-      const made = entry.pack(constantsOf(entry, read), entry.parameters, context)
+      const made = entry.pack(
+        constantsOf(entry, constant => reader.read(constant, budget)),
+        entry.parameters,
+        context
+      )
       const packed = made && isPaced(made) ? yield* made : made
       for (const tensor of Object.values(packed ?? {}))
         if (!entry.tensors.includes(tensor)) this.count(entry, tensor, bytesOf(tensor), budget)
@@ -121,7 +141,7 @@ export class Packs {
   }
 }
 
-const bytesOf = ({ type, dims }: Tensor): number => memoryBytes(type, elementCount(dims))
+const bytesOf = ({ type, dims }: Pick<Tensor, 'type' | 'dims'>): number => memoryBytes(type, elementCount(dims))
 
 const isPaced = (made: Packed | Paced<Packed | undefined>): made is Paced<Packed | undefined> => Symbol.iterator in made
 

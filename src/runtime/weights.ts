@@ -74,6 +74,20 @@ export class Weights implements CommonMemory {
   }
 
   /**
+   * A constant in memory of its own, which whoever asked for it holds alone; undefined where it is held already, and
+   * where it does not lie in a file as it does in memory.
+   * @throws NodewiseError what reading throws, with the constant's place
+   */
+  readApart(constant: Constant): Tensor | undefined {
+    if (this.whole.has(constant) || constant.raw?.source.remote) return undefined
+    try {
+      return this.readOntoHeap(constant)
+    } catch (error) {
+      throw error instanceof NodewiseError ? error.at(constant.place) : error
+    }
+  }
+
+  /**
    * Reads constants whose bytes come asynchronously, and then holds them.
    * @throws NodewiseError (as a rejection) as {@link read}; `aborted`
    */

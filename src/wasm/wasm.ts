@@ -100,6 +100,8 @@ export interface Compute extends JobRunner {
     from: number,
     end: number
   ): void
+  /** Puts the words of groups of four rows beside each other, in place; see assembly/coded/nibble-order.ts. */
+  interleaveRows(list: number, words: number, groups: number, isCoded: boolean, spare: number): void
   /** Packs panels `from … end-1` of a matrix of bytes; see assembly/int8/panels.ts. */
   packBytePanels(
     b: number,

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { defineOp, InferenceSession, shapes, Tensor, type Value } from '../../src/index.ts'
-import { floats, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const DOMAIN = 'my.domain'
 const SIZE = 4096
 let packings = 0
 let plainRuns = 0
-let way: 'at once' | 'in pieces' | 'own memory' | 'too large' | 'nothing' | 'failing' = 'at once'
+let way: 'at once' | 'in pieces' | 'own memory' | 'taken over' | 'too large' | 'nothing' | 'failing' = 'at once'
+let takenOver = 0
 let onPiece = (): void => undefined
 
 /** `x + reversed(w)`; packing reverses w. */
@@ -17,6 +18,12 @@ const addReversed = defineOp({
   shape: ({ x }) => [shapes.tensorFact(x.type, x.shape)],
   pack(constants, _, context) {
     packings++
+    const taken = way === 'taken over' ? context.takeOver?.('w', 'float32') : undefined
+    if (taken) {
+      takenOver++
+      ;(taken.data as Float32Array).reverse()
+      return { reversed: taken }
+    }
     const { w } = constants
     if (w === undefined || way === 'nothing') return undefined
     if (way === 'failing') throw new Error('cannot pack')
@@ -53,7 +60,10 @@ const model = (nodes: readonly object[], parts: Partial<ModelParts> = {}): Uint8
     domains: [DOMAIN],
     inputs: [port('x', 'float', [SIZE])],
     outputs: [port('y', 'float', [SIZE])],
-    initializers: [floats('w', [SIZE], weights)],
+    // As bytes, as they lie in memory.
+    initializers: [
+      { name: 'w', dims: [SIZE], dataType: 1, rawData: new Uint8Array(Float32Array.from(weights).buffer) }
+    ],
     nodes,
     ...parts
   })
@@ -66,6 +76,7 @@ const create = (source: Uint8Array, maxMemory?: number): Promise<InferenceSessio
 beforeEach(() => {
   packings = 0
   plainRuns = 0
+  takenOver = 0
   way = 'at once'
   onPiece = () => undefined
 })
@@ -79,12 +90,31 @@ describe('packed constants', () => {
     expect([packings, plainRuns]).toEqual([1, 0])
   })
 
-  test.each(['in pieces', 'own memory'] as const)('may be made %s', async how => {
+  test.each(['in pieces', 'own memory', 'taken over'] as const)('may be made %s', async how => {
     way = how
     const session = await create(model([own(['x', 'w'], 'y')]))
     const results = await Promise.all([session.run({ x }), session.run({ x })])
     for (const { y } of results) expect(numbers(y)).toEqual(expected)
     expect([packings, plainRuns]).toEqual([1, 0])
+  })
+
+  test.each([
+    ['before', [node('Add', ['x', 'w'], ['a']), own(['a', 'w'], 'y')], 0],
+    ['behind', [own(['x', 'w'], 'a'), node('Add', ['a', 'w'], ['y'])], 1]
+  ] as const)('leave others the constant as it is, read %s them', async (_, nodes, count) => {
+    way = 'taken over'
+    const session = await create(model(nodes))
+    const sums = new Array<number>(SIZE).fill(SIZE)
+    for (let i = 0; i < 2; i++) expect(numbers((await session.run({ x })).y)).toEqual(sums)
+    expect([packings, takenOver]).toEqual([1, count])
+  })
+
+  test('are the constant itself where it is taken over: there is no copy of it', async () => {
+    way = 'taken over'
+    // w and y fit, and nothing else.
+    const session = await create(model([own(['x', 'w'], 'y')]), 2 * 4 * SIZE)
+    for (let i = 0; i < 2; i++) expect(numbers((await session.run({ x })).y)).toEqual(expected)
+    expect([packings, plainRuns, takenOver]).toEqual([1, 0, 1])
   })
 
   test('are shared by calls that pack the same', async () => {

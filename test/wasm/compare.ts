@@ -88,7 +88,10 @@ export function runAccelerated(
     pack(pack: Pack, parameters: Readonly<Record<string, unknown>>): undefined {
       const operands = Object.fromEntries(Object.entries(constants).map(([name, at]) => [name, given[at] as Tensor]))
       if (Object.keys(operands).length === 0) return undefined
-      const made = pack(operands, parameters, { allocate: (type, dims) => onHeap(spoiled(type, dims, 0, false)) })
+      const made = pack(operands, parameters, {
+        allocate: (type, dims) => onHeap(spoiled(type, dims, 0, false)),
+        takeOver: (name, type) => (operands[name].type === type ? onHeap(operands[name]) : undefined)
+      })
       packed = made && Symbol.iterator in made ? finish(made as Generator<unknown, Packed | undefined>) : made
       return undefined
     },

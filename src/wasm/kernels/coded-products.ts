@@ -4,9 +4,12 @@ import { type CompressedParams, valuesOf } from '../../op-kit/compressed.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { remembered } from '../remembered.ts'
 import { arrayOf, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
 import { isFloat8 } from './coded-floats.ts'
-import { bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
+import { arePackable, bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
+import { packingOf } from './nibble-packing.ts'
 
 interface NBitsParams {
   readonly k: number
@@ -87,17 +90,22 @@ function codedSelection(
   names: { readonly weights: string; readonly scales: string; readonly table?: Float32Array }
 ): Selection | undefined {
   if (!isServed(found, scales.type)) return undefined
+  const kept = remembered<JobTemplate>()
+  const pack = arePackable(found) ? packingOf[found.zeros.kind] : undefined
   return {
-    kernel: jobKernel(op, (given: TensorOperands) =>
-      bindCoded(found, {
+    kernel: jobKernel(op, (given: TensorOperands, packed) => {
+      const weights = packed ?? given
+      const arrays = {
         a: arrayOf(given.a!),
-        codes: arrayOf(given[names.weights]!),
-        scales: given[names.scales]!,
-        zeros: given.zeros && arrayOf(given.zeros),
+        codes: arrayOf(weights[names.weights]!),
+        scales: weights[names.scales]!,
+        zeros: weights.zeros && arrayOf(weights.zeros),
         bias: given.bias && arrayOf(given.bias),
         ...(names.table && { table: names.table })
-      })
-    ),
+      }
+      return bindCoded(found, arrays, packed !== undefined, kept)
+    }),
+    ...(pack && { pack }),
     looksAt: []
   }
 }

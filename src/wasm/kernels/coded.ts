@@ -2,6 +2,7 @@ import { codeBytes } from '../../kernels/quantized/packed.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import type { Remembered } from '../remembered.ts'
 import { arrayOf, type BoundJob, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
 import { type Float8, floatPlanes, mantissaOf } from './coded-floats.ts'
@@ -10,9 +11,12 @@ import { type Float8, floatPlanes, mantissaOf } from './coded-floats.ts'
 const MIN_MULTIPLICATIONS = 1 << 9
 /** Most rows of a block of C: with a depth of 256 they stay in the second cache. */
 const MAX_BLOCK_ROWS = 256
-/** The same where A is rounded, and panels of a tile at least: each tile rounds its rows anew. */
+/** The same where A is rounded: a thread keeps them for all panels. */
 const MAX_ROUNDED_ROWS = 32
-const MIN_ROUNDED_PANELS = 64
+/** Most panels of a tile. */
+const MAX_TILE = 64
+/** Panels that packed rows are multiplied with at once: four streams of four columns. */
+const STREAMED = 2
 /** Most rows that are multiplied one by one; FEW of ../assembly/coded/product.ts. */
 const FEW_ROWS = 4
 /** Bytes of a chunk of codes, which one load reads. */
@@ -50,7 +54,7 @@ export interface CodedProduct {
     | { readonly kind: 'one'; readonly zero: number }
 }
 
-/** The arrays of a product; what is left out the kernel does not read. */
+/** The arrays of a product; what is left out the kernel does not read. Codes, scales and zeros may be packed. */
 export interface CodedArrays {
   readonly a: NumericArray
   readonly codes: NumericArray
@@ -78,28 +82,39 @@ export function isServed({ m, n, k, bits, rowBytes, blockSize, zeros }: CodedPro
   )
 }
 
-/** The job of a product. The arguments are those of CodedArguments in ../assembly/coded/arguments.ts. */
-export function bindCoded(found: CodedProduct, arrays: CodedArrays): BoundJob {
+/**
+ * The job of a product. The arguments are those of CodedArguments in ../assembly/coded/arguments.ts.
+ * @param isPacked whether the weights are in the order of nibble-packing.ts
+ * @param kept keeps the template of the last call
+ */
+export function bindCoded(
+  found: CodedProduct,
+  arrays: CodedArrays,
+  isPacked = false,
+  kept?: Remembered<JobTemplate>
+): BoundJob {
   const { a, codes, scales, zeros, bias, table } = arrays
   // What the kernel does not read must be some array.
   const values = found.floats ? floatPlanes(found.floats) : table
   const inputs = [a, codes, arrayOf(scales), zeros ?? a, bias ?? a, values ?? a]
-  return { template: templateOf(found, SCALE_TYPES.indexOf(scales.type), bias !== undefined), inputs }
+  const scaleKind = SCALE_TYPES.indexOf(scales.type)
+  const hasBias = bias !== undefined
+  const make = (): JobTemplate => templateOf(found, scaleKind, hasBias, isPacked)
+  return { template: kept ? kept([scaleKind, Number(hasBias), Number(isPacked)], make) : make(), inputs }
 }
 
-function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): JobTemplate {
-  const { m, n, k, bits, hasTable, floats, isHighFirst, isSigned, rowBytes, mayRound, blockSize, zeros } = found
-  const isRounded =
-    mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK && (m <= FEW_ROWS || fitRounded(found))
-  const areMany = isRounded && m > FEW_ROWS
-  const rows = Math.min(m, areMany ? MAX_ROUNDED_ROWS : MAX_BLOCK_ROWS)
-  const tile = tileOfFlops(2 * rows * k * PANEL, 64)
+function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean, isPacked: boolean): JobTemplate {
+  const { m, n, k, bits, hasTable, floats, isHighFirst, isSigned, rowBytes, blockSize, zeros } = found
+  const isRounded = isPacked || (bits !== 4 && m <= FEW_ROWS && mayBeRounded(found))
+  const rows = Math.min(m, isPacked && m > FEW_ROWS ? MAX_ROUNDED_ROWS : MAX_BLOCK_ROWS)
+  const tile = tileOfFlops(2 * rows * k * PANEL, MAX_TILE)
   const sign = hasTable || floats || !isSigned ? 0 : 2 ** (bits - 1)
   return {
     kernel: 'coded',
     blocks: Math.ceil(m / rows) * Math.ceil(n / PANEL),
     blockBytes: rows * PANEL * 4,
-    tile: areMany ? Math.max(tile, MIN_ROUNDED_PANELS) : tile,
+    tile: isPacked ? Math.ceil(tile / STREAMED) * STREAMED : tile,
+    ...(isPacked && m <= FEW_ROWS && { together: STREAMED }),
     work: Math.max(workOfFlops(2 * m * n * k), WORK_OF_WEIGHT * n * k),
     inputs: staged(6),
     outputStaging: 'whole',
@@ -128,9 +143,15 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean): J
   }
 }
 
-/** Whether four rounded rows of A, their blocks and a panel fit into scratch memory: see nibble-panels.ts there. */
-const fitRounded = ({ k, blockSize }: CodedProduct): boolean =>
-  8 * (k + 32) + 48 * Math.ceil(k / blockSize) + 8192 <= SCRATCH_BYTES
+const mayBeRounded = ({ mayRound, hasTable, floats, blockSize }: CodedProduct): boolean =>
+  mayRound === true && !hasTable && !floats && blockSize <= MAX_ROUNDED_BLOCK
+
+/** Whether rows of A are rounded once the weights are packed, and four of them have room in scratch memory. */
+export const arePackable = (found: CodedProduct): boolean =>
+  found.bits === 4 &&
+  mayBeRounded(found) &&
+  isChunked(found) &&
+  8 * (found.k + CHUNK) + 64 * Math.ceil(found.k / found.blockSize) + 8192 <= SCRATCH_BYTES
 
 /** Whether chunks of 16 bytes are whole: none belongs to two blocks, and none passes the end of a row. */
 function isChunked({ k, bits, rowBytes, blockSize }: CodedProduct): boolean {

@@ -105,6 +105,12 @@ function rounded(a: Tensor, k: number, blockSize: number): { numbers: Tensor; st
   return { numbers: new Tensor('float32', numbers, a.dims), steps }
 }
 
+/** Input positions of what is packed; rows of A are rounded by codes of 4 bits only where these are. */
+const constantsOf = (inputs: readonly (Tensor | undefined)[]): Record<string, number> => ({
+  ...{ b: 1, scales: 2 },
+  ...(inputs[3] && { zeros: 3 })
+})
+
 describe('accuracy_level 4', () => {
   const shape = { m: 3, n: 37, k: 450, hasBias: true } as const
 
@@ -120,12 +126,16 @@ describe('accuracy_level 4', () => {
     { ...shape, m: 1, k: 670, bits: 4, blockSize: 32, zeros: 'codes' },
     { ...shape, m: 2, k: 670, bits: 4, blockSize: 32, zeros: 'numbers' },
     { ...shape, m: 7, k: 670, bits: 4, blockSize: 32, zeros: 'codes' },
+    { ...shape, m: 9, k: 670, bits: 4, blockSize: 64, zeros: 'numbers' },
+    { ...shape, m: 5, k: 700, bits: 4, blockSize: 512, zeros: 'numbers' },
     { ...shape, m: 5, k: 700, bits: 4, blockSize: 512, zeros: 'codes' },
-    { ...shape, m: 6, k: 65, bits: 4, blockSize: 32, zeros: 'none' }
+    { ...shape, m: 6, k: 65, bits: 4, blockSize: 32, zeros: 'none' },
+    { ...shape, n: 92, bits: 4, blockSize: 64, zeros: 'codes' },
+    { ...shape, n: 92, m: 9, bits: 4, blockSize: 32, zeros: 'numbers' }
   ] as const)('rounds rows of A to integers of 8 bits, block by block: %j', product => {
     const { inputs, attributes } = nbits(product)
     const options = { attributes: { ...attributes, accuracy_level: 4 } }
-    const [found] = runAccelerated(NBITS, inputs, options) as Tensor[]
+    const [found] = runAccelerated(NBITS, inputs, { ...options, constants: constantsOf(inputs) }) as Tensor[]
     const { numbers, steps } = rounded(inputs[0]!, product.k, product.blockSize)
     const [same] = runOp(NBITS, [numbers, ...inputs.slice(1)], options) as Tensor[]
     expect(differenceOf(found, same)).toBeLessThan(ROUNDING)
@@ -145,10 +155,14 @@ describe('accuracy_level 4', () => {
 
   test.each([
     { bits: 8, zeros: 'codes' },
-    { bits: 2, zeros: 'none' },
-    { bits: 4, zeros: 'numbers' }
+    { bits: 2, zeros: 'none' }
   ] as const)('rounds nothing where there are many rows of codes like %j', product => {
     const { inputs, attributes } = nbits({ ...shape, ...product, m: 9, blockSize: 64 })
+    expectEqual(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }, ROUNDING)
+  })
+
+  test.each([1, 9])('rounds nothing where codes of 4 bits are no constants, and are not packed, of %i rows', m => {
+    const { inputs, attributes } = nbits({ ...shape, m, bits: 4, blockSize: 32, zeros: 'codes' })
     expectEqual(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }, ROUNDING)
   })
 
@@ -157,7 +171,7 @@ describe('accuracy_level 4', () => {
     const product = { m, n, k, bits: 4, blockSize: 32, zeros: 'none', hasBias: false } as const
     const { inputs, attributes } = nbits(product)
     const options = { attributes: { ...attributes, accuracy_level: 4 } }
-    const [found] = runAccelerated(NBITS, inputs, options) as Tensor[]
+    const [found] = runAccelerated(NBITS, inputs, { ...options, constants: constantsOf(inputs) }) as Tensor[]
     const [exact] = runOp(NBITS, inputs, options) as Tensor[]
     expect(differenceOf(found, exact)).toBeLessThan(1e-4)
   })
@@ -185,7 +199,8 @@ describe('accuracy_level 4', () => {
     )
     const ones = new Tensor('float32', new Float32Array((n * k) / blockSize).fill(1), inputs[2]!.dims)
     const options = { attributes: { ...attributes, accuracy_level: 4 } }
-    const [y] = runAccelerated(NBITS, [a, codes, ones], options) as Tensor[]
+    const constants = { b: 1, scales: 2 }
+    const [y] = runAccelerated(NBITS, [a, codes, ones], { ...options, constants }) as Tensor[]
     const [expected] = runOp(NBITS, [a, codes, ones], options) as Tensor[]
     expect([...y.data]).toEqual([...expected.data])
   })
@@ -195,19 +210,21 @@ describe('accuracy_level 4', () => {
     const a = inputs[0]!.data as Float32Array
     a.fill(0, 0, shape.k)
     a[shape.k + 70] = NaN
-    const [y] = runAccelerated(NBITS, inputs, { attributes: { ...attributes, accuracy_level: 4 } }) as Tensor[]
+    const options = { attributes: { ...attributes, accuracy_level: 4 }, constants: constantsOf(inputs) }
+    const [y] = runAccelerated(NBITS, inputs, options) as Tensor[]
     const values = [...(y.data as Float32Array)]
     expect(values.slice(0, shape.n).every(value => value === 0)).toBe(true)
     expect(values.slice(shape.n, 2 * shape.n).every(Number.isNaN)).toBe(true)
   })
 })
 
-test('several threads compute what one computes', () => {
+test.each([0, 4])('several threads compute what one computes, accuracy_level %i', accuracy_level => {
   for (const m of [1, 40]) {
     const product = { m, n: 3000, k: 512, bits: 4, blockSize: 32, zeros: 'codes', hasBias: true } as const
     const { inputs, attributes } = nbits(product)
-    const [one] = runAccelerated(NBITS, inputs, { attributes }) as Tensor[]
-    const [two] = runAccelerated(NBITS, inputs, { attributes, threads: 2 }) as Tensor[]
+    const options = { attributes: { ...attributes, accuracy_level }, constants: constantsOf(inputs) }
+    const [one] = runAccelerated(NBITS, inputs, options) as Tensor[]
+    const [two] = runAccelerated(NBITS, inputs, { ...options, threads: 2 }) as Tensor[]
     expect([...two.data]).toEqual([...one.data])
   }
 })

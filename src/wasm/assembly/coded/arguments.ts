@@ -35,7 +35,7 @@ export class CodedArguments {
   blocks: u32
   /** What scales are: see {@link FLOAT32}. */
   scaleKind: u32
-  /** Zero points: 0: `zero` for all; 1: codes; 2: numbers. */
+  /** What zero points are: see {@link ONE}. */
   zeroKind: u32
   zero: u32
   /** Bits from row to row of the zero points. */
@@ -43,7 +43,10 @@ export class CodedArguments {
   hasBias: u32
   /** Whether rows are whole chunks of 16 bytes, and no chunk belongs to two blocks. */
   isChunked: u32
-  /** Whether rows of A may be rounded to integers of 8 bits, by blocks; only unsigned integers, scales in float32. */
+  /**
+   * Whether rows of A are rounded to integers of 8 bits, by blocks; only by unsigned integers, scales in float32. Those of
+   * 4 bits are packed then, as well as scales and zero points: see nibble-order.ts.
+   */
   isWhole: u32
 }
 
@@ -52,6 +55,11 @@ export const INTEGERS: u32 = 0
 export const NAMES: u32 = 1
 export const FLOATS3: u32 = 2
 export const FLOATS2: u32 = 3
+
+/** Kinds of zero points: `zero` for all, codes, numbers. */
+export const ONE: u32 = 0
+export const CODES: u32 = 1
+export const NUMBERS: u32 = 2
 
 /** Types of floats: float32, float16 and bfloat16. */
 export const FLOAT32: u32 = 0

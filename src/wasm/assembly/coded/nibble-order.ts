@@ -1,18 +1,23 @@
-import { splat, sumOfInts } from '../f32/simd'
+import { fma, splat, sumOfInts } from '../f32/simd'
 import { storeTransposed } from '../transpose4'
-import { CodedArguments } from './arguments'
+import { CodedArguments, ONE } from './arguments'
 
 /**
- * The order in which products with codes of 4 bits read a row of A, rounded to integers of 8 bits block by block. A
- * chunk of 16 bytes of codes is taken as eight numbers of 16 bits, each of which holds four codes: to shift it makes
- * numbers that need be neither widened nor masked, since A makes up for the codes above. So of 32 elements of A every
- * fourth comes first, then those behind them. Codes are unsigned and keep their zero point: what it takes off is known
- * beforehand, and a sum begins with it. Sums of a block are exact.
+ * Products with codes of 4 bits and rows of A that are rounded to integers of 8 bits, block by block. The weights are
+ * packed: words of four rows, eight codes each, lie beside each other, so that a vector has eight codes of each of four
+ * columns of C, and what a block adds to these is scaled at once. Scales lie in fours, too, zero points as well: codes in
+ * bytes, numbers as they are.
+ *
+ * A half of a word has four codes. To shift it makes numbers that need be neither widened nor masked, since A makes up
+ * for the codes above. The uppermost code of each half lacks 8, so that the half is the number as a signed one; what
+ * codes and zero points lack and add is known beforehand, and a sum begins with it. Sums of a block are exact.
  *
  * Relaxed SIMD multiplies 16 bytes at once. The second of them have 7 bits at most, and two products with them stay
- * within 16 bits, so that all engines give the same. A is then in bytes: of 32 elements the even ones, then the others.
+ * within 16 bits, so that all engines give the same. Codes lack nothing there, and A is in bytes.
  */
 
+/** Rows of the weights whose words lie beside each other. */
+export const TOGETHER: u32 = 4
 /** Elements of a chunk, and its bytes in the rows of the weights. */
 export const CHUNK: u32 = 32
 export const CODED: usize = 16
@@ -24,82 +29,81 @@ export function orderedBytes(count: usize): usize {
   return ASC_FEATURE_RELAXED_SIMD ? count : count << 1
 }
 
-/** Elements of A with those of the last chunk. */
+/** Chunks of a row. */
 // @ts-ignore: decorator
 @inline
-function paddedOf(args: CodedArguments): usize {
-  return (<usize>args.k + CHUNK - 1) & ~(<usize>(CHUNK - 1))
+export function chunksOf(args: CodedArguments): u32 {
+  return (args.k + CHUNK - 1) / CHUNK
 }
 
 /**
- * In front of the chunks of a block: what the zero point takes off, or -1 times the sum of A where each row has a zero
- * point of its own; the unit of its integers; and the sum of A as numbers. One pointer leads to all that is read of A:
- * a loop with more of them than there are registers takes half as long again.
+ * What is known of a block of A, as words: what its sums begin with, where all zero points are one; the unit of its
+ * integers; -1 times their sum, and what codes lack times those, for zero points that differ.
  */
-export const HEAD: usize = 16
-export const UNIT: usize = 4
-export const SUM: usize = 8
+export const UNIT: usize = 1
+export const MINUS_SUM: usize = 2
+export const LACKING: usize = 3
+export const WORDS: usize = 4
 
-/** Bytes of a block with its head. */
+/**
+ * Bytes of what is known of a block in front of its chunks: one pointer leads to all that is read of A, since a loop
+ * with more of them than there are registers takes half as long again.
+ */
+export const HEAD: usize = WORDS << 2
+
+/** Bytes of a row of A in order. */
 // @ts-ignore: decorator
 @inline
-export function blockBytes(args: CodedArguments): usize {
-  return HEAD + orderedBytes(args.blockSize)
+export function rowBytes(args: CodedArguments): usize {
+  return <usize>args.blocks * HEAD + orderedBytes(<usize>chunksOf(args) * CHUNK)
 }
 
-/** The end of A, where the last block may be short. */
+/**
+ * Rounds a row of A and writes it in the order of the codes, 0 beyond its end: groups of 4 bytes, `apart` bytes from one
+ * to the next, of which a group belongs to the codes of a word that the same shift brings down.
+ * @param apart 4: what is known of a block lies in front of it; else, `apart` bytes from word to word, at `known`
+ * @param spare memory for a chunk
+ */
 // @ts-ignore: decorator
 @inline
-export function endOf(args: CodedArguments, scratch: usize): usize {
-  return scratch + <usize>args.blocks * HEAD + orderedBytes(paddedOf(args))
-}
-
-/** Behind A four integers for each block, then as many floats, then the units of all blocks. */
-// @ts-ignore: decorator
-@inline
-export function factorsAt(args: CodedArguments, scratch: usize): usize {
-  return endOf(args, scratch) + ((<usize>args.blocks + 1) << 4)
-}
-
-// @ts-ignore: decorator
-@inline
-export function unitsAt(args: CodedArguments, scratch: usize): usize {
-  return factorsAt(args, scratch) + ((<usize>args.blocks) << 4)
-}
-
-/** Rounds a row of A and writes it in the order of the chunks, 0 beyond its end. */
-export function orderNibbles(args: CodedArguments, a: usize, scratch: usize): void {
-  const isShort = args.blockSize == CHUNK
-  let units = unitsAt(args, scratch)
-  const last = units + ((<usize>args.blocks) << 2)
-  const zero = args.zeroKind == 1 ? 1 : args.zero
-  for (let from: u32 = 0, to = scratch; from < args.k;) {
+export function orderRow(apart: usize, args: CodedArguments, a: usize, to: usize, known: usize, spare: usize): void {
+  const zero = args.zeroKind == ONE ? args.zero : 0
+  for (let from: u32 = 0; from < args.k;) {
+    if (apart == 4) {
+      known = to
+      to += HEAD
+    }
     const end = min(args.k, from + args.blockSize)
     const unit = largestOf(a + ((<usize>from) << 2), a + ((<usize>end) << 2)) / 127
     const inverse = splat(unit == 0 ? 0 : 1 / unit)
-    const head = to
     let sums = i32x4.splat(0)
-    for (to += HEAD; from < end; from += CHUNK, to += orderedBytes(CHUNK)) {
+    for (; from < end; from += CHUNK) {
       let at = a + ((<usize>from) << 2)
       if (end - from < CHUNK) {
-        memory.fill(last, 0, CHUNK << 2)
-        memory.copy(last, at, (<usize>(end - from)) << 2)
-        at = last
+        memory.fill(spare, 0, CHUNK << 2)
+        memory.copy(spare, at, (<usize>(end - from)) << 2)
+        at = spare
       }
-      sums = i32x4.add(sums, orderChunk(isShort, at, inverse, to))
+      for (const last = at + (CHUNK << 2); at < last; at += 32, to += apart * orderedBytes(2)) {
+        const eight = ASC_FEATURE_RELAXED_SIMD
+          ? storeBytes(apart, at, inverse, to)
+          : storeHalves(apart, at, inverse, to)
+        sums = i32x4.add(sums, eight)
+      }
     }
     from = end
     const sum = sumOfInts(sums)
-    store<i32>(head, -sum * zero)
-    f32.store(head, unit, UNIT)
-    f32.store(units, unit)
-    units += 4
-    f32.store(head, <f32>sum * unit, SUM)
+    const lacking = ASC_FEATURE_RELAXED_SIMD ? 0 : i32x4.extract_lane(sums, 3) << 3
+    store<i32>(known, lacking - sum * zero)
+    f32.store(known + UNIT * apart, unit)
+    store<i32>(known + MINUS_SUM * apart, -sum)
+    store<i32>(known + LACKING * apart, lacking)
+    if (apart != 4) known += WORDS * apart
   }
 }
 
 /** The largest magnitude of a list; NaN where one is NaN. Bits of magnitudes are in the order of these, NaN last. */
-export function largestOf(from: usize, end: usize): f32 {
+function largestOf(from: usize, end: usize): f32 {
   let most = i32x4.splat(0)
   for (; from + 16 <= end; from += 16) most = i32x4.max_u(most, i32x4.shl(v128.load(from), 1))
   let largest = max(
@@ -113,94 +117,105 @@ export function largestOf(from: usize, end: usize): f32 {
 /** Added to a number of few bits, it leaves the nearest whole number in the low bits of the sum. */
 const MAGIC: f32 = 12582912.0
 
-/** Eight elements as integers, the first of each four beside that of the other four, then the second … */
-// @ts-ignore: decorator
-@inline
-export function eightOf(a: usize, inverse: v128): v128 {
-  const low = f32x4.add(f32x4.mul(v128.load(a), inverse), splat(MAGIC))
-  const high = f32x4.add(f32x4.mul(v128.load(a, 16), inverse), splat(MAGIC))
-  return i16x8.shuffle(low, high, 0, 8, 2, 10, 4, 12, 6, 14)
-}
-
 /**
- * Takes 16 times the one before it off the third and the fourth of each four. {@link addChunk} shifts codes down without
- * masking them, so that a number has the next codes of its four above its own: times its element of A, these add 16 times
- * that element by the next code, 256 times by the one after it.
+ * Writes eight elements as four groups, each an element of the first four and that of the other four, and gives the
+ * sums of the groups.
+ *
+ * Codes are shifted down without being masked, so that a number has the next codes of its half above its own: times its
+ * element of A, these add 16 times that element by the next code, 256 times by the one after it, and so on. So each
+ * element has 16 times the one before it taken off.
  */
 // @ts-ignore: decorator
 @inline
-export function untangle(p: v128): v128 {
-  const before = i16x8.shuffle(i16x8.splat(0), p, 0, 1, 2, 3, 10, 11, 12, 13)
-  return i16x8.sub(p, i16x8.shl(before, 4))
-}
-
-/** Eight elements as bytes: the even ones in the first lane, the others in the second; then the same once more. */
-// @ts-ignore: decorator
-@inline
-export function eightBytesOf(a: usize, inverse: v128): v128 {
+function storeHalves(apart: usize, a: usize, inverse: v128, to: usize): v128 {
   const low = f32x4.add(f32x4.mul(v128.load(a), inverse), splat(MAGIC))
   const high = f32x4.add(f32x4.mul(v128.load(a, 16), inverse), splat(MAGIC))
-  return i8x16.shuffle(low, high, 0, 8, 16, 24, 4, 12, 20, 28, 0, 8, 16, 24, 4, 12, 20, 28)
+  const eight = i16x8.shuffle(low, high, 0, 8, 2, 10, 4, 12, 6, 14)
+  const before = i16x8.shuffle(i16x8.splat(0), eight, 0, 1, 8, 9, 10, 11, 12, 13)
+  const groups = i16x8.sub(eight, i16x8.shl(before, 4))
+  if (apart == 4) v128.store(to, groups)
+  else {
+    v128.store32_lane(to, groups, 0)
+    v128.store32_lane(to + apart, groups, 1)
+    v128.store32_lane(to + 2 * apart, groups, 2)
+    v128.store32_lane(to + 3 * apart, groups, 3)
+  }
+  return i32x4.extadd_pairwise_i16x8_s(eight)
 }
 
-/** Takes 16 times the one before it off the second of each four, too: for numbers none of which is masked. */
+/** The same for relaxed SIMD: the even elements are one group, the others the second one. */
 // @ts-ignore: decorator
 @inline
-function untangleAll(p: v128): v128 {
-  const before = i16x8.shuffle(i16x8.splat(0), p, 0, 1, 8, 9, 10, 11, 12, 13)
-  return i16x8.sub(p, i16x8.shl(before, 4))
+function storeBytes(apart: usize, a: usize, inverse: v128, to: usize): v128 {
+  const low = f32x4.add(f32x4.mul(v128.load(a), inverse), splat(MAGIC))
+  const high = f32x4.add(f32x4.mul(v128.load(a, 16), inverse), splat(MAGIC))
+  const eight = i8x16.shuffle(low, high, 0, 8, 16, 24, 4, 12, 20, 28, 0, 8, 16, 24, 4, 12, 20, 28)
+  if (apart == 4) v128.store64_lane(to, eight, 0)
+  else {
+    v128.store32_lane(to, eight, 0)
+    v128.store32_lane(to + apart, eight, 1)
+  }
+  const sums = i32x4.extadd_pairwise_i16x8_s(i16x8.extadd_pairwise_i8x16_s(eight))
+  return i64x2.replace_lane(sums, 1, 0)
 }
 
-/** Writes 32 elements as integers, untangled, and gives four sums of them. */
-// @ts-ignore: decorator
-@inline
-function orderChunk(isShort: bool, a: usize, inverse: v128, to: usize): v128 {
-  if (ASC_FEATURE_RELAXED_SIMD) return orderBytes(a, inverse, to)
-  const p0 = eightOf(a, inverse)
-  const p1 = eightOf(a + 32, inverse)
-  const p2 = eightOf(a + 64, inverse)
-  const p3 = eightOf(a + 96, inverse)
-  if (isShort) storeTransposed(untangleAll(p0), untangleAll(p1), untangleAll(p2), untangleAll(p3), to, 16)
-  else storeTransposed(untangle(p0), untangle(p1), untangle(p2), untangle(p3), to, 16)
-  const sums = i16x8.add(i16x8.add(p0, p1), i16x8.add(p2, p3))
-  return i32x4.extadd_pairwise_i16x8_s(sums)
-}
-
-// @ts-ignore: decorator
-@inline
-function orderBytes(a: usize, inverse: v128, to: usize): v128 {
-  const p01 = i32x4.shuffle(eightBytesOf(a, inverse), eightBytesOf(a + 32, inverse), 0, 4, 1, 5)
-  const p23 = i32x4.shuffle(eightBytesOf(a + 64, inverse), eightBytesOf(a + 96, inverse), 0, 4, 1, 5)
-  const even = i64x2.shuffle(p01, p23, 0, 2)
-  const odd = i64x2.shuffle(p01, p23, 1, 3)
-  v128.store(to, even)
-  v128.store(to, odd, 16)
-  const sums = i16x8.add(i16x8.extadd_pairwise_i8x16_s(even), i16x8.extadd_pairwise_i8x16_s(odd))
-  return i32x4.extadd_pairwise_i16x8_s(sums)
-}
-
-/** Ones in place of the first code of a number; not known to compilers, which would make them anew each time. */
+/** Ones in place of a code; not known to compilers, which would make them anew each time. */
 // @ts-ignore: decorator
 @inline
 export function maskOf(args: CodedArguments): v128 {
   const mask = (1 << args.bits) - 1
-  return ASC_FEATURE_RELAXED_SIMD ? i8x16.splat(<i8>mask) : i16x8.splat(<i16>mask)
+  return i8x16.splat(<i8>mask)
+}
+
+/** What sums of a block by four columns begin with that have zero points of their own. */
+// @ts-ignore: decorator
+@inline
+export function startOf(known: usize, apart: usize, zeros: v128): v128 {
+  const sums = i32x4.mul(v128.load32_splat(known + MINUS_SUM * apart), zeros)
+  return i32x4.add(sums, v128.load32_splat(known + LACKING * apart))
+}
+
+/** Sums of a block by four columns as floats, less what zero points that are numbers take off. */
+// @ts-ignore: decorator
+@inline
+export function withNumbers(sums: v128, minus: v128, zeros: v128): v128 {
+  return fma(f32x4.convert_i32x4_s(sums), minus, zeros)
+}
+
+/** The zero points of a block of four rows. */
+// @ts-ignore: decorator
+@inline
+export function zerosAt(args: CodedArguments, group: u32, block: u32): v128 {
+  return wideZeros(args.zeros + ((<usize>group * args.blocks + block) << 2))
+}
+
+// @ts-ignore: decorator
+@inline
+export function wideZeros(at: usize): v128 {
+  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(at)))
 }
 
 /**
- * What sums of four rows begin with that have zero points of their own: four integers for each block, behind A. Rows of
- * zero points begin with a byte, as those of MatMulNBits do.
+ * Puts the words of groups of four rows beside each other, in place: the codes of the weights, or their scales.
+ * @param words of a row
+ * @param isCoded whether they are codes, the uppermost of which are to lack 8
+ * @param spare memory for four rows
  */
-export function placeStarts(args: CodedArguments, row: u32, apart: u32, scratch: usize): void {
-  const step = blockBytes(args)
-  for (let i: u32 = 0; i < 4; i++) {
-    let zeros = args.zeros + (((row + i * apart) * args.zeroRow) >> 3)
-    let to = endOf(args, scratch) + ((<usize>i) << 2)
-    // A last block without a second one has a start after it that nobody reads.
-    for (let block: u32 = 0, a = scratch; block < args.blocks; block += 2, a += 2 * step, to += 32, zeros++) {
-      const two = <i32>load<u8>(zeros)
-      store<i32>(to, load<i32>(a) * (two & 15))
-      store<i32>(to, load<i32>(a + step) * (two >> 4), 16)
+export function interleaveRows(list: usize, words: u32, groups: u32, isCoded: bool, spare: usize): void {
+  const bytes = (<usize>words) << 2
+  // As a signed number, a half is less by 16 times what the highest bit of its uppermost code stands for.
+  const flip = i16x8.splat(!ASC_FEATURE_RELAXED_SIMD && isCoded ? <i16>0x8000 : 0)
+  for (let group: u32 = 0; group < groups; group++) {
+    memory.copy(spare, list, TOGETHER * bytes)
+    let at = spare
+    for (const last = spare + (bytes & ~15); at < last; at += 16, list += 64) {
+      const a = v128.xor(v128.load(at), flip)
+      const b = v128.xor(v128.load(at + bytes), flip)
+      const c = v128.xor(v128.load(at + 2 * bytes), flip)
+      const d = v128.xor(v128.load(at + 3 * bytes), flip)
+      storeTransposed(a, b, c, d, list, 16)
     }
+    for (const end = spare + bytes; at < end; at += 4)
+      for (let i: usize = 0; i < TOGETHER; i++, list += 4) store<u32>(list, load<u32>(at + i * bytes))
   }
 }

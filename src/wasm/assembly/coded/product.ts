@@ -2,11 +2,11 @@ import { EDGE, rowsByPanel } from '../f32/gemm'
 import { epilogue } from '../f32/matrix'
 import { packPanel } from '../f32/panels'
 import { NONE } from '../f32/unary'
+import { haveRows } from '../remembered'
 import { CodedArguments, NAMES } from './arguments'
 import { decodeRow } from './decode'
 import { manyByNibbles } from './nibble-panels'
-import { orderNibbles } from './nibble-order'
-import { rowByNibbles } from './nibbles'
+import { orderRows, rowsByNibbles } from './nibbles'
 import { orderRow, rowByCoded, splitTable } from './row'
 
 /** Rows of A that are multiplied one by one: more take longer than widening the weights once for all. */
@@ -21,15 +21,15 @@ export function codedProduct(args: CodedArguments, scratch: usize, from: u32, to
   while (from < to) {
     const first = from % panels
     const last = min(panels, first + to - from)
-    const row = (from / panels) * args.rows
+    const block = from / panels
+    const row = block * args.rows
     const rows = min(args.rows, args.m - row)
     const column = first << 3
     const cols = min(args.n, last << 3) - column
     const a = args.a + ((<usize>row * args.k) << 2)
     const c = args.c + ((<usize>row * args.n + column) << 2)
-    if (rows <= FEW && args.isChunked) byRow(args, a, column, cols, rows, scratch, c)
-    else if (args.isWhole && args.isChunked && args.bits == 4 && args.zeroKind != 2)
-      manyByNibbles(args, a, column, cols, rows, scratch, c)
+    if (args.isWhole && args.bits == 4) byNibbles(args, a, block, column, cols, rows, scratch, c)
+    else if (rows <= FEW && args.isChunked) byRow(args, a, column, cols, rows, scratch, c)
     else byPanel(args, a, column, cols, rows, scratch, c)
     const bias = args.hasBias ? args.bias + ((<usize>column) << 2) : 0
     epilogue(c, 0, (<usize>args.n) << 2, rows, cols, bias, 0, 1, NONE, 0, 0)
@@ -37,16 +37,27 @@ export function codedProduct(args: CodedArguments, scratch: usize, from: u32, to
   }
 }
 
+/** Weights of 4 bits that are packed, and rows of A that are rounded. */
+function byNibbles(
+  args: CodedArguments,
+  a: usize,
+  block: u32,
+  column: u32,
+  cols: u32,
+  rows: u32,
+  scratch: usize,
+  c: usize
+): void {
+  if (rows > FEW) return manyByNibbles(args, a, block, column, cols, rows, scratch, c)
+  if (!haveRows(block)) orderRows(args, a, rows, scratch)
+  rowsByNibbles(args, column, cols, rows, scratch, c)
+}
+
 function byRow(args: CodedArguments, a: usize, column: u32, cols: u32, rows: u32, scratch: usize, c: usize): void {
   if (args.codeKind == NAMES) splitTable(args, scratch)
   for (let i: u32 = 0; i < rows; i++, a += (<usize>args.k) << 2, c += (<usize>args.n) << 2) {
-    if (args.isWhole && args.bits == 4) {
-      orderNibbles(args, a, scratch)
-      rowByNibbles(args, column, column + cols, scratch, c)
-    } else {
-      orderRow(args, a, scratch)
-      rowByCoded(args, column, column + cols, scratch, c)
-    }
+    orderRow(args, a, scratch)
+    rowByCoded(args, column, column + cols, scratch, c)
   }
 }
 

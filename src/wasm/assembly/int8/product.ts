@@ -1,3 +1,4 @@
+import { haveRows } from '../remembered'
 import { codeIn } from './code'
 import { dotPanels, packDotRows } from './dots'
 import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
@@ -32,14 +33,6 @@ function tile1(a: usize, p: usize, end: usize, c: usize): void {
   v128.store(c, c1, 16)
 }
 
-/** The rows that lie widened in the scratch memory of the thread, as a block of rows; they serve all panels. */
-let widened: u32 = -1
-
-/** Says that a job begins, or goes on after others. */
-export function forgetRows(): void {
-  widened = -1
-}
-
 /** Computes blocks `from … to - 1`, counted over groups of panels, then over blocks of rows, then over matrices. */
 export function byteProduct(args: ByteProductArguments, scratch: usize, from: u32, to: u32): void {
   const allPanels = (args.n + 7) >> 3
@@ -61,8 +54,7 @@ export function byteProduct(args: ByteProductArguments, scratch: usize, from: u3
       a += at * load<u32>(loop, 4)
       b += at * load<u32>(loop, 8)
     }
-    if (widened != outer) widenRows(args, a, rows, scratch)
-    widened = outer
+    if (!haveRows(outer)) widenRows(args, a, rows, scratch)
     const first = (from % groups) * args.panels
     const last = min(allPanels, first + args.panels)
     const c = args.c + (<usize>matrix * args.m + row) * args.n * elementBytes(args)
