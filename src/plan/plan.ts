@@ -299,11 +299,16 @@ function stepOf(
 }
 
 /** A step after which nobody reads some more slots. It shares what the step keeps from run to run. */
-export function alsoFreeing(step: Step, slots: readonly number[]): Step {
-  const { call, nodes, fused, inputs, outputs, free, inPlace, constants, bodies, tables, convert, memo } = step
-  const all = [...free, ...slots]
+export const alsoFreeing = (step: Step, slots: readonly number[]): Step =>
+  freeing(step, [...step.free, ...slots], step.inPlace)
+
+/** A step that leaves all that it reads as it is, for steps that are taken later than planned. */
+export const leavingAll = (step: Step): Step => freeing(step, [], [])
+
+function freeing(step: Step, free: readonly number[], inPlace: readonly number[]): Step {
+  const { call, nodes, fused, inputs, outputs, constants, bodies, tables, convert, memo } = step
   // In the order of `stepOf`: what reads steps is fastest where all of them have one form.
-  return { call, nodes, fused, inputs, outputs, free: all, inPlace, constants, bodies, tables, convert, memo }
+  return { call, nodes, fused, inputs, outputs, free, inPlace, constants, bodies, tables, convert, memo }
 }
 
 /** Slots whose values a step reads, for itself or for its bodies. */

@@ -28,10 +28,18 @@ export interface RecordedRun extends RunPart {
 /**
  * Takes a run, or its first steps, and records it.
  * @param plan whose steps have run before with inputs of the same types and dims
+ * @param sources slots of what steps read that none of them makes
+ * @param slots hold these values
  * @returns undefined where one of the first steps cannot be repeated, or fails; nothing is held then
  */
-export function record(plan: Plan, given: readonly (Value | undefined)[], run: RecordedRun): Recording | undefined {
-  const count = countRecordable(plan, given)
+export function record(
+  plan: Plan,
+  sources: readonly number[],
+  slots: readonly (Value | Constant | undefined)[],
+  run: RecordedRun
+): Recording | undefined {
+  const given = new Map(sources.map(slot => [slot, slots[slot] as Value]))
+  const count = countRecordable(plan, given.values())
   if (!isWorthwhile(count, plan)) return undefined
   const recorder = new Recorder(plan, given, run)
   try {
@@ -48,14 +56,14 @@ const isWorthwhile = (count: number, { steps }: Plan): boolean => count === step
  * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where there are
  * large values.
  */
-function countRecordable({ steps }: Plan, given: readonly (Value | undefined)[]): number {
+function countRecordable({ steps }: Plan, given: Iterable<Value>): number {
   let bytes = 0
   const isCounted = (type: DType, dims: readonly number[]): boolean => {
     if (DTYPES[type].array === undefined) return false
     bytes += memoryBytes(type, elementCount(dims))
     return bytes <= MAX_VALUE_BYTES
   }
-  for (const value of given) if (value && (!isTensor(value) || !isCounted(value.type, value.dims))) return -1
+  for (const value of given) if (!isTensor(value) || !isCounted(value.type, value.dims)) return -1
   for (const [i, { call, bodies, memo }] of steps.entries()) {
     const { op } = call
     if (op.impure || op.dynamic || bodies.size > 0 || !isBuiltIn(op) || memo.kept === undefined) return i
@@ -73,12 +81,12 @@ class Recorder {
   readonly arena = new Arena(MAX_RECORDED_BYTES)
   private readonly plan: Plan
   private readonly run: RecordedRun
-  private readonly given: readonly (Value | undefined)[]
+  private readonly given: ReadonlyMap<number, Value>
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
 
-  constructor(plan: Plan, given: readonly (Value | undefined)[], run: RecordedRun) {
+  constructor(plan: Plan, given: ReadonlyMap<number, Value>, run: RecordedRun) {
     this.plan = plan
     this.run = run
     this.given = given
@@ -90,16 +98,16 @@ class Recorder {
   record(most: number): Recording | undefined {
     const { plan, given, slots } = this
     const read = new Set([...plan.outputs, ...plan.steps.flatMap(({ inputs }) => inputs)])
-    const inputs = given.map((value, i) => {
-      const slot = plan.inputs[i]
-      if (value === undefined || !read.has(slot)) return undefined
-      const { type, dims, data } = value as Tensor
-      const tensor = this.tensor(type, dims.slice())
-      ;(tensor.data as Uint8Array).set(data as Uint8Array)
-      slots[slot] = tensor
-      this.isConstant[slot] = false
-      return tensor
-    })
+    const inputs = [...given]
+      .filter(([slot]) => read.has(slot))
+      .map(([slot, value]): readonly [number, Tensor] => {
+        const { type, dims, data } = value as Tensor
+        const tensor = this.tensor(type, dims.slice())
+        ;(tensor.data as Uint8Array).set(data as Uint8Array)
+        slots[slot] = tensor
+        this.isConstant[slot] = false
+        return [slot, tensor]
+      })
     const count = this.recordSteps(most)
     if (!isWorthwhile(count, plan)) throw new Unrepeatable()
     const isWhole = count === plan.steps.length

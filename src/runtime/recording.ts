@@ -4,7 +4,7 @@ import type { Kernel, Parameters, ValueOperands } from '../op-kit/define.ts'
 import type { Plan } from '../plan/plan.ts'
 import { copyArray, copyOfArray } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
-import { Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Arena, FixedJob } from '../wasm/fixed-jobs.ts'
 import type { Budget, Region } from './memory.ts'
 import type { RecordedCall } from './recorded-call.ts'
@@ -42,7 +42,8 @@ export interface Repeated {
   readonly rest?: Plan
 }
 
-type Slots = (Value | Constant | undefined)[]
+/** What slots hold: a constant until it has been read. */
+export type Slots = (Value | Constant | undefined)[]
 
 /**
  * A run of a plan, or of its first steps, for inputs of some types and dims: every value has its place in memory, every
@@ -51,19 +52,20 @@ type Slots = (Value | Constant | undefined)[]
  */
 export class Recording {
   private readonly steps: readonly RecordedStep[]
-  /** By position of the input; undefined where nobody reads it. */
-  private readonly inputs: readonly (Tensor | undefined)[]
+  /** By slot. */
+  private readonly inputs: readonly (readonly [slot: number, value: Tensor])[]
   /** By slot: the outputs of the plan, or what other steps read of what these make. Nobody changes their dims. */
   private readonly made: readonly (readonly [slot: number, value: Tensor])[]
   /** The steps that are not recorded. */
   private readonly rest: Plan | undefined
   private readonly arena: Arena
-  private isRunning = false
+  /** Whether a run is under way here. */
+  isRunning = false
 
   constructor(
     arena: Arena,
     steps: readonly RecordedStep[],
-    inputs: readonly (Tensor | undefined)[],
+    inputs: readonly (readonly [number, Tensor])[],
     made: readonly (readonly [number, Tensor])[],
     rest: Plan | undefined
   ) {
@@ -76,16 +78,18 @@ export class Recording {
 
   /**
    * Runs it with other values.
+   * @param slots hold the values that no recorded step makes, and get what steps that are left read
    * @returns undefined where another run is under way here, and where a kernel fails, which the usual run then does
    *   with its place
    */
-  *run(given: readonly (Value | undefined)[], budget: Budget, slots: Slots): Paced<Repeated | undefined> {
+  *run(budget: Budget, slots: Slots): Paced<Repeated | undefined> {
     if (this.isRunning) return undefined
     this.isRunning = true
     try {
-      for (let i = 0; i < given.length; i++) {
-        const input = this.inputs[i]
-        if (input !== undefined) copyArray((given[i] as Tensor).data as NumericArray, input.data as NumericArray)
+      for (const [slot, input] of this.inputs) {
+        const given = slots[slot] as Tensor
+        if (!areSameDims(given.dims, input.dims)) return undefined
+        copyArray(given.data as NumericArray, input.data as NumericArray)
       }
       return (yield* this.take()) ? this.results(budget, slots) : undefined
     } catch {

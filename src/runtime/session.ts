@@ -7,6 +7,7 @@ import { clock, parallelism, yieldToEventLoop } from '../host.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -287,9 +288,9 @@ export class Session {
       const mayExtend = (data: unknown): boolean =>
         lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)
       const isUsual = kept === undefined || asViews || targets.length > 0
-      const repeated = isUsual ? undefined : yield* settled!.repeated(kept, given, run, slots)
-      const left = repeated?.rest ?? plan
-      const values = repeated?.values ?? (yield* executePlan(left, slots, run, { writable, asViews, watch, mayExtend }))
+      const take = (of: Plan): Paced<Value[]> => executePlan(of, slots, run, { writable, asViews, watch, mayExtend })
+      const repeated = isUsual ? undefined : yield* settled!.repeated(kept, given, run, slots, take)
+      const values = repeated?.values ?? (yield* take(repeated?.rest ?? plan))
       if (watch) settled?.keep(watch, budget)
       state.settle(given)
       const outputs = deliver(

@@ -1,5 +1,4 @@
 import { type Call, isCall } from '../bind/call.ts'
-import type { Constant } from '../graph/graph.ts'
 import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
@@ -10,9 +9,10 @@ import { isSym } from '../shapes/sym.ts'
 import { liesInRoom } from '../tensor/room.ts'
 import { isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
+import { lookupsFirst, type Parted, releaseMade, slotsMadeBy } from './lookups-first.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
 import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
-import type { Recording, Repeated } from './recording.ts'
+import { Recording, type Repeated, type Slots } from './recording.ts'
 import { agrees, type Signature, signatureOf } from './signature.ts'
 import type { Spare, Weights } from './weights.ts'
 
@@ -38,6 +38,8 @@ export interface Kept {
   readonly blocks: readonly ArrayBufferView[]
   /** A run of these steps; `none` where they cannot be recorded. */
   recording: Recording | 'none' | undefined
+  /** The steps before those that are recorded, and these; made when a run is first to be recorded. */
+  parted?: Parted
 }
 
 /**
@@ -105,17 +107,39 @@ export class Settled implements Spare {
   /**
    * Takes a run of what is kept, or of its first steps, as it was recorded; the first one is recorded.
    * @param slots get the values that the first steps have made
+   * @param execute runs steps, by whose values it extends `slots`
    * @returns undefined where the run has to be taken in the usual way
    */
   *repeated(
     kept: Kept,
     given: readonly (Value | undefined)[],
     run: RecordedRun,
-    slots: (Value | Constant | undefined)[]
+    slots: Slots,
+    execute: (plan: Plan) => Paced<unknown>
   ): Paced<Repeated | undefined> {
-    if (kept.recording === 'none' || this.kept !== kept) return undefined
-    if (kept.recording !== undefined) return yield* kept.recording.run(given, run.budget, slots)
-    const recording = run.budget.fits(MAX_RECORDED_BYTES) ? record(kept.plan, given, run) : undefined
+    if (!this.mayRepeat(kept)) return undefined
+    const { first } = (kept.parted ??= lookupsFirst(kept.plan, slots, run))
+    if (first) yield* execute(first)
+    const repeated = this.mayRepeat(kept) ? yield* this.recorded(kept, given, run, slots) : undefined
+    if (first && repeated?.rest === undefined) releaseMade(first, slots, run.budget)
+    return repeated
+  }
+
+  private mayRepeat(kept: Kept): boolean {
+    const { recording } = kept
+    return this.kept === kept && recording !== 'none' && recording?.isRunning !== true
+  }
+
+  private *recorded(
+    kept: Kept,
+    given: readonly (Value | undefined)[],
+    run: RecordedRun,
+    slots: Slots
+  ): Paced<Repeated | undefined> {
+    const { first, others } = kept.parted!
+    if (kept.recording instanceof Recording) return yield* kept.recording.run(run.budget, slots)
+    const sources = [...kept.plan.inputs.filter((_, i) => given[i] !== undefined), ...(first ? slotsMadeBy(first) : [])]
+    const recording = run.budget.fits(MAX_RECORDED_BYTES) ? record(others, sources, slots, run) : undefined
     if (recording === undefined) {
       kept.recording = 'none'
       return undefined
