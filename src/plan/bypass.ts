@@ -25,17 +25,26 @@ export const bypass: Pass = {
       if (to === undefined || item === undefined || !isPlanCall(item)) continue
       const from = item.call.inputs[0]
       if (from === undefined || !givesItsOperand(graph, item.call, from)) continue
-      const readers = [...graph.readersOf(to)]
-      if (graph.isOutside(to) || !readers.every(reader => isPlanCall(reader) && !captures(reader.call, to))) continue
-      for (const reader of readers as PlanCall[]) {
-        const inputs = reader.call.inputs.map(id => (id === to ? from : id))
-        graph.replace(reader, { ...reader, call: { ...reader.call, inputs } })
-      }
-      graph.remove(item, 'pruned')
-      changed = true
+      if (readInstead(graph, item, from)) changed = true
     }
     return changed
   }
+}
+
+/**
+ * Has all that read the one result of a call read another value, and takes the call away.
+ * @returns false, with nothing done, where the result is seen from outside
+ */
+export function readInstead(graph: PlanGraph, item: PlanCall, from: ValueId): boolean {
+  const to = item.call.outputs[0]!
+  const readers = [...graph.readersOf(to)]
+  if (graph.isOutside(to) || !readers.every(reader => isPlanCall(reader) && !captures(reader.call, to))) return false
+  for (const reader of readers as PlanCall[]) {
+    const inputs = reader.call.inputs.map(id => (id === to ? from : id))
+    graph.replace(reader, { ...reader, call: { ...reader.call, inputs } })
+  }
+  graph.remove(item, 'pruned')
+  return true
 }
 
 function givesItsOperand(graph: PlanGraph, call: Call, from: ValueId): boolean {

@@ -64,7 +64,7 @@ function tablePattern(calls: Pattern['calls']): Pattern {
 }
 
 /** Whether a call has one scale and zero point, which are constants. */
-const isSettled = (graph: PlanGraph, call: Call): boolean =>
+export const isSettled = (graph: PlanGraph, call: Call): boolean =>
   isAlong(graph, call, undefined) &&
   ['scale', 'zero'].every(name => {
     const id = operandOf(call, name)
@@ -215,7 +215,7 @@ function recodingOf(graph: PlanGraph, from: Call, to: Call): Tensor {
 }
 
 /** Whether two calls have the same scale, above 0, and the same zero point for codes of the same type. */
-function isSame(graph: PlanGraph, from: Call, to: Call): boolean {
+export function isSame(graph: PlanGraph, from: Call, to: Call): boolean {
   if (typeOf(graph, operandOf(from, 'x')) !== typeOf(graph, to.outputs[0])) return false
   const [scale, other] = [from, to].map(call => numberOf(graph, call, 'scale'))
   const [zero, point] = [from, to].map(call =>

@@ -20,6 +20,7 @@ import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { grow } from './grow.ts'
 import { joinProducts } from './join-products.ts'
+import { levels } from './levels.ts'
 import { pack } from './pack.ts'
 import { type Pass, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
@@ -104,6 +105,8 @@ const IMPROVING: readonly Pass[] = [
   branches,
   bypass,
   fuse(QUANTIZED),
+  levels,
+  prune,
   foldNumbers,
   convWeights,
   prune,
@@ -126,6 +129,8 @@ const IMPROVING_FAST: readonly Pass[] = [
   fuse(QUANTIZED_ROUNDED),
   fuse(floatPatterns),
   fuse([fakeQuantizePattern]),
+  levels,
+  prune,
   foldNumbers,
   convWeights,
   prune,

@@ -48,7 +48,8 @@ import {
   selectDequantizeLinear,
   selectDynamicQuantizeLinear,
   selectDynamicQuantizeMatMul,
-  selectQuantizeLinear
+  selectQuantizeLinear,
+  selectRoundedCodes
 } from './kernels/quantize.ts'
 import {
   selectMatMulInteger,
@@ -166,6 +167,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['DynamicQuantizeMatMul', selectDynamicQuantizeMatMul],
   ['QuantizeLinear', selectQuantizeLinear],
   ['DequantizeLinear', selectDequantizeLinear],
+  ['RoundedCodes', selectRoundedCodes],
   ['DynamicQuantizeLinear', selectDynamicQuantizeLinear],
   ['Equal', selectComparison('equal')],
   ['NotEqual', selectComparison('notEqual')],

@@ -54,6 +54,7 @@ const COMPUTING = {
   byteMeanPool: 71,
   byteSoftmax: 72,
   extremes: 73,
+  roundCodes: 74,
   arithmetic: 80,
   scatter: 81,
   sine: 82,

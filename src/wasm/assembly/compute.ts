@@ -44,7 +44,8 @@ import {
   quantizeByRange,
   quantizeLines,
   RangeArguments,
-  rangeOfLines
+  rangeOfLines,
+  roundLines
 } from './int8/codes'
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
@@ -199,6 +200,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 52:
       dequantizeLines(changetype<CodesArguments>(args), from, to)
+      break
+    case 74:
+      roundLines(changetype<CodesArguments>(args), from, to)
       break
     case 53:
       rangeOfLines(changetype<RangeArguments>(args), from, to)

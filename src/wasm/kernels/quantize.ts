@@ -3,6 +3,7 @@ import type { Paced } from '../../kernels/core/pace.ts'
 import type { Quantization } from '../../kernels/quantized/codes.ts'
 import { quantizationOfRange, quantizeByRange } from '../../kernels/quantized/dynamic.ts'
 import type { Granularity } from '../../op-kit/granularity.ts'
+import type { RoundedParams } from '../../op-kit/rounded-codes.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
@@ -53,6 +54,17 @@ export const selectDequantizeLinear = selectorFor<Params>(({ op, operands, param
   }
 })
 
+/** RoundedCodes, with one scale. */
+export const selectRoundedCodes = selectorFor<RoundedParams>(({ op, operands: { x, scale }, parameters: { type } }) => {
+  const count = x?.type === 'float32' && scale?.type === 'float32' ? product(x.dims) : 0
+  if (count === 0 || !CODES.includes(type)) return undefined
+  const levels = codesOf('roundCodes', type, { count, line: LINE, channels: 1, isByElement: false })
+  return {
+    kernel: jobKernel(op, ({ x, scale, zero }) => levels(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
+    looksAt: ['zero']
+  }
+})
+
 /** Elements in lines; the lines take the scales in turn, or the elements of each line do. */
 interface Layout {
   readonly count: number
@@ -79,7 +91,7 @@ type BindCodes = (x: NumericArray, scales: NumericArray, zeros: NumericArray | u
  * those of CodesArguments in ../assembly/int8/codes.ts.
  */
 function codesOf(
-  kernel: 'quantize' | 'dequantize',
+  kernel: 'quantize' | 'dequantize' | 'roundCodes',
   type: DType,
   { count, line, channels, isByElement }: Layout
 ): BindCodes {

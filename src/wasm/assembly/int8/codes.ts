@@ -1,5 +1,3 @@
-import { codeIn } from './code'
-
 /** Numbers quantized to integers of 8 or 16 bits, or back, in lines of so many elements. */
 @unmanaged
 export class CodesArguments {
@@ -19,80 +17,91 @@ export class CodesArguments {
 }
 
 export function quantizeLines(args: CodesArguments, from: u32, to: u32): void {
-  if (args.type == 0) return eachLine(args, from, to, false, 0)
-  if (args.type == 1) return eachLine(args, from, to, false, 1)
-  return args.type == 2 ? eachLine(args, from, to, false, 2) : eachLine(args, from, to, false, 3)
+  if (args.type == 0) eachLine<u8>(args, from, to, QUANTIZING)
+  else if (args.type == 1) eachLine<i8>(args, from, to, QUANTIZING)
+  else if (args.type == 2) eachLine<u16>(args, from, to, QUANTIZING)
+  else eachLine<i16>(args, from, to, QUANTIZING)
 }
 
 export function dequantizeLines(args: CodesArguments, from: u32, to: u32): void {
-  if (args.type == 0) return eachLine(args, from, to, true, 0)
-  if (args.type == 1) return eachLine(args, from, to, true, 1)
-  return args.type == 2 ? eachLine(args, from, to, true, 2) : eachLine(args, from, to, true, 3)
+  if (args.type == 0) eachLine<u8>(args, from, to, DEQUANTIZING)
+  else if (args.type == 1) eachLine<i8>(args, from, to, DEQUANTIZING)
+  else if (args.type == 2) eachLine<u16>(args, from, to, DEQUANTIZING)
+  else eachLine<i16>(args, from, to, DEQUANTIZING)
 }
 
-// @ts-ignore: decorator
-@inline
-function eachLine(args: CodesArguments, from: u32, to: u32, isBack: bool, type: u32): void {
-  const shift = type >> 1
+export function roundLines(args: CodesArguments, from: u32, to: u32): void {
+  if (args.type == 0) eachLine<u8>(args, from, to, ROUNDING)
+  else if (args.type == 1) eachLine<i8>(args, from, to, ROUNDING)
+  else if (args.type == 2) eachLine<u16>(args, from, to, ROUNDING)
+  else eachLine<i16>(args, from, to, ROUNDING)
+}
+
+/** What is made: codes of numbers, numbers of codes, or of numbers those that their codes stand for. */
+const QUANTIZING: u32 = 0
+const DEQUANTIZING: u32 = 1
+const ROUNDING: u32 = 2
+
+/** Types are parameters of these functions, so that each has loops of its own. */
+function eachLine<T>(args: CodesArguments, from: u32, to: u32, mode: u32): void {
   for (; from < to; from++) {
     const start: usize = from * args.line
     const n = min(args.line, args.count - <u32>start)
     const channel: usize = args.isByElement ? 0 : from % args.channels
     const scales = args.scales + (channel << 2)
     const zeros = args.zeros + (channel << 2)
-    const x = args.x + (start << (isBack ? shift : 2))
-    const y = args.to + (start << (isBack ? 2 : shift))
-    if (isBack) {
-      if (args.isByElement) dequantizeSpan(x, y, n, scales, zeros, true, type)
-      else dequantizeSpan(x, y, n, scales, zeros, false, type)
-    } else if (args.isByElement) quantizeSpan(x, y, n, scales, zeros, true, type)
-    else quantizeSpan(x, y, n, scales, zeros, false, type)
+    const codes = start << alignof<T>()
+    const numbers = start << 2
+    // There is one scale for all where numbers are rounded.
+    if (mode == ROUNDING) roundSpan<T>(args.x + numbers, args.to + numbers, n, scales, zeros)
+    else if (mode == DEQUANTIZING)
+      dequantizeSpan<T>(args.x + codes, args.to + numbers, n, scales, zeros, args.isByElement != 0)
+    else quantizeSpan<T>(args.x + numbers, args.to + codes, n, scales, zeros, args.isByElement != 0)
   }
 }
 
-// @ts-ignore: decorator
-@inline
-function quantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, type: u32): void {
+function quantizeSpan<T>(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool): void {
   let low = v128.load32_splat(s)
   let high = low
   let zeroA = v128.load32_splat(z)
   let zeroB = zeroA
   let i: u32 = 0
-  for (; i + 8 <= n; i += 8, x += 32, to += 8 << (type >> 1)) {
+  for (; i + 8 <= n; i += 8, x += 32, to += 8 << alignof<T>()) {
     if (steps) {
       low = v128.load(s + (i << 2))
       high = v128.load(s + (i << 2), 16)
       zeroA = v128.load(z + (i << 2))
       zeroB = v128.load(z + (i << 2), 16)
     }
-    const p = codesOf(f32x4.div(v128.load(x), low), zeroA, type)
-    const q = codesOf(f32x4.div(v128.load(x, 16), high), zeroB, type)
-    const words = type == 2 ? i16x8.narrow_i32x4_u(p, q) : i16x8.narrow_i32x4_s(p, q)
-    if (type >= 2) v128.store(to, words)
-    else v128.store64_lane(to, type == 1 ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)
+    const p = codesOf<T>(f32x4.div(v128.load(x), low), zeroA)
+    const q = codesOf<T>(f32x4.div(v128.load(x, 16), high), zeroB)
+    if (sizeof<T>() == 2) {
+      v128.store(to, isSigned<T>() ? i16x8.narrow_i32x4_s(p, q) : i16x8.narrow_i32x4_u(p, q))
+    } else {
+      const words = i16x8.narrow_i32x4_s(p, q)
+      v128.store64_lane(to, isSigned<T>() ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)
+    }
   }
-  const lowest = <f32>lowestOf(type)
-  for (; i < n; i++, x += 4, to += 1 << (type >> 1)) {
+  const lowest = <f32>lowestOf<T>()
+  for (; i < n; i++, x += 4, to += sizeof<T>()) {
     const at = steps ? i : 0
     const sum = nearest<f32>(load<f32>(x) / load<f32>(s + (at << 2))) + <f32>load<i32>(z + (at << 2))
-    const code = max<f32>(lowest, min<f32>(lowest + <f32>spanOf(type), sum))
-    const whole = sum == sum ? <i32>code : 0
-    if (type >= 2) store<u16>(to, <u16>whole)
-    else store<u8>(to, <u8>whole)
+    const code = max<f32>(lowest, min<f32>(lowest + <f32>spanOf<T>(), sum))
+    store<T>(to, sum == sum ? <T>(<i32>code) : <T>0)
   }
 }
 
 // @ts-ignore: decorator
 @inline
-function lowestOf(type: u32): i32 {
-  return type == 0 || type == 2 ? 0 : type == 1 ? -128 : -32768
+function lowestOf<T>(): i32 {
+  return isSigned<T>() ? (sizeof<T>() == 1 ? -128 : -32768) : 0
 }
 
 /** How far the highest code is from the lowest. */
 // @ts-ignore: decorator
 @inline
-function spanOf(type: u32): i32 {
-  return type >= 2 ? 65535 : 255
+function spanOf<T>(): i32 {
+  return sizeof<T>() == 2 ? 65535 : 255
 }
 
 /** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
@@ -102,41 +111,56 @@ const MAGIC_BITS: i32 = 0x4b400000
 /** Four quotients rounded and clamped to codes, in 32 bits. What is no number has code 0, whatever the zero point. */
 // @ts-ignore: decorator
 @inline
-function codesOf(quotients: v128, zero: v128, type: u32): v128 {
-  const lowest = f32x4.convert_i32x4_s(i32x4.sub(i32x4.splat(lowestOf(type)), zero))
-  const highest = f32x4.add(lowest, f32x4.splat(<f32>spanOf(type)))
+function codesOf<T>(quotients: v128, zero: v128): v128 {
+  const lowest = f32x4.convert_i32x4_s(i32x4.sub(i32x4.splat(lowestOf<T>()), zero))
+  const highest = f32x4.add(lowest, f32x4.splat(<f32>spanOf<T>()))
   // The bounds are integers, so it is all one whether clamping or rounding comes first.
   const clamped = f32x4.pmax(lowest, f32x4.pmin(highest, quotients))
   const rounded = i32x4.sub(f32x4.add(clamped, f32x4.splat(MAGIC)), i32x4.splat(MAGIC_BITS))
   return v128.and(i32x4.add(rounded, zero), f32x4.eq(quotients, quotients))
 }
 
-// @ts-ignore: decorator
-@inline
-function dequantizeSpan(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool, type: u32): void {
+function dequantizeSpan<T>(x: usize, to: usize, n: u32, s: usize, z: usize, steps: bool): void {
   let low = v128.load32_splat(s)
   let high = low
   let zeroA = v128.load32_splat(z)
   let zeroB = zeroA
   let i: u32 = 0
-  for (; i + 8 <= n; i += 8, x += 8 << (type >> 1), to += 32) {
+  for (; i + 8 <= n; i += 8, x += 8 << alignof<T>(), to += 32) {
     if (steps) {
       low = v128.load(s + (i << 2))
       high = v128.load(s + (i << 2), 16)
       zeroA = v128.load(z + (i << 2))
       zeroB = v128.load(z + (i << 2), 16)
     }
-    const codes = type == 0 ? v128.load8x8_u(x) : type == 1 ? v128.load8x8_s(x) : v128.load(x)
-    const p = type == 2 ? i32x4.extend_low_i16x8_u(codes) : i32x4.extend_low_i16x8_s(codes)
-    const q = type == 2 ? i32x4.extend_high_i16x8_u(codes) : i32x4.extend_high_i16x8_s(codes)
+    const codes = sizeof<T>() == 2 ? v128.load(x) : isSigned<T>() ? v128.load8x8_s(x) : v128.load8x8_u(x)
+    const p = isSigned<T>() ? i32x4.extend_low_i16x8_s(codes) : i32x4.extend_low_i16x8_u(codes)
+    const q = isSigned<T>() ? i32x4.extend_high_i16x8_s(codes) : i32x4.extend_high_i16x8_u(codes)
     v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(p, zeroA)), low))
     v128.store(to, f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(q, zeroB)), high), 16)
   }
-  for (; i < n; i++, x += 1 << (type >> 1), to += 4) {
+  for (; i < n; i++, x += sizeof<T>(), to += 4) {
     const at = steps ? i : 0
-    const code = type < 2 ? codeIn(x, type == 1) : type == 2 ? <i32>load<u16>(x) : <i32>load<i16>(x)
-    store<f32>(to, <f32>(code - load<i32>(z + (at << 2))) * load<f32>(s + (at << 2)))
+    store<f32>(to, <f32>(<i32>load<T>(x) - load<i32>(z + (at << 2))) * load<f32>(s + (at << 2)))
   }
+}
+
+function roundSpan<T>(x: usize, to: usize, n: u32, s: usize, z: usize): void {
+  const scale = v128.load32_splat(s)
+  const zero = v128.load32_splat(z)
+  let i: u32 = 0
+  for (; i + 8 <= n; i += 8, x += 32, to += 32) {
+    v128.store(to, levelsOf<T>(v128.load(x), scale, zero))
+    v128.store(to, levelsOf<T>(v128.load(x, 16), scale, zero), 16)
+  }
+  for (; i < n; i++, x += 4, to += 4) v128.store32_lane(to, levelsOf<T>(v128.load32_splat(x), scale, zero), 0)
+}
+
+// @ts-ignore: decorator
+@inline
+function levelsOf<T>(v: v128, scale: v128, zero: v128): v128 {
+  const codes = codesOf<T>(f32x4.div(v, scale), zero)
+  return f32x4.mul(f32x4.convert_i32x4_s(i32x4.sub(codes, zero)), scale)
 }
 
 /** The range of numbers, extended to include 0. */
@@ -213,6 +237,6 @@ export function quantizeByRange(args: DynamicCodesArguments, scratch: usize): bo
   store<f32>(args.scale, scale)
   store<u8>(args.zero, <u8>zero)
   store<u32>(scratch, zero)
-  quantizeSpan(args.x, args.to, args.count, args.scale, scratch, false, 0)
+  quantizeSpan<u8>(args.x, args.to, args.count, args.scale, scratch, false)
   return false
 }
