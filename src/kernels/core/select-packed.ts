@@ -22,10 +22,14 @@ const CHUNK = chunkSize(COST.element)
 const SINKS = 256
 /** Up to so many items are kept in order, which takes less than a heap. */
 const FEW = 16
+/** Lines of so many elements are packed as a whole, if few are selected. */
+const SHORT = 128
 /** Where more than one of so many elements is selected, those that are come to the front of all. */
 const PARTED = 8
 /** Rounds in which these are found; pivots are bad where there would be more. */
 const MAX_ROUNDS = 64
+
+const isShort = (k: number, size: number): boolean => k <= FEW && size <= SHORT
 
 /** An array whose elements, and NaN, have keys of 32 bits. */
 export const hasNarrowKeys = (keys: Numbers): boolean => !(keys instanceof Float64Array)
@@ -82,7 +86,7 @@ export function* selectPacked(
     nanKey: nanFirst ? 2 ** 31 : -(2 ** 31)
   }
   // From here on to part all takes less than a heap, and in long lines to sort them.
-  const takesAll = size <= CHUNK ? k > FEW && PARTED * k > size : 4 * k > size
+  const takesAll = isShort(k, size) || (size <= CHUNK ? k > FEW && PARTED * k > size : 4 * k > size)
   const items = new Float64Array(takesAll ? size : k)
   const chosen = new Int32Array(k)
   const pace = new Pace()
@@ -111,6 +115,7 @@ function* choose(line: Line, items: Float64Array, pace: Pace): Generator<void> {
 /** {@link choose} of a short line: generators would take longer than many a line. The first `k` items are chosen. */
 function chooseAtOnce(line: Line, items: Float64Array, k: number): void {
   packRange(line, items, 0, items.length)
+  if (isShort(k, line.size)) return lowestInOrder(items, k)
   if (items.length > k) {
     lowestToFront(items, k)
     items.subarray(0, k).sort()
@@ -124,6 +129,18 @@ function chooseAtOnce(line: Line, items: Float64Array, k: number): void {
   }
   if (isFew) items.reverse()
   else items.sort()
+}
+
+/** Brings the `k` lowest items to the front, the lowest first, by insertion. */
+function lowestInOrder(items: Float64Array, k: number): void {
+  for (let i = 1; i < items.length; i++) {
+    const item = items[i]
+    let at = Math.min(i, k)
+    if (at === k && item >= items[k - 1]) continue
+    if (at === k) at--
+    for (; at > 0 && items[at - 1] > item; at--) items[at] = items[at - 1]
+    items[at] = item
+  }
 }
 
 /** Brings the `k` lowest items to the front, in any order: Hoare's selection. */
