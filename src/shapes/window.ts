@@ -162,3 +162,10 @@ export const windowAxes = (
   counts: readonly number[],
   params: WindowParams
 ): WindowAxis[] => slidings(dims.length, params).map((sliding, i) => windowAxis(dims[i], kernel[i], counts[i], sliding))
+
+/** Windows from which blocks of this size are cut that make up an image, which has the last dims. */
+export function blockAxes(dims: readonly number[], block: readonly number[], params: WindowParams): WindowAxis[] {
+  const image = dims.slice(-block.length)
+  const counts = slidings(image.length, params).map((sliding, i) => windowCount(image[i], block[i], sliding) as number)
+  return windowAxes(image, block, counts, params)
+}

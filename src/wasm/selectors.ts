@@ -32,6 +32,7 @@ import {
 } from './kernels/elementwise.ts'
 import { selectEmbedLayerNorm } from './kernels/embedding.ts'
 import { selectMoe, selectQMoe } from './kernels/experts.ts'
+import { selectCol2Im } from './kernels/fold.ts'
 import { selectFolded } from './kernels/folded.ts'
 import { selectBilinear } from './kernels/grid-sample.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
@@ -131,6 +132,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
   ['CumSum', selectCumSum],
+  ['Col2Im', selectCol2Im],
   ['Cast', selectCast],
   ['CastLike', selectCastLike],
   ['Max', selectFolded('maximum')],

@@ -64,7 +64,8 @@ const COMPUTING = {
   response: 86,
   radial: 87,
   cumulate: 88,
-  wideBest: 89
+  wideBest: 89,
+  fold: 90
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

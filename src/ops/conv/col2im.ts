@@ -17,7 +17,7 @@ import {
 } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { knownList, lengthOf, sizesOf, unknownDims } from '../../shapes/lists.ts'
-import { axisValues, slidings, windowAxes, windowCount, type WindowParams } from '../../shapes/window.ts'
+import { axisValues, blockAxes, slidings, windowCount, type WindowParams } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 
 interface Params extends WindowParams {
@@ -59,9 +59,7 @@ export const col2imRules = defineRules({
 export const col2im = /* @__PURE__ */ withKernel(col2imRules, {
   run({ x }, { block, ...p }, call) {
     const out = call.output()
-    const image = out.dims.slice(-block.length)
-    const counts = slidings(image.length, p).map((sliding, i) => windowCount(image[i], block[i], sliding) as number)
-    return addBlocks(x, out, windowAxes(image, block, counts, p))
+    return addBlocks(x, out, blockAxes(out.dims, block, p))
   }
 })
 

@@ -10,6 +10,7 @@ import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { ConvertArguments, convertElements } from './f32/convert'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
+import { fold, FoldArguments } from './f32/fold'
 import { winogradLines } from './f32/line-winograd'
 import { convPanels, MatrixArguments, matrixPanels } from './f32/matrix'
 import { GateArguments, gateRows } from './f32/gate'
@@ -271,6 +272,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 89:
       wideBest(changetype<WideBestArguments>(args), scratch, from, to)
+      break
+    case 90:
+      fold(changetype<FoldArguments>(args), from, to)
       break
     default:
       unreachable()
