@@ -54,7 +54,7 @@ export default defineConfig(({ mode }) => {
     // Examples import the package as users do.
     resolve: { alias: { nodewise: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
     test: {
-      globalSetup: ['test/cli/setup.ts'],
+      globalSetup: ['test/bundles-setup.ts'],
       setupFiles: ['./test/equality.ts'],
       // Half of the workers wait for commands, servers and browsers: with one more than there are cores, two cores were
       // used to 1.5.

@@ -1,43 +1,18 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { afterAll, inject } from 'vitest'
+import { afterAll } from 'vitest'
+import { commandFolder } from '../bundles.ts'
 
 export const MODELS = join(import.meta.dirname, '../../models')
 
 /** The command is bundled into a folder without packages; those that it loads when needed are found here. */
 const env = { ...process.env, NODE_PATH: join(import.meta.dirname, '../../node_modules') }
 
-/**
- * The file of the command, bundled as users get it. It is made once for all tests, when one of them first needs it; the
- * process that makes the folder `building` makes the command, the others wait for it.
- */
-export function command(): string {
-  const folder = inject('commandFolder')
-  const [done, failed] = ['done', 'failed'].map(name => join(folder, name))
-  if (isFirst(join(folder, 'building'))) {
-    const script = join(import.meta.dirname, '../../scripts/bundle.mjs')
-    const { status, stderr } = spawnSync(process.execPath, [script, folder], { encoding: 'utf8' })
-    writeFileSync(status === 0 ? done : failed, stderr)
-  }
-  const clock = new Int32Array(new SharedArrayBuffer(4))
-  while (!existsSync(done) && !existsSync(failed)) Atomics.wait(clock, 0, 0, 50)
-  if (existsSync(failed)) throw new Error(`the command could not be bundled: ${readFileSync(failed, 'utf8')}`)
-  return join(folder, 'nodewise.js')
-}
-
-/** Makes a folder. @returns whether nobody had made it before */
-function isFirst(folder: string): boolean {
-  try {
-    mkdirSync(folder)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-}
+/** The file of the command, bundled as users get it. */
+export const command = (): string => join(commandFolder(), 'nodewise.js')
 
 export interface Finished {
   readonly status: number | null

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bundleLibrary } from '../../scripts/bundle-library.mjs'
+import { libraryFolder } from '../bundles.ts'
 import { nodewise, nodewiseJson, nodewiseProcess, temporaryFolder } from './command.ts'
 
 const folder = temporaryFolder()
@@ -18,10 +18,10 @@ const esm = file('scale.mjs', module)
 const run = ['run', model, '-i', 'x=[1,2]']
 const THREE = 'y: float32 [2]\n[3. 6.]\n'
 
-beforeAll(async () => {
+beforeAll(() => {
   // A copy of the package beside the file, which is none of the command's own.
   const library = join(folder, 'node_modules/nodewise')
-  await bundleLibrary(library)
+  cpSync(libraryFolder(), library, { recursive: true })
   writeFileSync(
     join(library, 'package.json'),
     '{"name": "nodewise", "type": "commonjs", "exports": {".": "./index.mjs", "./ops": "./ops.mjs"}}'

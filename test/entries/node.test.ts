@@ -3,19 +3,16 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, type OpListing, parseModel, supportedOps, Tensor } from '../../src/index.ts'
 import { ALL_OPS } from '../../src/ops/all.ts'
+import { libraryFolder } from '../bundles.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'nodewise-library-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let folder: string
 beforeAll(() => {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/bundle-library.mjs'), folder], {
-    encoding: 'utf8'
-  })
-  expect(status, stderr).toBe(0)
-}, 240_000)
+  folder = libraryFolder()
+})
 
 interface Manifest {
   readonly exports: Readonly<

@@ -5,13 +5,13 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder for the bundled command, which the first test that needs it makes (`command.ts`). */
-    commandFolder: string
+    /** A folder for what tests bundle; the first test that needs a bundle makes it (`bundles.ts`). */
+    bundlesFolder: string
   }
 }
 
 export default function setup(project: TestProject): () => void {
-  const folder = mkdtempSync(join(tmpdir(), 'nodewise-bin-'))
-  project.provide('commandFolder', folder)
+  const folder = mkdtempSync(join(tmpdir(), 'nodewise-bundles-'))
+  project.provide('bundlesFolder', folder)
   return () => rmSync(folder, { recursive: true, force: true })
 }
