@@ -1,11 +1,12 @@
 // Packs the package as `npm publish` would, after `npm run build`, and checks what comes out: that its exports lead to
-// files (publint), that its types fit what runs (attw), and that the snippets of the docs compile and run with it:
-// node scripts/check-package.mjs
+// files (publint), that its types fit what runs (check-types.mjs), and that the snippets of the docs compile and run
+// with it: node scripts/check-package.mjs
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkSnippets } from './check-snippets.mjs'
+import { checkTypes } from './check-types.mjs'
 import { root } from './program.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-package-'))
@@ -25,8 +26,6 @@ try {
   )
   const packed = join(folder, filename)
   run('npx', '--no-install', 'publint', 'run', packed, '--strict')
-  // ESM only: require() of it works from Node 20.19 on, of which attw does not know.
-  run('npx', '--no-install', 'attw', packed, '--profile', 'esm-only', '--exclude-entrypoints', 'kernels.wasm')
   run('tar', '-xzf', packed, '-C', folder)
   mkdirSync(join(folder, 'node_modules'))
   renameSync(join(folder, 'package'), join(folder, 'node_modules/nodewise'))
@@ -37,7 +36,7 @@ try {
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), link, 'junction')
   }
-  for (const problem of checkSnippets(folder)) {
+  for (const problem of [...(await checkTypes(packed)), ...checkSnippets(folder)]) {
     console.error(problem)
     process.exitCode = 1
   }
