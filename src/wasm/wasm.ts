@@ -24,6 +24,7 @@ const COMPUTING = {
   groupNorm: 20,
   channelNorm: 21,
   channelGroups: 22,
+  channelRows: 23,
   regions: 30,
   sampleGrid: 31,
   lines: 40,

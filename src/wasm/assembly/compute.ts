@@ -27,6 +27,7 @@ import { localResponse, ResponseArguments } from './f32/response'
 import {
   GroupsArguments,
   layerNormRows,
+  normalizeChannelRows,
   normalizeChannels,
   normalizeGroups,
   rmsNormRows,
@@ -149,6 +150,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 21:
       normalizeChannels(changetype<GroupsArguments>(args), from, to)
+      break
+    case 23:
+      normalizeChannelRows(changetype<GroupsArguments>(args), scratch, from, to)
       break
     case 22:
       normalizeChannelGroups(changetype<ChannelGroupsArguments>(args), scratch, from, to)

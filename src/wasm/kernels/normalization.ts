@@ -13,6 +13,7 @@ import {
   staged,
   type TensorOperands
 } from '../selector.ts'
+import { SCRATCH_BYTES } from '../workspace.ts'
 import { aroundAxes } from './axes.ts'
 import { firstOutputOnly } from './first-output.ts'
 
@@ -175,16 +176,14 @@ export const selectBatchNorm = selectorFor<BatchParams>(call => {
   const { trains, perElement } = call.parameters
   if (x === undefined || x.dims.length < 2 || trains || perElement) return undefined
   const [batch, channels] = x.dims
-  return channelSelection(call, 'channelNorm', {
-    blocks: batch * channels,
-    inner: product(x.dims, 2),
-    channels,
-    groups: 1
-  })
+  const inner = product(x.dims, 2)
+  if (inner === 1 && 4 * channels <= SCRATCH_BYTES)
+    return channelSelection(call, 'channelRows', { blocks: batch, inner, channels, groups: 1 })
+  return channelSelection(call, 'channelNorm', { blocks: batch * channels, inner, channels, groups: 1 })
 })
 
 interface Channels {
-  /** Groups of all instances, or channels of all instances where statistics are given. */
+  /** Groups of all instances; where statistics are given channels of all instances, or instances of one element each. */
   readonly blocks: number
   readonly inner: number
   /** Channels of a group. */
@@ -192,14 +191,15 @@ interface Channels {
   readonly groups: number
 }
 
-/** Group or batch normalization where the elements of a channel lie side by side. */
+/** Group or batch normalization where the elements of a channel lie side by side, or each channel has one. */
 function channelSelection(
   { op, operands, parameters }: Candidate<{ readonly epsilon: number }>,
-  kernel: 'groupNorm' | 'channelNorm',
+  kernel: 'groupNorm' | 'channelNorm' | 'channelRows',
   channels: Channels
 ): Selection | undefined {
   const count = product(operands.x!.dims)
-  if (!areFloat32(operands) || count < MIN_ELEMENTS || channels.inner < MIN_CHANNEL) return undefined
+  if (!areFloat32(operands) || count < MIN_ELEMENTS) return undefined
+  if (kernel !== 'channelRows' && channels.inner < MIN_CHANNEL) return undefined
   const template = channelsTemplate(kernel, count, channels, parameters.epsilon)
   return {
     kernel: jobKernel(op, ({ x, scale, bias, mean, variance }) => {
@@ -221,7 +221,7 @@ function channelSelection(
 
 /** The arguments are those of GroupsArguments in ../assembly/f32/rows.ts. */
 function channelsTemplate(
-  kernel: 'groupNorm' | 'channelNorm',
+  kernel: 'groupNorm' | 'channelNorm' | 'channelRows',
   count: number,
   { blocks, inner, channels, groups }: Channels,
   epsilon: number

@@ -227,6 +227,30 @@ export function normalizeChannels(args: GroupsArguments, from: u32, to: u32): vo
   }
 }
 
+/**
+ * Batch normalization by given statistics of rows that have one element of each channel: rows `from … to - 1`.
+ * @param scratch room for a factor of each channel
+ */
+export function normalizeChannelRows(args: GroupsArguments, scratch: usize, from: u32, to: u32): void {
+  const bytes = (<usize>args.channels) << 2
+  for (let c: usize = 0; c < bytes; c += 4) {
+    const divisor = sqrt<f64>(<f64>f32.load(args.variance + c) + <f64>args.epsilon)
+    f32.store(scratch + c, <f32>(<f64>f32.load(args.scale + c) / divisor))
+  }
+  const whole = bytes & ~15
+  for (let at = from; at < to; at++) {
+    const x = args.x + at * bytes
+    const y = args.y + at * bytes
+    let c: usize = 0
+    for (; c < whole; c += 16) {
+      const centered = f32x4.sub(v128.load(x + c), v128.load(args.mean + c))
+      v128.store(y + c, fma(v128.load(args.bias + c), centered, v128.load(scratch + c)))
+    }
+    for (; c < bytes; c += 4)
+      f32.store(y + c, (f32.load(x + c) - f32.load(args.mean + c)) * f32.load(scratch + c) + f32.load(args.bias + c))
+  }
+}
+
 /** (x - mean) * factor + bias of elements side by side. */
 // @ts-ignore: decorator
 @inline
