@@ -183,7 +183,7 @@ export const selectBatchNorm = selectorFor<BatchParams>(call => {
 })
 
 interface Channels {
-  /** Groups of all instances; where statistics are given channels of all instances, or instances of one element each. */
+  /** Groups of all instances; where statistics are given channels of all instances, or instances of rows. */
   readonly blocks: number
   readonly inner: number
   /** Channels of a group. */
