@@ -71,21 +71,21 @@ const area = (boxes: Boxes, p: number, extra: number): number =>
 
 /** The boxes that have been kept so far. */
 export interface KeptBoxes {
+  /** Begins anew, with boxes that are counted from another one on: memory is made once for many classes. */
+  from(start: number): this
   add(box: number): void
   /** The place among them of the first that overlaps a box more than `iou`; -1: none does. */
   find(box: number, iou: number): number
 }
 
-/**
- * Kept boxes with their numbers side by side, for {@link overlap} with one box after the other.
- * @param start index of the first of the boxes that are counted
- */
-export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptBoxes {
+/** Kept boxes with their numbers side by side, for {@link overlap} with one box after the other. */
+export function keptBoxes(read: ReadBox, numbers: Numbers): KeptBoxes {
   // The box at 0 is the one that was asked for last; those that are kept follow.
-  let boxes = new Float32Array(64 * 4)
+  let boxes = new Float32Array(32 * 4)
   let bits = bitsOf(boxes)
   let order = new Int32Array(boxes.length)
   let areas = new Float32Array(boxes.length / 4)
+  let start = 0
   let count = 0
   let current = -1
   const load = (box: number): void => {
@@ -96,6 +96,12 @@ export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptB
     current = box
   }
   return {
+    from(first) {
+      start = first
+      count = 0
+      current = -1
+      return this
+    },
     add(box) {
       load(box)
       const at = 4 * ++count
@@ -105,8 +111,11 @@ export function keptBoxes(read: ReadBox, numbers: Numbers, start: number): KeptB
         order = longer(order, new Int32Array(2 * at))
         areas = longer(areas, new Float32Array(at / 2))
       }
-      boxes.copyWithin(at, 0, 4)
-      order.copyWithin(at, 0, 4)
+      // A loop, since `copyWithin` takes longer to start.
+      for (let i = 0; i < 4; i++) {
+        boxes[at + i] = boxes[i]
+        order[at + i] = order[i]
+      }
       areas[count] = areas[0]
     },
     find(box, iou) {
@@ -177,27 +186,47 @@ export const accepts = (score: number, { minScore, takesEqual }: Floor): boolean
 /** Gives indices of scores one by one, in the order of {@link byScore}; -1 after the last one. */
 export type NextBest = () => number
 
-/** The indices of the scores that are high enough. Only few may be asked for. */
-export function* acceptedByScore(scores: ArrayLike<number>, floor: Floor): Generator<void, NextBest> {
+/** Memory for {@link acceptedByScore}, which one class after the other may use. */
+export interface Room {
+  readonly accepted: Int32Array
+  readonly items: Float64Array
+}
+
+/** @param count scores of a class; more than are packed need none */
+export function roomFor(count: number): Room {
+  const size = count <= MAX_PACKED ? count : 0
+  return { accepted: new Int32Array(size), items: new Float64Array(size) }
+}
+
+/**
+ * The indices of the scores that are high enough. Only few may be asked for.
+ * @param room is in use until no more are asked for
+ */
+export function* acceptedByScore(
+  scores: ArrayLike<number>,
+  floor: Floor,
+  { accepted, items }: Room
+): Generator<void, NextBest> {
   if (!(scores instanceof Float32Array) || scores.length > MAX_PACKED) {
     const sorted = yield* byScore(yield* acceptedIndices(scores.length, i => accepts(scores[i], floor)), scores)
     let at = 0
     return () => sorted[at++] ?? -1
   }
-  const accepted = new Int32Array(scores.length)
   let count = 0
   yield* inChunks(scores.length, (from, to) => {
     count = findAccepted(scores, floor, from, to, accepted, count)
   })
-  const items = new Float64Array(count)
   const bits = bitsOf(scores)
   yield* inChunks(count, (from, to) => {
     for (let i = from; i < to; i++) items[i] = packed(keyOfBits(bits[accepted[i]]), accepted[i])
   })
-  return yield* lowestFirst(items)
+  return yield* lowestFirst(items, count)
 }
 
-/** Every index is written, and the next one over it where the score is too low: nothing is there to be predicted. */
+/**
+ * Of a block every index is written, and the next one over it where the score is too low: nothing is there to be
+ * predicted. Most blocks are passed at once, since most scores of a detector are too low.
+ */
 function findAccepted(
   scores: Float32Array,
   { minScore, takesEqual }: Floor,
@@ -208,16 +237,45 @@ function findAccepted(
 ): number {
   const takesAll = minScore === undefined
   const least = minScore ?? 0
-  for (let i = from; i < to; i++) {
-    accepted[count] = i
-    count += Number(takesAll || (takesEqual ? scores[i] >= least : scores[i] > least))
+  for (let i = from; i < to;) {
+    if (!takesAll) i = takesEqual ? passBelow(scores, least, i, to) : passUpTo(scores, least, i, to)
+    for (const end = Math.min(to, i + 4); i < end; i++) {
+      accepted[count] = i
+      count += Number(takesAll || (takesEqual ? scores[i] >= least : scores[i] > least))
+    }
   }
   return count
 }
 
+/** Passes blocks of four scores that are not above one. */
+function passUpTo(scores: Float32Array, most: number, at: number, to: number): number {
+  while (
+    at + 4 <= to &&
+    scores[at] <= most &&
+    scores[at + 1] <= most &&
+    scores[at + 2] <= most &&
+    scores[at + 3] <= most
+  )
+    at += 4
+  return at
+}
+
+/** Passes blocks of four scores that are below one. */
+function passBelow(scores: Float32Array, least: number, at: number, to: number): number {
+  while (
+    at + 4 <= to &&
+    scores[at] < least &&
+    scores[at + 1] < least &&
+    scores[at + 2] < least &&
+    scores[at + 3] < least
+  )
+    at += 4
+  return at
+}
+
 /** Positions in packed numbers, the lowest number first: by a heap, since not all are asked for. */
-function* lowestFirst(items: Float64Array): Generator<void, NextBest> {
-  let count = items.length
+function* lowestFirst(items: Float64Array, all: number): Generator<void, NextBest> {
+  let count = all
   yield* inChunks(count >> 1, (from, to) => {
     for (let i = from; i < to; i++) {
       const at = (count >> 1) - 1 - i

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
 import {
   fromCenters,
@@ -9,7 +9,8 @@ import {
   keptBoxes,
   type KeptBoxes,
   overlap,
-  readBoxes
+  readBoxes,
+  roomFor
 } from '../../kernels/detection/boxes.ts'
 import { type RotatedBox, rotatedOverlap } from '../../kernels/detection/rotated-boxes.ts'
 import { type Overlap, OVERLAP_COST, suppress } from '../../kernels/detection/suppress.ts'
@@ -118,12 +119,13 @@ export const nonMaxSuppression = defineOp({
     // Else few of many are read, one by one.
     const corners = p.sigma > 0 ? yield* readBoxes(read, numbers) : new Float32Array()
     const count = boxes.dims[1]
+    const kept = keptBoxes(read, numbers)
     yield* selectBoxes(
       scores,
       p,
       call,
       batch => (a, b) => overlap(corners, 4 * (batch * count + a), 4 * (batch * count + b)),
-      { keptIn: batch => keptBoxes(read, numbers, batch * count) }
+      { keptIn: batch => kept.from(batch * count) }
     )
   }
 })
@@ -194,6 +196,8 @@ function* selectBoxes(
   const numbers = yield* readNumbers(scores)
   const { maxBoxes, iou, sigma, dropsFading, minScore, takesEqual } = p
   const found: Selected[] = []
+  const room = roomFor(sigma > 0 ? 0 : count)
+  const pace = new Pace()
   for (let batch = 0; batch < batches; batch++) {
     for (let kind = 0; kind < classes; kind++) {
       const start = (batch * classes + kind) * count
@@ -205,10 +209,11 @@ function* selectBoxes(
         minScore,
         takesEqual,
         cost,
+        room,
         kept: keptIn?.(batch)
       })
       for (const { box, score } of kept) found.push({ batch, kind, box, score })
-      yield
+      if (pace.isDue(2 * count * COST.element + kept.length * cost + COST.allocation)) yield
     }
   }
   // The sort is stable: equal scores stay in the order of batch, class and box.
