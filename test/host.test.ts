@@ -144,3 +144,30 @@ test('strings are cut out of memory of the kernels where text decoders take none
   `)
   expect(printed).toBe('true hi,i\n')
 })
+
+const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
+
+test.skipIf(header.glibcVersionRuntime === undefined)('what the collector frees serves for later arrays', () => {
+  const outfile = join(folder, 'arrays.mjs')
+  buildSync({ entryPoints: ['src/tensor/arrays.ts'], bundle: true, platform: 'node', format: 'esm', outfile })
+  const program = `
+    import { rawArray } from '${pathToFileURL(outfile).href}'
+    const faults = () => process.resourceUsage().minorPageFault
+    rawArray(Uint8Array, 1 << 16)
+    for (let round = 0; round < 6; round++) {
+      gc()
+      await new Promise(resolve => setTimeout(resolve, 20))
+      const before = faults()
+      for (let i = 0; i < 3; i++) rawArray(Uint8Array, 1 << 23).fill(1)
+      console.log(faults() - before)
+    }`
+  const printed = execFileSync(process.execPath, ['--expose-gc', '--input-type=module', '-'], {
+    input: program,
+    encoding: 'utf8',
+    timeout: 50_000
+  })
+  // Pages of 4 KiB, if the system gives no larger ones.
+  const [, ...later] = printed.trim().split('\n').map(Number)
+  expect(later.length).toBe(5)
+  expect(Math.min(...later)).toBeLessThan((3 * 2 ** 23) / 2 ** 12 / 4)
+})
