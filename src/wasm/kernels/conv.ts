@@ -175,8 +175,10 @@ function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): D
     if (rows > most) [parts, most] = [more, rows]
   }
   if (most === 0) return undefined
-  const groups = Math.ceil(height / most)
-  return { units: images * groups, rows: Math.ceil(height / groups), parts: partsOf(m, parts) }
+  // A single block would be computed by one thread.
+  const isHalved = images * parts === 1 && Math.floor(height / 2) * across >= MIN_WINOGRAD_TILES
+  const rows = Math.ceil(height / Math.max(Math.ceil(height / most), isHalved ? 2 : 1))
+  return { units: images * Math.ceil(height / rows), rows, parts: partsOf(m, parts) }
 }
 
 /** Rows of tiles whose matrices fit into scratch memory; see Group in ../assembly/f32/winograd.ts. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree, heapStats } from '../../../src/wasm/heap.ts'
+import { watchingJobs } from '../../../src/wasm/job-watcher.ts'
 import { wasm } from '../../../src/wasm/wasm.ts'
 import { workspaceOf } from '../../../src/wasm/workspace.ts'
 import { runOp } from '../../ops/harness.ts'
@@ -261,4 +262,15 @@ test.each([
     expect(Math.abs(value - sum)).toBeLessThan(2e-7)
   })
   blocks.forEach(heapFree)
+})
+
+test('a plane that fits into scratch memory is halved, so that two threads share it', () => {
+  const blocks: number[] = []
+  const inputs = [noise([1, 16, 40, 40], 1), noise([16, 16, 3, 3], 2)]
+  const options = { attributes: { pads: [1, 1, 1, 1] }, constants: { w: 1 } }
+  watchingJobs({ ran: job => blocks.push(job.blocks), missed: () => blocks.push(0) }, () => {
+    runAccelerated(KIND, inputs, { region: 'heap', ...options })
+  })
+  expect(blocks).toEqual([2])
+  expectEqual(KIND, inputs, { region: 'heap', ...options }, WINOGRAD_TOLERANCE)
 })
