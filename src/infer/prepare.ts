@@ -3,6 +3,7 @@ import type { FactOperands, Preparation, Selection, SelectKernel, ValueOperands 
 import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import type { Like, Likes } from './likes.ts'
 import { type ParameterOptions, parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
 
@@ -46,6 +47,9 @@ export interface CallMemo {
   kept?: KeptPreparation
   /** What it kept before, where a call is one of a body: iterations may run it for a few dims or values in turn. */
   readonly earlier?: KeptPreparation[]
+  /** The calls of its plan, and, once it has been prepared again, what those like it keep together. */
+  readonly likes?: Likes<KeptPreparation>
+  like?: Like<KeptPreparation> | undefined
 }
 
 /** Input positions whose elements decided what is kept. */
@@ -56,7 +60,7 @@ export const decisiveInputs = ({ kept }: CallMemo): readonly number[] =>
  * What a call prepared for its last inputs. It depends on the types and dims of the inputs and on the elements of those
  * whose value was looked at; as long as these stay the same, it serves again.
  */
-interface KeptPreparation extends RunPreparation {
+export interface KeptPreparation extends RunPreparation {
   readonly seen: readonly (Seen | undefined)[]
 }
 
@@ -127,6 +131,16 @@ function prepareAnew(
     const { parameters, outputs } = prepareCall(call, facts, surroundings, true)
     return { parameters, outputs, selection: surroundings.select?.(call.op, operands, { parameters, outputs }) }
   }
+  const like = memo.kept && (memo.like ??= memo.likes?.of(call))
+  const alike = like?.kept
+  if (alike && stillHolds(alike.seen, inputs)) {
+    const { parameters, outputs, seen } = alike
+    // Selections keep what they made of the operands of their call.
+    const selection = surroundings.select?.(call.op, operands, alike)
+    const result = { parameters, outputs, selection, seen }
+    keep(memo, result)
+    return result
+  }
   const facts = inputs.map(value => value && new WatchedFact(value))
   const prepared = prepareCall(call, facts, surroundings, true)
   const { parameters } = prepared
@@ -137,6 +151,7 @@ function prepareAnew(
   // In one piece: every step reads it, and reading objects made by spreads takes most of a microsecond longer.
   const result = { parameters, outputs, selection, seen }
   if (isQuick) keep(memo, result)
+  if (isQuick && like) like.kept = result
   return result
 }
 

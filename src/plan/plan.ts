@@ -1,6 +1,7 @@
 import type { BoundGraph, Call, Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
-import type { CallMemo } from '../infer/prepare.ts'
+import { Likes } from '../infer/likes.ts'
+import type { CallMemo, KeptPreparation } from '../infer/prepare.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
@@ -227,7 +228,8 @@ function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
   bound.captures.forEach(slotOf)
   const outputs = wanted.map(slotOf)
   const { calls } = graph
-  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies, isBody ? { earlier: [] } : {}))
+  const likes = new Likes<KeptPreparation>()
+  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies, isBody ? { earlier: [] } : { likes }))
   const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
   for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))

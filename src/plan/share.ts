@@ -1,5 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
+import { Numbers, textOf } from '../infer/likes.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
 import { type Fact, isPartial } from '../shapes/fact.ts'
 import { hasFresh, isSym } from '../shapes/sym.ts'
@@ -45,17 +46,6 @@ function mayBeShared(graph: PlanGraph, { call, fused, convert }: PlanCall): bool
   )
 }
 
-/** Numbers for objects, so that keys can name them. */
-class Numbers {
-  private readonly numbers = new Map<object, number>()
-
-  of(object: object): number {
-    const number = this.numbers.get(object) ?? this.numbers.size
-    this.numbers.set(object, number)
-    return number
-  }
-}
-
 /** What calls that give the same have alike: the one, or the other. */
 function keysOf(graph: PlanGraph, call: Call, numbers: Numbers): string[] {
   const { op, opVersion, version, inputs, outputs, known } = call
@@ -77,22 +67,6 @@ function expressionsOf(fact: Fact | undefined): string | undefined {
   if (value.data.some(element => isSym(element) && hasFresh(element))) return undefined
   const elements = value.data.map(element => (isSym(element) ? element.key : `${typeof element} ${String(element)}`))
   return JSON.stringify([value.type, value.dims, elements])
-}
-
-/** Longer lists are not compared. */
-const MAX_LIST = 64
-
-/** Parameters as text; functions, long lists and what has a class of its own are the same only where they are one. */
-function textOf(known: unknown, numbers: Numbers): string {
-  if (known === undefined) return 'undefined'
-  if (typeof known === 'number' || typeof known === 'bigint')
-    return Object.is(known, -0) ? '-0' : `${typeof known} ${String(known)}`
-  if (typeof known === 'function') return `#${numbers.of(known)}`
-  if (typeof known !== 'object' || known === null) return JSON.stringify(known)
-  const isList = Array.isArray(known)
-  const isPlain = isList ? known.length <= MAX_LIST : Object.getPrototypeOf(known) === Object.prototype
-  if (!isPlain) return `#${numbers.of(known)}`
-  return JSON.stringify([isList, ...Object.entries(known).map(([name, value]) => [name, textOf(value, numbers)])])
 }
 
 /** Lets whoever reads what a call gives read what an earlier one gives; false where somebody outside sees it. */

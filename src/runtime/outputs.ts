@@ -82,6 +82,8 @@ export function writableOf(
     inputs.some(
       (input, i) => input && i !== except && someTensor(input, other => overlap(storageOf(other), tensor.data))
     ) || writable.some(other => other && overlap(other.data, tensor.data))
+  const hasTargets = targets.some(target => target?.tensor !== undefined)
+  let areApart: boolean | undefined
   for (let i = 0; i < outputs.length; i++) {
     const target = targets[i]?.tensor
     const at = outputAt[outputs[i]]
@@ -89,12 +91,26 @@ export function writableOf(
     const tensor = target ?? (cache && isTensor(cache) && !liesInRoom(cache) && isLent(cache.data) ? cache : undefined)
     if (tensor === undefined || writable[at] !== undefined) continue
     const isInPlace = cache !== undefined && isTensor(cache) && storageOf(cache) === tensor.data
-    if (!overlaps(tensor, isInPlace ? grown[i] : -1)) writable[at] = tensor
+    const isApart = isInPlace && !hasTargets && liesOnHeap(tensor.data) && (areApart ??= lieApart(inputs))
+    if (isApart || !overlaps(tensor, isInPlace ? grown[i] : -1)) writable[at] = tensor
   }
   return writable
 }
 
 const NOTHING: readonly undefined[] = []
+
+/** Whether no inputs on the heap overlap: a decoder has dozens of caches, and would hold each against all others. */
+function lieApart(inputs: readonly (Value | undefined)[]): boolean {
+  const views: ArrayBufferView[] = []
+  const note = (tensor: Tensor): boolean => {
+    const storage: unknown = storageOf(tensor)
+    if (ArrayBuffer.isView(storage) && liesOnHeap(storage)) views.push(storage)
+    return false
+  }
+  for (const input of inputs) if (input) someTensor(input, note)
+  views.sort((a, b) => a.byteOffset - b.byteOffset)
+  return views.every((view, i) => i === 0 || views[i - 1].byteOffset + views[i - 1].byteLength <= view.byteOffset)
+}
 
 function overlap(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { byOperand, type Call } from '../../src/bind/call.ts'
+import { Likes } from '../../src/infer/likes.ts'
 import { type CallMemo, prepareRun, type RunPreparation } from '../../src/infer/prepare.ts'
 import type { Kernel, Selection, SelectKernel } from '../../src/op-kit/define.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
@@ -46,6 +47,28 @@ describe('what a call worked out', () => {
     // No more than four are kept.
     prepare(call, [data(2, 3), ints(6, 1)], memo)
     expect(memo.earlier).toHaveLength(3)
+  })
+
+  test('serves calls like it once both have been prepared before, each with a selection of its own', () => {
+    const likes: CallMemo['likes'] = new Likes()
+    const shape = vi.spyOn(call.op, 'shape')
+    const select: SelectKernel = () => ({ kernel: () => undefined })
+    const prepared = (of: Call, memo: CallMemo, ...inputs: Tensor[]): RunPreparation =>
+      prepare(of, inputs, memo, select)
+    const memos: CallMemo[] = [{ likes }, { likes }, { likes }]
+    const other = callOf(RESHAPE, [data(2, 3), ints(3, 2)], { attributes: { allowzero: 1 } })
+    const calls = [call, callOf(RESHAPE, [data(2, 3), ints(3, 2)], {}), other]
+    calls.forEach((each, i) => prepared(each, memos[i], data(2, 3), ints(3, 2)))
+    expect(shape).toHaveBeenCalledTimes(3)
+    const [first, second, third] = calls.map((each, i) => prepared(each, memos[i], data(4, 3), ints(6, 2)))
+    expect(shape).toHaveBeenCalledTimes(5)
+    expect(second.outputs).toBe(first.outputs)
+    expect(second.selection).not.toBe(first.selection)
+    expect(third.outputs).not.toBe(first.outputs)
+    // Elements that were looked at count as well.
+    expect(prepared(calls[1], memos[1], data(4, 3), ints(3, 4)).outputs).toMatchObject([{ shape: [3, 4] }])
+    expect(shape).toHaveBeenCalledTimes(6)
+    shape.mockRestore()
   })
 
   test('is worked out anew for other dims or elements', () => {

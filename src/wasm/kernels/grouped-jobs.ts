@@ -4,6 +4,8 @@ import type { GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { remembered, type Remembered } from '../remembered.ts'
 import { runHere } from '../selector.ts'
 import { type Temporaries, temporaries } from '../temporary.ts'
 import { attentionTemplate, type Strides } from './attention.ts'
@@ -66,8 +68,8 @@ export function* attendInJobs(
     const key = { numbers: floatsOf(x.key!), steps: inRows(p.shared, fresh, sizes.size) }
     const query = { numbers: floatsOf(x.query), steps: inRows(p.heads, fresh, sizes.size) }
     const isRotated = p.rotates
-    const q = isRotated ? yield* rotated(query, p.heads, sizes, x, p, parts, call.threads) : query
-    const k = isRotated ? yield* rotated(key, p.shared, sizes, x, p, parts, call.threads) : key
+    const q = isRotated ? yield* rotated(query, p.heads, sizes, x, p, parts, call.threads, queryRotations) : query
+    const k = isRotated ? yield* rotated(key, p.shared, sizes, x, p, parts, call.threads, keyRotations) : key
     if (q === undefined || k === undefined) return false
     const keys = extended(k, x.pastKey, call.rawOutput(1), sizes)
     const v = { numbers: floatsOf(x.value!), steps: key.steps }
@@ -84,7 +86,20 @@ const floatsOf = ({ data }: Tensor): Float32Array => data as Float32Array
 const inRows = (heads: number, rows: number, size: number): Steps => [rows * heads * size, size, heads * size]
 const inBlocks = (heads: number, rows: number, size: number): Steps => [heads * rows * size, rows * size, size]
 
-function templateOf({ batches, heads, shared, fresh, size, rows, past }: Sizes, keys: number, p: GroupedRunParams) {
+/** What the layers of a model have alike. */
+const attentions = /* @__PURE__ */ remembered<JobTemplate | undefined>()
+const queryRotations = /* @__PURE__ */ remembered<JobTemplate>()
+const keyRotations = /* @__PURE__ */ remembered<JobTemplate>()
+
+function templateOf(sizes: Sizes, keys: number, p: GroupedRunParams): JobTemplate | undefined {
+  const { batches, heads, shared, fresh, size, rows, past } = sizes
+  const numbers = [batches, heads, shared, fresh, size, rows, past, keys]
+  return attentions([...numbers, p.scale, p.softcap, Number(p.causal), Number(p.rotates)], () =>
+    makeTemplate(sizes, keys, p)
+  )
+}
+
+function makeTemplate({ batches, heads, shared, fresh, size, rows, past }: Sizes, keys: number, p: GroupedRunParams) {
   const cache: Strides = [...inBlocks(shared, rows, size), 1]
   const own: Strides = [...inRows(heads, fresh, size), 1]
   return attentionTemplate(
@@ -109,15 +124,18 @@ function* rotated(
   { cos, sin }: GroupedOperands<Tensor>,
   { interleaved }: GroupedRunParams,
   parts: Temporaries,
-  threads: number
+  threads: number,
+  kept: Remembered<JobTemplate>
 ): Generator<void, FloatHeads | undefined> {
   const half = cos!.dims[1]
   const steps = inBlocks(heads, fresh, size)
   const numbers = parts.allocate(batches * steps[0])
-  const template = rotateTemplate({
-    ...{ batches, heads, length: fresh, size, half, interleaved, perElement: false },
-    steps: [from.steps, steps, [0, 0, half]]
-  })
+  const template = kept([batches, heads, fresh, size, half, Number(interleaved), ...from.steps], () =>
+    rotateTemplate({
+      ...{ batches, heads, length: fresh, size, half, interleaved, perElement: false },
+      steps: [from.steps, steps, [0, 0, half]]
+    })
+  )
   const [start, end] = [past * half, (past + fresh) * half]
   const angles = [cos!, sin!].map(table => floatsOf(table).subarray(start, end))
   const isDone = yield* runHere(template, [from.numbers, ...angles], numbers, threads)
