@@ -1,4 +1,4 @@
-import { type BoundGraph, isCall } from '../bind/call.ts'
+import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { fold } from './fold.ts'
@@ -53,12 +53,37 @@ function callsOfBranch(graph: PlanGraph, item: PlanCall): PlanCall[] | undefined
   const body = condition === undefined ? undefined : item.call.bodies.get(condition ? 'thenBody' : 'elseBody')
   const found = body && graph.bodies.get(body)
   if (body === undefined || found === undefined || found.failures.length > 0 || !isPlain(graph, body)) return undefined
-  const given = handedOn(graph, item, body)
+  const names = renamed(item, body)
+  const given = handedOn(graph, item, body, names)
   if (given === undefined) return undefined
   for (const [id, constant] of body.constants) graph.constants.set(id, constant)
-  for (const id of ownValues(body)) graph.describe(id, found.facts.get(id)!)
+  for (const id of ownValues(body)) graph.describe(names.get(id) ?? id, found.facts.get(id)!)
   for (const [inner, propagation] of found.bodies) graph.bodies.set(inner, propagation)
-  return [...body.items.filter(isCall).map(planCall), ...given]
+  const named = (ids: Call['inputs']): Call['inputs'] =>
+    ids.map(id => (id === undefined ? undefined : (names.get(id) ?? id)))
+  return [
+    ...body.items
+      .filter(isCall)
+      .map(call => planCall({ ...call, inputs: named(call.inputs), outputs: named(call.outputs) })),
+    ...given
+  ]
+}
+
+/**
+ * Names that values of a branch have in the graph around it, where the If gives them: else outputs would be copies, and
+ * caches would not grow where they lie. Values that a body in the branch reads keep theirs.
+ */
+function renamed({ call }: PlanCall, body: BoundGraph): Map<ValueId, ValueId> {
+  const calls = body.items.filter(isCall)
+  const made = new Set(calls.flatMap(({ outputs }) => outputs))
+  for (const { node, bodies } of calls)
+    for (const id of [...node.captures, ...[...bodies.values()].flatMap(({ captures }) => captures)]) made.delete(id)
+  const names = new Map<ValueId, ValueId>()
+  for (const [i, output] of call.outputs.entries()) {
+    const id = body.graph.outputs[i]?.value
+    if (output !== undefined && made.has(id) && !names.has(id)) names.set(id, output)
+  }
+  return names
 }
 
 /** Whether a body is sound and none of its values has the name of another one. */
@@ -78,14 +103,20 @@ const ownValues = ({ items, constants }: BoundGraph): ValueId[] => [
   ...items.flatMap(({ node }) => node.outputs.filter(id => id !== undefined))
 ]
 
-/** Calls that give the outputs of an If what its branch has made; undefined where there is no operator for that. */
-function handedOn(graph: PlanGraph, { call }: PlanCall, body: BoundGraph): PlanCall[] | undefined {
+/** Calls that give other outputs of an If what its branch has made; undefined where there is no operator for that. */
+function handedOn(
+  graph: PlanGraph,
+  { call }: PlanCall,
+  body: BoundGraph,
+  names: ReadonlyMap<ValueId, ValueId>
+): PlanCall[] | undefined {
   const calls: PlanCall[] = []
   for (const [i, output] of call.outputs.entries()) {
-    if (output === undefined) continue
-    const inputs = [body.graph.outputs[i].value]
-    const root = { ...call, node: { ...call.node, outputs: [output], captures: [] } }
-    const identity = standardCall(graph, { ...root, outputs: [output] }, { type: 'Identity', opset: 16, inputs })
+    const id = body.graph.outputs[i]?.value
+    if (output === undefined || names.get(id) === output) continue
+    const inputs = [names.get(id) ?? id]
+    const root = { ...call, node: { ...call.node, outputs: [output], captures: [] }, outputs: [output] }
+    const identity = standardCall(graph, root, { type: 'Identity', opset: 16, inputs })
     if (identity === undefined) return undefined
     calls.push(planCall(identity))
   }

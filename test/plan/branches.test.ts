@@ -31,6 +31,17 @@ const model = (nodes: readonly object[], changes: Partial<ModelParts> = {}): Mod
   ],
   ...changes
 })
+/** Adds a value from outside to x three times. */
+const adding = (captured: string, to: string): object =>
+  node('Loop', ['columns', '', 'x'], [to], {
+    body: {
+      graph: {
+        inputs: [port('i', 'int64', []), port('go', 'bool', []), port('last', 'float', X)],
+        outputs: [port('goes on', 'bool', []), port('next', 'float', X)],
+        nodes: [node('Identity', ['go'], ['goes on']), node('Add', ['last', captured], ['next'])]
+      }
+    }
+  })
 const neg = (to: string): { graph: GraphParts } => branch([node('Neg', ['x'], [to])], to)
 const tanh = (to: string): { graph: GraphParts } => branch([node('Tanh', ['x'], [to])], to)
 
@@ -38,11 +49,42 @@ describe('a branch that is known to be taken', () => {
   test.each([
     ['the first', [choice('yes', 'c', neg('t'), tanh('e')), node('Relu', ['c'], ['y'])], ['Neg', 'Relu']],
     ['the second', [choice('no', 'c', neg('t'), tanh('e')), node('Relu', ['c'], ['y'])], ['Tanh', 'Relu']],
-    ['whose output is one of the graph', [choice('yes', 'y', neg('t'), tanh('e'))], ['Neg', 'Identity']],
+    ['whose output is one of the graph', [choice('yes', 'y', neg('t'), tanh('e'))], ['Neg']],
     [
       'that gives a value from outside',
       [node('Abs', ['x'], ['a']), choice('yes', 'c', branch([], 'a'), tanh('e')), node('Add', ['c', 'a'], ['y'])],
       ['Abs', 'Add']
+    ],
+    [
+      'that gives one value twice',
+      [
+        node('If', ['yes'], ['c', 'd'], {
+          then_branch: {
+            graph: { outputs: [port('t', 'float'), port('t', 'float')], nodes: [node('Neg', ['x'], ['t'])] }
+          },
+          else_branch: {
+            graph: { outputs: [port('e', 'float'), port('e', 'float')], nodes: [node('Tanh', ['x'], ['e'])] }
+          }
+        }),
+        node('Mul', ['c', 'd'], ['y'])
+      ],
+      ['Neg', 'Mul']
+    ],
+    [
+      'that gives what a body in it reads',
+      [
+        node('If', ['yes'], ['c', 'd'], {
+          then_branch: {
+            graph: {
+              outputs: [port('captured', 'float'), port('t', 'float')],
+              nodes: [node('Neg', ['x'], ['captured']), adding('captured', 't')]
+            }
+          },
+          else_branch: { graph: { outputs: [port('x', 'float'), port('x', 'float')], nodes: [] } }
+        }),
+        node('Mul', ['c', 'd'], ['y'])
+      ],
+      ['Neg', 'Loop', 'Mul']
     ],
     [
       'with constants of its own',
@@ -68,26 +110,7 @@ describe('a branch that is known to be taken', () => {
     [
       'with a loop in it that reads its values',
       [
-        choice(
-          'yes',
-          'c',
-          branch(
-            [
-              node('Abs', ['x'], ['captured']),
-              node('Loop', ['columns', '', 'x'], ['t'], {
-                body: {
-                  graph: {
-                    inputs: [port('i', 'int64', []), port('go', 'bool', []), port('last', 'float', X)],
-                    outputs: [port('goes on', 'bool', []), port('next', 'float', X)],
-                    nodes: [node('Identity', ['go'], ['goes on']), node('Add', ['last', 'captured'], ['next'])]
-                  }
-                }
-              })
-            ],
-            't'
-          ),
-          tanh('e')
-        ),
+        choice('yes', 'c', branch([node('Abs', ['x'], ['captured']), adding('captured', 't')], 't'), tanh('e')),
         node('Relu', ['c'], ['y'])
       ],
       ['Abs', 'Loop', 'Relu']
@@ -116,10 +139,12 @@ describe('an If stays', () => {
   })
 
   test('where a value of its branch has the name of another one', async () => {
-    const first = choice('yes', 'a', neg('same'), tanh('e'))
-    const second = choice('yes', 'b', tanh('same'), neg('e'))
+    const through = (type: string, to: string): { graph: GraphParts } =>
+      branch([node(type, ['x'], ['same']), node('Abs', ['same'], [to])], to)
+    const first = choice('yes', 'a', through('Neg', 't'), tanh('e'))
+    const second = choice('yes', 'b', through('Tanh', 't'), neg('e'))
     const nodes = [first, second, node('Add', ['a', 'b'], ['y'])]
-    expect(opsOf(await planOf(model(nodes)))).toEqual(['Neg', 'If', 'Add'])
+    expect(opsOf(await planOf(model(nodes)))).toEqual(['Neg', 'Abs', 'If', 'Add'])
     expect(await differenceBetween(model(nodes), { x: X })).toBeLessThan(1e-6)
   })
 })
