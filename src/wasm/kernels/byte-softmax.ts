@@ -1,10 +1,13 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { quantizationOf, softmaxDivisor } from '../../kernels/quantized/codes.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { product } from '../../tensor/tensor.ts'
+import { allocate, product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
-import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
 /** Elements below which the reference is as fast. */
@@ -16,7 +19,10 @@ const WORK = 32
 /** How far codes can be apart, and one. */
 const CODES = 256
 
-/** QLinearSoftmax along the last axis. */
+/**
+ * QLinearSoftmax: along the last axis rows are taken as they lie, along others they are put side by side before, and
+ * back behind it.
+ */
 export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonly flattens: boolean }>(
   ({ op, operands, parameters: { axis, flattens } }) => {
     const { x, xScale, xZero, resultScale, resultZero } = operands
@@ -24,33 +30,61 @@ export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonl
     if (![xZero, resultZero].every(zero => zero === undefined || zero.type === x.type)) return undefined
     if (![xScale, resultScale].every(scale => scale?.type === 'float32')) return undefined
     if (![xScale, xZero, resultScale, resultZero].every(isSingle)) return undefined
-    const { outer, size, inner } = axisLayout(x.dims, normalizeAxis(axis, x.dims.length))
-    if (inner !== 1 && !flattens) return undefined
-    const n = size * inner
-    const tableFor = remembered<Float64Array>()
+    const layout = axisLayout(x.dims, normalizeAxis(axis, x.dims.length))
+    const { size, inner } = layout
+    const bind = binding(x, flattens ? size * inner : size)
+    if (inner !== 1 && !flattens) return { kernel: alongColumns(op, bind, layout) }
     return {
-      kernel: jobKernel(op, given => {
-        const to = quantizationOf(given.resultScale!, given.resultZero)
-        const { scale } = quantizationOf(given.xScale!, undefined)
-        const divisor = softmaxDivisor(to.scale)
-        if (!(scale > 0 && scale < Infinity && divisor > 0 && divisor < Infinity)) return undefined
-        // The arguments are those of ByteSoftmaxArguments in ../assembly/int8/softmax.ts.
-        const template: JobTemplate = {
-          kernel: 'byteSoftmax',
-          blocks: outer,
-          blockBytes: n,
-          tile: Math.max(1, Math.floor(TILE / n)),
-          work: product(x.dims) * WORK,
-          inputs: staged(2),
-          outputStaging: 'whole',
-          args: [Number(x.type === 'int8'), to.zero, n]
-        }
-        return { template, inputs: [arrayOf(given.x!), tableFor([scale, divisor], () => tableOf(scale, divisor))] }
-      }),
+      kernel: jobKernel(op, given => bind(given, given.x!)),
       looksAt: ['xScale', 'xZero', 'resultScale', 'resultZero']
     }
   }
 )
+
+type Binding = (given: TensorOperands, rows: Tensor) => BoundJob | undefined
+
+/** Makes jobs for rows of `n` codes; undefined where scales have no meaning. */
+function binding({ type, dims }: Tensor, n: number): Binding {
+  const tableFor = remembered<Float64Array>()
+  const count = product(dims)
+  return ({ xScale, resultScale, resultZero }, rows) => {
+    const to = quantizationOf(resultScale!, resultZero)
+    const { scale } = quantizationOf(xScale!, undefined)
+    const divisor = softmaxDivisor(to.scale)
+    if (!(scale > 0 && scale < Infinity && divisor > 0 && divisor < Infinity)) return undefined
+    // The arguments are those of ByteSoftmaxArguments in ../assembly/int8/softmax.ts.
+    const template: JobTemplate = {
+      kernel: 'byteSoftmax',
+      blocks: count / n,
+      blockBytes: n,
+      tile: Math.max(1, Math.floor(TILE / n)),
+      work: count * WORK,
+      inputs: staged(2),
+      outputStaging: 'whole',
+      args: [Number(type === 'int8'), to.zero, n]
+    }
+    return { template, inputs: [arrayOf(rows), tableFor([scale, divisor], () => tableOf(scale, divisor))] }
+  }
+}
+
+/** Puts columns into rows for the job, and its rows back into columns. */
+const alongColumns = (op: Op, bind: Binding, { outer, size, inner }: ReturnType<typeof axisLayout>): Kernel =>
+  function* (operands, parameters, context) {
+    const given = operands as TensorOperands
+    const out = context.rawOutput()
+    const [rows, made] = [allocate(out.type, out.dims), allocate(out.type, out.dims)]
+    const job = bind(given, rows)
+    const whole = { count: outer, from: size * inner, to: size * inner }
+    if (job) {
+      const turned = [whole, { count: inner, from: 1, to: size }, { count: size, from: inner, to: 1 }]
+      yield* copyStrided(given.x!, rows, turned)
+      if (yield* runHere(job.template, job.inputs, arrayOf(made), context.threads)) {
+        const back = [whole, { count: size, from: 1, to: inner }, { count: inner, from: size, to: 1 }]
+        return yield* copyStrided(made, out, back)
+      }
+    }
+    yield* op.run(operands, parameters, withOutput(context, out)) ?? []
+  }
 
 /** Exponentials by the distance of a code from the highest, the divisor, and the exponentials as float32. */
 function tableOf(scale: number, divisor: number): Float64Array {

@@ -16,8 +16,10 @@ describe.each(['uint8', 'int8'] as const)(
       [[40, 21], { axis: 1, opset: 13 }],
       [[80, 7], { axis: -1, opset: 13 }],
       [[5, 1000], { axis: -1, opset: 13 }],
-      [[6, 5, 20], { axis: 1, opset: 12 }]
-    ])('rows of %j, %j', (dims, attributes) => {
+      [[6, 5, 20], { axis: 1, opset: 12 }],
+      [[2, 21, 9, 7], { axis: 1, opset: 13 }],
+      [[40, 40], { axis: 0, opset: 13 }]
+    ])('lines of %j, %j', (dims, attributes) => {
       for (const scale of [0.001, 0.02, 0.1, 3])
         for (const yScale of [1 / 256, 0.0037, 1 / 1000, 0.9]) {
           const inputs = [codes(type, dims, 1), one('float32', scale), one(type, 5), one('float32', yScale), zero]
@@ -36,9 +38,9 @@ describe.each(['uint8', 'int8'] as const)(
       }
     })
 
-    test('another axis, and scales without a meaning, are left to the reference', () => {
+    test('scales without a meaning are left to the reference', () => {
       const inputs = [codes(type, [40, 40], 1), one('float32', -1), one(type, 5), one('float32', 4), zero]
-      expectEqual(KIND, inputs, { attributes: { axis: -1, opset: 13 } }, 0)
+      for (const axis of [0, -1]) expectEqual(KIND, inputs, { attributes: { axis, opset: 13 } }, 0)
     })
   }
 )
