@@ -10,12 +10,12 @@ export function derive<T extends object>(part: T, changes: Partial<T>): T {
   const derived = Object.create(Object.getPrototypeOf(part) as object) as T
   for (const key of Reflect.ownKeys(part) as (keyof T)[]) {
     const property = Object.getOwnPropertyDescriptor(part, key)!
-    if (Object.hasOwn(changes, key)) put(derived, key, changes[key]!)
+    if (Object.hasOwn(changes, key)) put(derived, key, changes[key])
     else if (property.writable && property.enumerable) put(derived, key, property.value as T[typeof key])
     // Getters of the part itself, such as that of its place, are kept as getters.
     else Object.defineProperty(derived, key, property)
   }
-  for (const key of Object.keys(changes) as (keyof T)[]) if (!Object.hasOwn(part, key)) put(derived, key, changes[key]!)
+  for (const key of Object.keys(changes) as (keyof T)[]) if (!Object.hasOwn(part, key)) put(derived, key, changes[key])
   bases.set(derived, baseOf(part))
   return derived
 }
