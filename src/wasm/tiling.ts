@@ -44,9 +44,17 @@ export function tilingOf(template: Divided, threads: number): Tiling {
   const { blocks, together = 1 } = template
   const alone = Math.max(1, Math.min(blocks, tileOf(template, TILE_BYTES, MAX_TILE_BLOCKS)))
   const tile = threads > 1 ? sharedTile(template, alone, threads) : alone
+  if (threads > 1 && template.isDivisible === true) return inWholeTurns(blocks, tile, threads)
   const whole = Math.floor(blocks / tile) - threads
   if (threads === 1 || together === 1 || whole < 0) return inWholeTiles(blocks, tile)
   const part = Math.ceil(tile / PARTS / together) * together
+  return { blocks, tile, whole, part, tiles: whole + Math.ceil((blocks - whole * tile) / part) }
+}
+
+/** Tiles of as many blocks, as many for each thread; what is left is divided among all of them. */
+function inWholeTurns(blocks: number, tile: number, threads: number): Tiling {
+  const whole = Math.floor(blocks / tile / threads) * threads
+  const part = Math.max(1, Math.ceil((blocks - whole * tile) / threads))
   return { blocks, tile, whole, part, tiles: whole + Math.ceil((blocks - whole * tile) / part) }
 }
 

@@ -230,7 +230,11 @@ function lineDivision({ axes: [, , w], channels, m, images }: ConvShape): Divisi
 function panelDivision({ images, groups, positions, m }: ConvShape): Division {
   const panels = Math.ceil(positions / PANEL)
   const units = Math.ceil(panels / TOGETHER)
-  return { units: images * groups * units, rows: Math.ceil(panels / units), parts: partsOf(m, wantedParts(m)) }
+  const all = images * groups * units
+  const wanted = wantedParts(m)
+  // Of an odd number of blocks two threads share few badly.
+  const parts = partsOf(m, wanted > 1 && (all * wanted) % 2 === 1 ? wanted - 1 : wanted)
+  return { units: all, rows: Math.ceil(panels / units), parts }
 }
 
 /** The arguments are those of ConvArguments in ../assembly/f32/conv.ts. */

@@ -264,13 +264,16 @@ test.each([
   blocks.forEach(heapFree)
 })
 
-test('a plane that fits into scratch memory is halved, so that two threads share it', () => {
+test.each([
+  ['a plane of Winograd that fits into scratch memory is halved', [1, 16, 40, 40], [16, 16, 3, 3], 1, 2],
+  ['parts of output channels are even where there is one block of positions', [1, 400, 7, 7], [160, 400, 1, 1], 0, 4]
+])('two threads share few blocks: %s', (_, x, w, pad, count) => {
   const blocks: number[] = []
-  const inputs = [noise([1, 16, 40, 40], 1), noise([16, 16, 3, 3], 2)]
-  const options = { attributes: { pads: [1, 1, 1, 1] }, constants: { w: 1 } }
+  const inputs = [noise(x, 1), noise(w, 2)]
+  const options = { region: 'heap', attributes: { pads: [pad, pad, pad, pad] }, constants: { w: 1 } } as const
   watchingJobs({ ran: job => blocks.push(job.blocks), missed: () => blocks.push(0) }, () => {
-    runAccelerated(KIND, inputs, { region: 'heap', ...options })
+    runAccelerated(KIND, inputs, options)
   })
-  expect(blocks).toEqual([2])
-  expectEqual(KIND, inputs, { region: 'heap', ...options }, WINOGRAD_TOLERANCE)
+  expect(blocks).toEqual([count])
+  expectEqual(KIND, inputs, options, WINOGRAD_TOLERANCE)
 })
