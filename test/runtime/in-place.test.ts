@@ -136,7 +136,9 @@ describe('elementwise operators write over an input that nobody reads any more',
             node('Add', ['b', 'b'], ['c']),
             node('Cast', ['c'], ['y'], { to: 1 })
           ]
-        })
+        }),
+        // Else calls on 16-bit floats that nobody watches keep float32 between them.
+        { precision: to === 10 ? 'exact' : 'fast' }
       )
       const watched = await session.run({ x: x() }, { onStep: () => undefined })
       expect(numbers((await session.run({ x: x() })).y)).toEqual(numbers(watched.y))
