@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { product } from '../tensor/tensor.ts'
 import {
   addDims,
   asDim,
@@ -169,3 +170,16 @@ export function blockAxes(dims: readonly number[], block: readonly number[], par
   const counts = slidings(image.length, params).map((sliding, i) => windowCount(image[i], block[i], sliding) as number)
   return windowAxes(image, block, counts, params)
 }
+
+/** Numbers of elements, windows and taps of a plane. */
+export interface PlaneSizes {
+  readonly elements: number
+  readonly windows: number
+  readonly taps: number
+}
+
+export const planeSizes = (axes: readonly WindowAxis[]): PlaneSizes => ({
+  elements: product(axes.map(axis => axis.size)),
+  windows: product(axes.map(axis => axis.count)),
+  taps: product(axes.map(axis => axis.kernel))
+})

@@ -1,8 +1,9 @@
+import { planeSizes } from '../../shapes/window.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { BigInts } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { eachRun, type Run, tapsOf } from '../core/windows.ts'
-import { type ConvPlan, planeSizes } from './conv-plan.ts'
+import type { ConvPlan } from './conv-plan.ts'
 
 /** How products of one kind of element are summed. */
 export interface Arithmetic<A, S extends A> {

@@ -17,19 +17,6 @@ export interface ConvPlan {
   readonly axes: readonly WindowAxis[]
 }
 
-/** Numbers of elements, windows and taps of a plane. */
-export interface PlaneSizes {
-  readonly elements: number
-  readonly windows: number
-  readonly taps: number
-}
-
-export const planeSizes = (axes: readonly WindowAxis[]): PlaneSizes => ({
-  elements: product(axes.map(axis => axis.size)),
-  windows: product(axes.map(axis => axis.count)),
-  taps: product(axes.map(axis => axis.kernel))
-})
-
 /** Fills the planes of each channel of an output with the channel's bias. */
 export function fillWithBias(out: Numbers, bias: Numbers, batch: number): void {
   const plane = out.length / (batch * bias.length)

@@ -1,3 +1,4 @@
+import { planeSizes } from '../../shapes/window.ts'
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -6,7 +7,7 @@ import { Pace } from '../core/pace.ts'
 import { eachRun, tapsOf } from '../core/windows.ts'
 import { gemm, matrix, type Matrix, transposed } from '../matrix/gemm.ts'
 import { BIGS, type ConvArrays, convolveDirectly, INTS, NUMBERS } from './conv-direct.ts'
-import { type ConvPlan, fillWithBias, planeSizes, type WindowRange, windowRanges } from './conv-plan.ts'
+import { type ConvPlan, fillWithBias, type WindowRange, windowRanges } from './conv-plan.ts'
 
 /** Channels of windows from which on a matrix product is faster although im2col must build a matrix for it. */
 const MIN_IM2COL_CHANNELS = 4

@@ -1,4 +1,5 @@
 import { fail } from '../../errors.ts'
+import { planeSizes } from '../../shapes/window.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
@@ -6,7 +7,7 @@ import { convertPaced } from '../core/convert-paced.ts'
 import { targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { gemm, matrix, type Matrix } from '../matrix/gemm.ts'
-import { type ConvPlan, fillWithBias, planeSizes, type WindowRange, windowRanges } from './conv-plan.ts'
+import { type ConvPlan, fillWithBias, type WindowRange, windowRanges } from './conv-plan.ts'
 
 /**
  * What is read near the edge of a plane. `zeros`: elements outside are zero and interpolated like others, so that

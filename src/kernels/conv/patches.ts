@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import type { Movable } from '../../shapes/fact.ts'
-import type { WindowAxis } from '../../shapes/window.ts'
+import { planeSizes, type WindowAxis } from '../../shapes/window.ts'
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { isCodedFloat } from '../../tensor/floats.ts'
@@ -9,7 +9,6 @@ import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 import { Pace } from '../core/pace.ts'
 import { unitsOf } from '../core/units.ts'
 import { eachRun, tapsOf } from '../core/windows.ts'
-import { planeSizes } from './conv-plan.ts'
 
 /**
  * im2col: what each tap reads at each window. From `[batch, channels, …]` it makes

@@ -1,7 +1,6 @@
-import { planeSizes } from '../../kernels/conv/conv-plan.ts'
 import { drain, Pace } from '../../kernels/core/pace.ts'
 import { eachRun, type Taps, tapsOf } from '../../kernels/core/windows.ts'
-import { blockAxes, type WindowParams } from '../../shapes/window.ts'
+import { blockAxes, planeSizes, type WindowParams } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
