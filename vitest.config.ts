@@ -43,6 +43,10 @@ SHARED.push('test/scripts/*.test.ts', 'packages/*/test/**/*.test.ts')
 // less often, which takes a quarter less processor time.
 process.env.GOGC ??= '400'
 
+// Most code of a test runs a few times. Where V8 optimizes it a good deal later than it would, all tests take a quarter
+// less processor time. V8 of Node 22 and later counts calls instead.
+const optimizesLate = process.versions.v8.startsWith('11.') ? ['--interrupt-budget=1000000'] : []
+
 // As scripts/bundle.mjs puts it in.
 const define = { NODEWISE_VERSION: JSON.stringify(version) }
 
@@ -75,7 +79,7 @@ export default defineConfig(({ mode }) => {
             // Threads in place of processes gain nothing.
             isolate: false,
             // Most that tests make is short-lived: with room for it, a sweep of models takes 24 s in place of 26.
-            execArgv: ['--max-semi-space-size=64']
+            execArgv: ['--max-semi-space-size=64', ...optimizesLate]
           }
         },
         {
