@@ -1,6 +1,6 @@
 // Modules of functions that bundles for Node run when one of the functions is first called: what they set up takes much
 // of the time in which the library starts, and most programs never call them.
-import { relative, resolve } from 'node:path'
+import { basename, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
@@ -39,6 +39,9 @@ const FUNCTIONS_OF_ENTRIES = {
 }
 
 const NAMESPACE = 'lazy'
+const fileNames = [FUNCTIONS, FUNCTIONS_OF_ENTRIES].flatMap(Object.keys).map(name => basename(name).replace('.', '\\.'))
+/** Imports that may lead to one. What passes, esbuild asks this process for, which takes it longer than to bundle. */
+const MAY_LEAD = new RegExp(`(?:^|/)(?:${fileNames.join('|')})$`)
 const isEntry = name => name === 'index.ts' || name.startsWith('entries/')
 const nameOf = path => relative(src, path).replaceAll('\\', '/')
 
@@ -46,7 +49,7 @@ const nameOf = path => relative(src, path).replaceAll('\\', '/')
 export const lazyModules = {
   name: 'lazy-modules',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^fflate$|\.ts$/ }, ({ path, resolveDir, namespace, importer, kind }) => {
+    onResolve({ filter: MAY_LEAD }, ({ path, resolveDir, namespace, importer, kind }) => {
       if (namespace === NAMESPACE || kind !== 'import-statement') return undefined
       const module = path.startsWith('.') ? nameOf(resolve(resolveDir, path)) : path
       const isLazy = module in FUNCTIONS || (module in FUNCTIONS_OF_ENTRIES && isEntry(nameOf(importer)))

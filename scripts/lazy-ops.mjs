@@ -9,13 +9,16 @@ const folder = fileURLToPath(new URL('../src/ops/', import.meta.url))
 /** The modules that list operators, the modules that hold them by type, and the names under which these do. */
 const LIBRARIES = { 'library.ts': ['index.ts', 'opLibrary'], 'rule-library.ts': ['rules.ts', 'ruleLibrary'] }
 
+/** The texts of libraries, by list: each part of a program asks for them. */
+const texts = {}
+
 /** A plugin of esbuild that puts libraries in place which load the file of an operator when it is asked for. */
 export const lazyOps = {
   name: 'lazy-ops',
   setup({ onLoad }) {
     for (const [file, [list, exported]] of Object.entries(LIBRARIES))
       onLoad({ filter: new RegExp(`[/\\\\]src[/\\\\]ops[/\\\\]${file}$`) }, async () => ({
-        contents: await libraryText(list, exported),
+        contents: await (texts[list] ??= libraryText(list, exported)),
         resolveDir: folder
       }))
   }

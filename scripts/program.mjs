@@ -101,7 +101,8 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
       banner: { js: bannerFor(part) },
       footer: { js: 'return module.exports }' },
       plugins: [...own, lazyOps, lazyModules, wasmInFiles, ...plugins],
-      ...options
+      ...options,
+      sourcemap: part !== 'whole' && options.sourcemap
     })
     for (const name of Object.keys(metafile.inputs)) inputs.add(name)
     const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text
