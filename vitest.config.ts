@@ -85,7 +85,7 @@ export default defineConfig(({ mode }) => {
         {
           extends: true,
           plugins,
-          test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED }
+          test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED, execArgv: optimizesLate }
         }
       ]
     }
