@@ -12,7 +12,6 @@
 // Bundlers take the modules in dist/ instead, of which they can leave out what is not used (package.json, `exports`).
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './program.mjs'
 
 /** The sources of the entries by name, which package.json names too. */
@@ -65,7 +64,7 @@ Object.defineProperty(exports, '__esModule', { value: true })
 ${exported.map(each => `exports.${each} = entry.${each}\n`).join('')}`
 
 /** @param {string} folder where the files go */
-export async function bundleLibrary(folder) {
+async function bundleLibrary(folder) {
   const { files } = await buildProgram(
     Object.entries(ENTRIES)
       .map(([name, source]) => `export const ${name} = () => require('${source}')`)
@@ -82,5 +81,4 @@ export async function bundleLibrary(folder) {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  await bundleLibrary(resolve(process.argv[2] ?? join(root, 'dist/node')))
+await bundleLibrary(resolve(process.argv[2] ?? join(root, 'dist/node')))

@@ -10,7 +10,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './program.mjs'
 
 const START = `#!/usr/bin/env node
@@ -48,7 +47,7 @@ const RUN = `
   }`
 
 /** @param {string} folder where the files go */
-export async function bundle(folder) {
+async function bundle(folder) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { files } = await buildProgram(ENTRY, FIRST, {
     define: { NODEWISE_VERSION: JSON.stringify(version) },
@@ -60,5 +59,4 @@ export async function bundle(folder) {
   writeFiles(folder, { 'nodewise.1': execFileSync(process.execPath, [join(folder, 'nodewise.js'), 'man']) })
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  await bundle(resolve(process.argv[2] ?? join(root, 'bin')))
+await bundle(resolve(process.argv[2] ?? join(root, 'bin')))

@@ -1,25 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { defineOp as defineOwnOp, InferenceSession, type SessionOptions, shapes, Tensor } from '../../src/index.ts'
-import { defineOp, type OpDefinition } from '../../src/op-kit/define.ts'
+import { defineOp as defineOwnOp, InferenceSession, type SessionOptions, Tensor } from '../../src/index.ts'
+import { defineOp } from '../../src/op-kit/define.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { floats, type GraphParts, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { DOMAIN, note, noted } from './noted.ts'
 
-const DOMAIN = 'my.domain'
 let ran: string[] = []
-
-/** An operator that gives its operand, and notes that it has run. */
-const noted = (name: string): OpDefinition<{ x: 'tensor' }, Record<never, never>> => ({
-  name,
-  operands: { x: 'tensor' },
-  onnx: [{ domain: DOMAIN, since: 1, bind: {} }],
-  shape: ({ x }) => [shapes.tensorFact(x.type, x.shape)],
-  run({ x }, _, call) {
-    ran.push(name)
-    call.give(0, x)
-  }
-})
-const ops = [...['Dims', 'Elements', 'Large'].map(name => defineOp(noted(name))), defineOwnOp(noted('Own'))]
-const note = (name: string, from: string, to: string): object => node(name, [from], [to], {}, DOMAIN)
+const noting = (name: string): ReturnType<typeof noted> => noted(name, () => ran.push(name))
+const ops = [...['Dims', 'Elements', 'Large'].map(name => defineOp(noting(name))), defineOwnOp(noting('Own'))]
 
 /** Each element less its position, and the sum of the products of both. */
 const model: ModelParts = {

@@ -1,31 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bind } from '../../src/bind/bind.ts'
 import { registryWith } from '../../src/built-in.ts'
-import { defineOp as defineOwnOp, InferenceSession, shapes, Tensor } from '../../src/index.ts'
+import { defineOp as defineOwnOp, InferenceSession, Tensor } from '../../src/index.ts'
 import { drain } from '../../src/kernels/core/pace.ts'
-import { defineOp, type OpDefinition } from '../../src/op-kit/define.ts'
+import { defineOp } from '../../src/op-kit/define.ts'
 import { Blocks } from '../../src/runtime/blocks.ts'
 import { Requests, specialFor } from '../../src/runtime/requests.ts'
 import { Weights } from '../../src/runtime/weights.ts'
 import { type GraphParts, int64s, type ModelParts, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
 import { opsOf } from '../plan/plan.ts'
+import { DOMAIN, note, noted } from './noted.ts'
 
-const DOMAIN = 'my.domain'
 let ran: string[] = []
-
-/** An operator that gives its operand, and notes that it has run. */
-const noted = (name: string): OpDefinition<{ x: 'tensor' }, Record<never, never>> => ({
-  name,
-  operands: { x: 'tensor' },
-  onnx: [{ domain: DOMAIN, since: 1, bind: {} }],
-  shape: ({ x }) => [shapes.tensorFact(x.type, x.shape)],
-  run({ x }, _, call) {
-    ran.push(name)
-    call.give(0, x)
-  }
-})
-const ops = ['Dims', 'Wide', 'Other'].map(name => defineOp(noted(name)))
-const note = (name: string, from: string, to: string): object => node(name, [from], [to], {}, DOMAIN)
+const noting = (name: string): ReturnType<typeof noted> => noted(name, () => ran.push(name))
+const ops = ['Dims', 'Wide', 'Other'].map(name => defineOp(noting(name)))
 const branch = (output: string, nodes: readonly object[]): { graph: GraphParts } => ({
   graph: { nodes, outputs: [port(output, 'float')] }
 })
@@ -153,7 +141,7 @@ describe('a branch in another one that dims decide', () => {
   })
 
   test('is no part of the plan where there are operators of the caller', async () => {
-    const own = ops.map(({ name }) => defineOwnOp(noted(name)))
+    const own = ops.map(({ name }) => defineOwnOp(noting(name)))
     expect(await runsOf(await session(parts, own), Array(5).fill([3, 16]))).toEqual(Array(5).fill(WIDE))
   })
 })
