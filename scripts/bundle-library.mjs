@@ -1,6 +1,7 @@
 // Bundles the library for Node: node scripts/bundle-library.mjs [FOLDER], dist/node by default. What comes out:
 //   program.js       the entries of the package in one script; a module runs when an entry that needs it is imported
-//   networks.js      operators and kernels, read when something of them is first asked for
+//   openvino.js      the reader of OpenVINO IR, read when something of it is first asked for
+//   networks.js      operators and kernels, read in the same way
 //   rest.js          everything else, read in the same way
 //   *.js.map         their source maps
 //   *.cache          V8's compiled forms of them for this version of Node, which save half of the time to start
@@ -33,7 +34,11 @@ const { runInThisContext } = require('node:vm')
 // as that of Jest, has classes of its own, which a module gets and a script does not.
 const isModule = process.sourceMapsEnabled || runInThisContext('globalThis') !== globalThis
 const load = isModule ? require('./program.js') : program()
-const MODULES = { networks: () => require('./networks.js'), rest: () => require('./rest.js') }
+const MODULES = {
+  openvino: () => require('./openvino.js'),
+  networks: () => require('./networks.js'),
+  rest: () => require('./rest.js')
+}
 const partHere = name => (isModule && name in MODULES ? MODULES[name]() : part(name))
 exports.entries = load(require, pathToFileURL(__filename).href, partHere)
 `

@@ -1,6 +1,7 @@
 // Bundles the command line: node scripts/bundle.mjs [FOLDER], bin by default. What comes out:
 //   program.js     what `nodewise run` needs for a gather; modules that a command imports when it is called run then
-//   networks.js    operators and kernels, read when something of them is first asked for
+//   openvino.js    the reader of OpenVINO IR, read when something of it is first asked for
+//   networks.js    operators and kernels, read in the same way
 //   rest.js        everything else, read in the same way
 //   *.cache        V8's compiled forms of them for this version of Node, which save half of the time to start
 //   *.wasm         the kernels

@@ -9,6 +9,8 @@ const src = fileURLToPath(new URL('../src/', import.meta.url))
 const FUNCTIONS = {
   // Makes the tables of Huffman codes and looks for threads.
   fflate: ['inflateSync', 'zipSync'],
+  // Makes the parser's regular expressions, which most files of an IR do not need.
+  'openvino/strict-xml.ts': ['strictXmlReader'],
   // Names the conversions of all operators.
   'entries/all/convert.ts': ['convert'],
   'report/report.ts': ['htmlReport'],

@@ -1,6 +1,6 @@
-// Cuts a program for Node in parts: what every start needs, what networks need beside it, and the rest. A part is read
-// when something of it is first asked for. A start costs what there is to read, to restore from V8's compiled form and
-// to set up, so what it does not need must not be in the same script.
+// Cuts a program for Node in parts: what every start needs, what an IR of OpenVINO and what networks need beside it,
+// and the rest. A part is read when something of it is first asked for. A start costs what there is to read, to restore
+// from V8's compiled form and to set up, so what it does not need must not be in the same script.
 import { basename, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -14,7 +14,7 @@ const text = value => JSON.stringify(value)
 const LATE = new Set(['require-call', 'dynamic-import'])
 
 /** The parts in the order in which they may import each other's modules at once: later ones those of earlier ones. */
-export const PARTS = ['program', 'networks', 'rest']
+export const PARTS = ['program', 'openvino', 'networks', 'rest']
 
 const NAMESPACE = 'other-part'
 
@@ -47,21 +47,25 @@ export function partition(inputs, lists) {
 }
 
 /**
- * The modules of each part that others ask for, and those among them that later parts ask for. A module that stands in
- * place of another, whose name has a colon, may be in several parts; the entry is in the first.
+ * The modules of each part that others ask for; those of the first by the number of the part that asks for them; and
+ * all that later parts ask for. A module that stands in place of another, whose name has a colon, may be in several
+ * parts, and counts as a part behind them; the entry is in the first.
  */
 export function shared({ inputs, outputs }, partOf) {
   const entry = Object.values(outputs).find(({ entryPoint }) => entryPoint !== undefined).entryPoint
   const [asked, later] = [PARTS.map(() => new Set()), new Set()]
+  const ofFirst = [...PARTS, 'in several'].map(() => new Set())
   for (const [name, { imports }] of Object.entries(inputs))
     for (const { path, external } of imports) {
       if (external || path.includes(':')) continue
       const from = name === entry ? 0 : name.includes(':') ? PARTS.length : partOf(name)
       const to = partOf(path)
       if (from !== to) asked[to].add(path)
+      if (from > 0 && to === 0) ofFirst[from].add(path)
       if (from > to) later.add(path)
     }
-  return { asked: asked.map(set => [...set].sort()), later: [...later].sort() }
+  const [askedOf, askedBy] = [asked, ofFirst].map(sets => sets.map(set => [...set].sort()))
+  return { asked: askedOf, askedBy, later: [...later].sort() }
 }
 
 /** What each module exports, by its path from the root. */
@@ -112,10 +116,12 @@ const fromOthers = (own, { inputs, partOf, exported }) => ({
     build.onResolve({ filter: leaving(own, inputs, partOf) }, async asked => {
       if (asked.pluginData === NAMESPACE || asked.kind === 'entry-point') return undefined
       const name = await targetOf(inputs, build, asked)
-      return name === undefined || partOf(name) === own ? undefined : { path: name, namespace: NAMESPACE }
+      if (name === undefined || partOf(name) === own) return undefined
+      const asking = asked.namespace === 'file' ? own : PARTS.length
+      return { path: name, suffix: `?${asking}`, namespace: NAMESPACE, pluginData: asking }
     })
-    build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => {
-      const module = `nodewiseOf(${text(PARTS[partOf(path)])}, ${text(path)})`
+    build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path, pluginData: asking }) => {
+      const module = `nodewiseOf(${text(PARTS[partOf(path)])}, ${text(path)}, ${asking})`
       const isModule = partOf(path) < own && !isPackage(path)
       // Constants, so that importers name what they import as they would in one bundle.
       const contents = isModule
@@ -127,8 +133,9 @@ const fromOthers = (own, { inputs, partOf, exported }) => ({
 })
 
 /**
- * A module that gives modules of the start to other parts, by their paths: an object of what each exports, made when it
- * is asked for, which {@link giving} would make at every start.
+ * A module that gives another part the modules of the start that it asks for, by their paths: an object of what each
+ * exports, made when it is asked for, which {@link giving} would make at every start. All of them run when the part
+ * first asks for one, so each part has a bridge of its own.
  */
 function bridge(names, exported) {
   const imports = names.map((name, i) => {
@@ -144,14 +151,14 @@ function bridge(names, exported) {
   return `${imports.join('\n')}\nexport const modules = {\n${entries.join(',\n')}\n}`
 }
 
-const BRIDGE = 'bridge-to-the-rest'
+const BRIDGE = 'bridge-to-part'
 
-/** A plugin that has {@link bridge} under its name. */
-const bridging = contents => ({
+/** A plugin that has each {@link bridge} under its name, which ends with the number of the part that asks. */
+const bridging = bridges => ({
   name: BRIDGE,
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: new RegExp(`^${BRIDGE}$`) }, () => ({ path: BRIDGE, namespace: BRIDGE }))
-    onLoad({ filter: /./, namespace: BRIDGE }, () => ({ contents, resolveDir: root }))
+    onResolve({ filter: new RegExp(`^${BRIDGE}-\\d+$`) }, ({ path }) => ({ path, namespace: BRIDGE }))
+    onLoad({ filter: /./, namespace: BRIDGE }, ({ path }) => ({ contents: bridges[path], resolveDir: root }))
   }
 })
 
@@ -169,13 +176,16 @@ export const modules = name => asked[name]()`
 export async function parts(entry, first, bundleOf) {
   const { metafile } = await bundleOf('whole', entry, [])
   const partOf = partition(metafile.inputs, first(metafile.inputs))
-  const { asked, later } = shared(metafile, partOf)
+  const { asked, askedBy, later } = shared(metafile, partOf)
   const exported = await exportsOf(later)
   const bundles = PARTS.map((part, i) => {
     const others = fromOthers(i, { inputs: metafile.inputs, partOf, exported })
     if (i > 0) return bundleOf(part, giving(asked[i]), [others])
-    const start = `${entry}\nexport const modules = name => require('${BRIDGE}').modules[name]()`
-    return bundleOf(part, start, [bridging(bridge(asked[0], exported)), others])
+    const bridges = askedBy.slice(1).map((names, j) => [`${BRIDGE}-${j + 1}`, bridge(names, exported)])
+    const list = bridges.map(([name], j) => `${j + 1}: () => require('${name}')`)
+    const start = `${entry}\nconst bridges = { ${list.join(', ')} }
+export const modules = (name, asking) => bridges[asking]().modules[name]()`
+    return bundleOf(part, start, [bridging(Object.fromEntries(bridges)), others])
   })
   return Object.fromEntries((await Promise.all(bundles)).map((bundle, i) => [PARTS[i], bundle]))
 }

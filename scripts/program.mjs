@@ -61,9 +61,9 @@ const bannerFor = part =>
   part === 'program'
     ? `${bannerOf(['require', 'nodewiseUrl', 'nodewisePart'])}
 const nodewiseParts = { program: module }
-function nodewiseOf(part, name) {
+function nodewiseOf(part, name, asking) {
   nodewiseParts[part] ??= { exports: nodewisePart(part)(require, nodewiseUrl, nodewisePart, nodewiseOf) }
-  return nodewiseParts[part].exports.modules(name)
+  return nodewiseParts[part].exports.modules(name, asking)
 }`
     : bannerOf(['require', 'nodewiseUrl', 'nodewisePart', 'nodewiseOf'])
 
@@ -108,12 +108,15 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
     const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text
     return { text: text('.js'), map: text('.js.map'), metafile }
   }
-  const bundles = Object.entries(await parts(entry, inputsOf => [start, networkModules(inputsOf)], bundled))
+  const bundles = Object.entries(await parts(entry, inputs => [start, OPENVINO, networkModules(inputs)], bundled))
   const scripts = bundles.map(([part, { text }]) => [`${part}.js`, text])
   const maps = bundles.flatMap(([part, { map }]) => (map === undefined ? [] : [[`${part}.js.map`, map]]))
   const files = Object.fromEntries([...scripts, ...maps])
   return { files: { ...files, ...wasmFiles(), 'licenses.txt': licensesOf([...inputs]) } }
 }
+
+/** What reads an IR of OpenVINO. */
+const OPENVINO = ['src/openvino/load.ts']
 
 /** What networks need: all operators, and their accelerated kernels. */
 const networkModules = inputs => [
@@ -199,6 +202,7 @@ function writeCache(folder, part, run, samples) {
     for (const [model, inputs] of ${JSON.stringify(samples)}) run(model, inputs)
     process.on('exit', () => {
       const part = ${JSON.stringify(part)}
+      if (!(part in scripts)) compiled(part)
       // A form that was made under other flags is refused.
       setFlagsFromString('--flush-bytecode')
       writeFileSync(join(folder, ${CACHE}), scripts[part].createCachedData())
@@ -213,12 +217,14 @@ function writeCache(folder, part, run, samples) {
 
 /**
  * Models that are run for the compiled form of each part, and their inputs: a gather of each format, and what most
- * networks need beside it. What more of them need would make the forms larger, and reading them slower.
+ * networks need beside it. What more of them need would make the forms larger, and reading them slower. No run needs
+ * the rest.
  */
 const samplesWith = net => ({
   program: [[join(root, 'models/palette.onnx'), { ids: [1] }]],
+  openvino: [[join(root, 'models/palette.xml'), { ids: [1] }]],
   networks: [[net, { x: [1, 8, 32, 32] }]],
-  rest: [[join(root, 'models/palette.xml'), { ids: [1] }]]
+  rest: []
 })
 
 /** A small network in the text format of ONNX, whose calls are large enough for accelerated kernels. */

@@ -119,7 +119,7 @@ describe('README', () => {
   })
 
   test('is right that the command connects to nothing by itself', () => {
-    const parts = ['program.js', 'networks.js', 'rest.js']
+    const parts = ['program.js', 'openvino.js', 'networks.js', 'rest.js']
     const texts = parts.map(name => readFileSync(join(dirname(command()), name), 'latin1'))
     const program = texts.join('\n')
     const found = (pattern: RegExp): string[] => [...program.matchAll(pattern)].map(([text]) => text)

@@ -38,9 +38,9 @@ function copyWithout(...names: string[]): string {
 }
 
 /** A program that prints what it gathers by a copy of the bundle. */
-const gather = (copy: string): string => `
+const gather = (copy: string, model = 'palette.onnx'): string => `
   import { InferenceSession, Tensor } from ${JSON.stringify(pathToFileURL(join(copy, 'index.mjs')))}
-  const session = await InferenceSession.create(${JSON.stringify(join(root, 'models/palette.onnx'))})
+  const session = await InferenceSession.create(${JSON.stringify(join(root, 'models', model))})
   const { name } = await session.run({ ids: new Tensor('int64', [5n]) })
   console.log(name.data.join())`
 
@@ -132,7 +132,7 @@ describe('the library bundled for Node', () => {
   test('starts without its compiled forms, which are those of one version of Node', () => {
     const caches = readdirSync(folder).filter(name => name.endsWith('.cache'))
     const form = `${process.version}-${process.platform}-${process.arch}.cache`
-    expect(caches.sort()).toEqual([`networks.${form}`, `program.${form}`, `rest.${form}`])
+    expect(caches.sort()).toEqual(['networks', 'openvino', 'program', 'rest'].map(part => `${part}.${form}`))
     const bare = copyWithout(...caches)
     try {
       expect(printed(gather(bare))).toBe('yellow')
@@ -142,12 +142,14 @@ describe('the library bundled for Node', () => {
   })
 
   test.each([
-    ['gathers from a model of ONNX with the first script alone', ['networks.js', 'rest.js'], gather, 'yellow'],
-    ['runs other models of ONNX with two scripts', ['rest.js'], classify, 'versicolor']
-  ])('%s', (_, others, program, expected) => {
+    ['gathers from a model of ONNX with the first script alone', [], 'palette.onnx', 'yellow'],
+    ['gathers from an IR with two scripts', ['openvino.js'], 'palette.xml', 'yellow'],
+    ['runs other models of ONNX with two scripts', ['networks.js'], 'iris.onnx', 'versicolor']
+  ])('%s', (_, needed, model, expected) => {
+    const others = ['openvino.js', 'networks.js', 'rest.js'].filter(script => !needed.includes(script))
     const small = copyWithout(...others)
     try {
-      expect(printed(program(small))).toBe(expected)
+      expect(printed(model === 'iris.onnx' ? classify(small) : gather(small, model))).toBe(expected)
     } finally {
       rmSync(small, { recursive: true, force: true })
     }
