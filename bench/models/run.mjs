@@ -6,12 +6,11 @@
 //
 // Prints, for each model and case: milliseconds of the fastest and the median run, create and first run, the ratio of
 // the fastest runs, and the largest difference from onnxruntime-node as a share of its largest output.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { differenceOf, importFile, inTurn, node, web } from '../peers.mjs'
+import { differenceOf, inTurn } from '../peers.mjs'
+import { DATA, DIST, eachCase, start, systemsOf } from './systems.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -21,38 +20,13 @@ const { values: options } = parseArgs({
     peers: { type: 'string', default: 'web,node' },
     ir: { type: 'boolean', default: false },
     filled: { type: 'string' },
-    data: { type: 'string', default: fileURLToPath(new URL('../../../shared/data/perf', import.meta.url)) },
+    data: { type: 'string', default: DATA },
     precision: { type: 'string', default: 'fast' },
-    dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) },
+    dist: { type: 'string', default: DIST },
     json: { type: 'string' }
   }
 })
 const threads = Number(options.threads)
-const { casesOf, fillModel, namesOf, specOf } = await importFile(join(options.data, 'fill.mjs'))
-
-/** A way to run a model: `open` a file, `run` what it gives. */
-async function systemsOf() {
-  const { InferenceSession, Tensor } = await importFile(resolve(options.dist, 'node/index.mjs'))
-  const own = { Tensor, open: path => InferenceSession.create(path, { threads, precision: options.precision }) }
-  const systems = { nodewise: own }
-  if (options.ir) systems.ir = { ...own, open: path => own.open(path.replace(/\.onnx$/, '.ir.xml')), suffix: '.ir.xml' }
-  const peers = options.peers.split(',')
-  if (peers.includes('web')) systems.web = await web(threads)
-  if (peers.includes('node')) systems.node = node(threads)
-  return systems
-}
-
-/** Opens a model in one system and runs it once. */
-async function start({ Tensor, open }, path, inputs) {
-  const feeds = Object.fromEntries(
-    Object.entries(inputs).map(([name, { type, data, dims }]) => [name, new Tensor(type, data, dims)])
-  )
-  const begin = performance.now()
-  const session = await open(path)
-  const opened = performance.now()
-  const output = Object.values(await session.run(feeds))[0].data
-  return { session, feeds, output, create: opened - begin, first: performance.now() - opened, times: [] }
-}
 
 const median = list => [...list].sort((a, b) => a - b)[list.length >> 1]
 
@@ -103,19 +77,11 @@ function printMeans(rows) {
   }
 }
 
-const folder = options.filled ?? mkdtempSync(join(tmpdir(), 'nodewise-models-'))
-try {
-  const systems = await systemsOf()
-  const rows = []
-  for (const name of namesOf().filter(candidate => new RegExp(options.models).test(candidate))) {
-    if (!existsSync(join(folder, `${name}.onnx`))) fillModel(folder, name)
-    for (const [label, inputs] of Object.entries(casesOf(specOf(name)))) {
-      rows.push(await measure(name, label, inputs, folder, systems))
-      print(rows.at(-1))
-    }
-  }
-  printMeans(rows)
-  if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 2))
-} finally {
-  if (options.filled === undefined) rmSync(folder, { recursive: true, force: true })
-}
+const systems = await systemsOf(options)
+const rows = []
+await eachCase(options, async (name, label, inputs, folder) => {
+  rows.push(await measure(name, label, inputs, folder, systems))
+  print(rows.at(-1))
+})
+printMeans(rows)
+if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 2))
