@@ -198,6 +198,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['CompressedMatMul', selectCompressedMatMul],
   ['MoE', selectMoe],
   ['QMoE', selectQMoe],
+  // What plans make of a MatMul: the type FusedMatMul of com.microsoft is a MatMul that scales.
   ['FusedMatMul', selectMatMul],
   ['JoinedMatMul', selectJoinedMatMul],
   ['FusedGemm', selectGemm],

@@ -101,7 +101,7 @@ export function runAccelerated(
   }
   const outputs = finishNaming(kind[1], runCall(call, given, environment))
   if (!wasSelected)
-    throw new Error('no accelerated kernel is selected: none in select.ts, or its selector declines the call')
+    throw new Error('no accelerated kernel is selected: none in wasm/selectors.ts, or its selector declines the call')
   return outputs as Value[]
 }
 
