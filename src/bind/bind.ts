@@ -10,7 +10,7 @@ import { constantOf } from './constants.ts'
 import { type Allowance, allowanceOf, expandNodes } from './expand.ts'
 import { expandFunctions } from './functions.ts'
 import type { Registry } from './registry.ts'
-import type { OpRule } from './schema.ts'
+import type { OpSchema } from './schema.ts'
 
 /** Layers of IR that stand for inputs and outputs of the graph. */
 const PORT_LAYERS = new Set(['Parameter', 'Result'])
@@ -105,7 +105,7 @@ function located(error: unknown, node: Node): NodewiseError {
 export function bindNode(node: Node, registry: Registry, allowance = allowanceOf(defaultLimits(), 1)): Call {
   const {
     binding: { op, opVersion },
-    rule,
+    schema,
     version,
     operands,
     dataDependent,
@@ -114,16 +114,16 @@ export function bindNode(node: Node, registry: Registry, allowance = allowanceOf
     sources,
     arity
   } = templateOf(node, registry)
-  if (rule && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, rule)
+  if (schema && node.dialect === 'onnx' && node.attributes.size > 0) checkAttributeNames(node, schema)
   const known: Record<string, unknown> = sources.length === 0 ? constants : { ...constants }
   let bodies: Map<string, BoundGraph> | undefined
   for (const [name, source] of sources) {
     switch (source.kind) {
       case 'attribute':
-        known[name] = readAttribute(node, rule, source)
+        known[name] = readAttribute(node, schema, source)
         break
       case 'derive':
-        known[name] = source.read(nodeFacts(node, rule, version))
+        known[name] = source.read(nodeFacts(node, schema, version))
         break
       case 'body':
         if (source.optional && !bodiesOf(node).some(({ attribute }) => attribute === source.attribute)) break
@@ -146,7 +146,7 @@ export function bindNode(node: Node, registry: Registry, allowance = allowanceOf
     dataDependent,
     bodies: bodies ?? NO_BODIES,
     inputTypes,
-    rule,
+    schema,
     maxRank: allowance.limits.rank
   }
 }
@@ -154,10 +154,10 @@ export function bindNode(node: Node, registry: Registry, allowance = allowanceOf
 /** Shared by all calls that have none. */
 const NO_BODIES: ReadonlyMap<string, BoundGraph> = new Map()
 
-function checkAttributeNames(node: Node, rule: OpRule): void {
+function checkAttributeNames(node: Node, schema: OpSchema): void {
   node.attributes.forEach((attribute, name) => {
-    const known = rule.attributes.get(name)
-    if (!known) fail('unknown-attribute-value', `${node.type}-${rule.version} has no attribute "${name}"`)
+    const known = schema.attributes.get(name)
+    if (!known) fail('unknown-attribute-value', `${node.type}-${schema.version} has no attribute "${name}"`)
     const kind = KIND_OF[attribute.kind] ?? attribute.kind
     if (known.kind !== kind && attribute.kind !== 'reference') {
       fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}; ${known.kind} is expected`)
@@ -168,17 +168,17 @@ function checkAttributeNames(node: Node, rule: OpRule): void {
 /** Attribute kinds that the tables call by another name. */
 const KIND_OF: Readonly<Record<string, string>> = { type: 'type_proto', types: 'type_protos' }
 
-function readAttribute(node: Node, rule: OpRule | undefined, source: AttributeSource<unknown>): unknown {
+function readAttribute(node: Node, schema: OpSchema | undefined, source: AttributeSource<unknown>): unknown {
   const written = node.attributes.get(source.name)
   if (written) return source.read(written)
-  const attribute = rule?.attributes.get(source.name)
+  const attribute = schema?.attributes.get(source.name)
   if (attribute?.required) fail('missing-attribute', `attribute "${source.name}" is missing`)
   if (attribute?.absent) return source.read(attribute.absent)
   if (source.fallback) return source.fallback.value
   return fail('missing-attribute', `attribute "${source.name}" is missing`)
 }
 
-function nodeFacts(node: Node, rule: OpRule | undefined, version: number): NodeFacts {
+function nodeFacts(node: Node, schema: OpSchema | undefined, version: number): NodeFacts {
   return {
     node,
     version,
@@ -186,8 +186,8 @@ function nodeFacts(node: Node, rule: OpRule | undefined, version: number): NodeF
     outputCount: node.outputs.length,
     hasInput: index => node.inputs[index] !== undefined,
     get<T>(source: AttributeSource<T>): T | undefined {
-      const present = node.attributes.has(source.name) || rule?.attributes.get(source.name)?.absent || source.fallback
-      return present ? (readAttribute(node, rule, source) as T) : undefined
+      const present = node.attributes.has(source.name) || schema?.attributes.get(source.name)?.absent || source.fallback
+      return present ? (readAttribute(node, schema, source) as T) : undefined
     }
   }
 }

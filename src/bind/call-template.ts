@@ -3,7 +3,7 @@ import type { Node } from '../graph/graph.ts'
 import type { AttributeSource, BodySource, DeriveSource } from '../op-kit/sources.ts'
 import type { Call, DataDependentParameter, Operand } from './call.ts'
 import type { Binding, Registry } from './registry.ts'
-import { isStandardDomain, isTooNew, newestOpset, onnxRule, openvinoRule, type OpRule } from './schema.ts'
+import { isStandardDomain, isTooNew, newestOpset, onnxSchema, openvinoSchema, type OpSchema } from './schema.ts'
 
 /** What all nodes of one operator version have in common: worked out once, however many there are. */
 export interface CallTemplate {
@@ -11,7 +11,7 @@ export interface CallTemplate {
   /** The node's own version: that of the operator set. */
   readonly opset: string
   readonly binding: Binding
-  readonly rule: OpRule | undefined
+  readonly schema: OpSchema | undefined
   /** Version of the operator itself. */
   readonly version: number
   readonly operands: readonly Operand[]
@@ -59,7 +59,7 @@ export function templateOf(node: Node, registry: Registry): CallTemplate {
 }
 
 function makeTemplate(node: Node, registry: Registry): CallTemplate {
-  const { binding, rule, version } = findBinding(node, registry)
+  const { binding, schema, version } = findBinding(node, registry)
   const { op, opVersion } = binding
   const operands = operandsOf(op.operands, opVersion.in)
   const dataDependent: DataDependentParameter[] = []
@@ -84,7 +84,7 @@ function makeTemplate(node: Node, registry: Registry): CallTemplate {
       dataDependent.find(parameter => parameter.name === name)?.source.index
     if (index !== undefined) inputTypes.push({ index, name, types })
   }
-  const arity = arityOf(rule, operands, dataDependent, opVersion.requires ?? [])
+  const arity = arityOf(schema, operands, dataDependent, opVersion.requires ?? [])
   return {
     domain: node.domain,
     opset: node.version,
@@ -96,40 +96,43 @@ function makeTemplate(node: Node, registry: Registry): CallTemplate {
     constants,
     sources,
     arity,
-    rule
+    schema
   }
 }
 
 /** Versions of layers that no opset defines: their authors give them meaning. */
 const CUSTOM_VERSION = /^(extension|experimental|custom|\w+_opset)$/
 
-function findBinding(node: Node, registry: Registry): { binding: Binding; rule: OpRule | undefined; version: number } {
+function findBinding(
+  node: Node,
+  registry: Registry
+): { binding: Binding; schema: OpSchema | undefined; version: number } {
   if (node.dialect === 'openvino') {
-    const found = openvinoRule(node.type, node.version)
+    const found = openvinoSchema(node.type, node.version)
     if (!found && isTooNew(node.type, node.version))
       fail('unsupported-op', `${node.version} is newer than the opsets that are known`)
-    const version = found?.rule.version ?? Number(/^opset(\d+)$/.exec(node.version)?.[1] ?? 0)
+    const version = found?.schema.version ?? Number(/^opset(\d+)$/.exec(node.version)?.[1] ?? 0)
     const binding = registry.find('openvino', 'openvino', found?.name ?? node.type, version)
     if (!binding && found) fail('unsupported-op', `operator ${found.name}-${version} is not supported`)
     if (!binding)
       fail('unsupported-op', `${node.version || 'its version'} has no operator "${node.type}"`, {
         unknown: !CUSTOM_VERSION.test(node.version)
       })
-    return { binding, version, rule: found?.rule }
+    return { binding, version, schema: found?.schema }
   }
   const opset = Number(node.version || 0)
   if (node.domain === 'ai.onnx' && opset > newestOpset())
     fail('unsupported-op', `opset ${opset} is newer than ${newestOpset()}, the newest that is known`)
-  const rule = onnxRule(node.domain, node.type, opset)
-  const version = rule?.version ?? opset
+  const schema = onnxSchema(node.domain, node.type, opset)
+  const version = schema?.version ?? opset
   const binding = registry.find('onnx', node.domain, node.type, version)
-  if (!binding || (!rule && binding.opVersion.domain === undefined)) {
-    if (rule) fail('unsupported-op', `operator ${node.domain}::${node.type}-${version} is not supported`)
+  if (!binding || (!schema && binding.opVersion.domain === undefined)) {
+    if (schema) fail('unsupported-op', `operator ${node.domain}::${node.type}-${version} is not supported`)
     fail('unsupported-op', `${node.domain} ${opset} has no operator "${node.type}"`, {
       unknown: isStandardDomain(node.domain)
     })
   }
-  return { binding, version, rule }
+  return { binding, version, schema }
 }
 
 function operandsOf(
@@ -144,7 +147,7 @@ function operandsOf(
 
 /** ONNX says how many inputs a version takes; for IR the operands and data-dependent parameters do. */
 function arityOf(
-  rule: OpRule | undefined,
+  schema: OpSchema | undefined,
   operands: readonly Operand[],
   dataDependent: readonly DataDependentParameter[],
   required: readonly string[]
@@ -156,7 +159,7 @@ function arityOf(
     ...dataDependent.filter(({ source }) => !source.fallback).map(({ source }) => source.index)
   ]
   const variadic = operands.find(({ kind }) => kind.endsWith('variadic'))?.index
-  const [minInputs, maxInputs, , maxOutputs] = rule?.arity ?? [
+  const [minInputs, maxInputs, , maxOutputs] = schema?.arity ?? [
     Math.max(0, ...needed.map(index => index + 1)),
     variadic !== undefined
       ? Infinity

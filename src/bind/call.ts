@@ -4,7 +4,7 @@ import type { AnyOpVersion, Op, OperandKind, ShapeContext } from '../op-kit/defi
 import type { InputSource } from '../op-kit/sources.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Registry } from './registry.ts'
-import type { OpRule } from './schema.ts'
+import type { OpSchema } from './schema.ts'
 
 /** An operand of a call: at which input position it is (variadic: where it starts). */
 export interface Operand {
@@ -31,7 +31,7 @@ export interface Call extends ShapeContext {
   readonly dataDependent: readonly DataDependentParameter[]
   /** Bodies by parameter name. */
   readonly bodies: ReadonlyMap<string, BoundGraph>
-  readonly rule?: OpRule | undefined
+  readonly schema?: OpSchema | undefined
   /** Dims that its outputs may have, see `Limits.rank`. */
   readonly maxRank: number
   /** IR: types that an input may have, by position. */

@@ -3,7 +3,7 @@ import type { Graph, Node, ValueId } from '../graph/graph.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import type { ExpandScope } from '../op-kit/expand.ts'
 import type { Registry } from './registry.ts'
-import { onnxRule } from './schema.ts'
+import { onnxSchema } from './schema.ts'
 
 /** A graph whose operators all have kernels, and what is wrong with nodes that could not be expanded. */
 export interface Expanded {
@@ -108,7 +108,7 @@ class Expansion implements ExpandScope {
     this.makers.has(id) || this.inputs.has(id) || this.graph.initializers.has(id)
 
   readonly attribute: ExpandScope['attribute'] = (node, name) =>
-    node.attributes.get(name) ?? onnxRule(node.domain, node.type, Number(node.version))?.attributes.get(name)?.absent
+    node.attributes.get(name) ?? onnxSchema(node.domain, node.type, Number(node.version))?.attributes.get(name)?.absent
 
   readonly count = (): void => {
     const { limits } = this.allowance

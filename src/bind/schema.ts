@@ -5,7 +5,7 @@ import { openvinoSchemas } from './schemas/openvino.ts'
 import type { OnnxPort, OnnxTables, OnnxVersion } from './schemas/types.ts'
 
 /** What the reference tables say of an attribute. */
-export interface AttributeRule {
+export interface AttributeSchema {
   readonly name: string
   /** Without it the node is an error. */
   readonly required: boolean
@@ -18,7 +18,7 @@ export interface AttributeRule {
 }
 
 /** An input or output as ONNX declares it. */
-export interface PortRule {
+export interface PortSchema {
   readonly name: string
   readonly variable: string
   /** Names as in `Fact`s: `float32`, `seq(int64)`. */
@@ -27,10 +27,10 @@ export interface PortRule {
 }
 
 /** One version of an operator. IR has no table of inputs. */
-export interface OpRule {
+export interface OpSchema {
   readonly version: number
-  readonly attributes: ReadonlyMap<string, AttributeRule>
-  readonly inputs?: readonly PortRule[]
+  readonly attributes: ReadonlyMap<string, AttributeSchema>
+  readonly inputs?: readonly PortSchema[]
   readonly arity?: readonly [number, number, number, number]
   /** ONNX: the standard advises against the operator from this version on. */
   readonly deprecated?: true
@@ -44,7 +44,7 @@ interface TabledVersion {
   readonly table: OnnxTables
 }
 
-const rules = new Map<string, OpRule>()
+const schemas = new Map<string, OpSchema>()
 
 /** Newest ONNX opset that the table knows. */
 export const newestOpset = (): number => onnxSchemas.opset
@@ -94,8 +94,8 @@ function once<T extends object>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-/** The rule in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
-export function onnxRule(domain: string, type: string, opset: number): OpRule | undefined {
+/** The schema in force for `domain::type` under an opset import, or undefined when the opset has no such operator. */
+export function onnxSchema(domain: string, type: string, opset: number): OpSchema | undefined {
   const found = versionsOf(`${domain}::${type}`)
     .filter(({ version }) => version[0] <= opset)
     .at(-1)
@@ -103,17 +103,17 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
   const { table } = found
   const [version, inputs, , arity, attributes, deprecated] = found.version
   const key = `onnx ${domain} ${type} ${version}`
-  const cached = rules.get(key)
+  const cached = schemas.get(key)
   if (cached) return cached
   const KINDS = ['single', 'optional', 'variadic'] as const
-  const port = ([name, variable, set, kind]: OnnxPort): PortRule => ({
+  const port = ([name, variable, set, kind]: OnnxPort): PortSchema => ({
     name,
     variable,
     types: setsOf(table)[set](),
     kind: KINDS[kind]
   })
   const open = (count: number): number => (count < 0 ? Infinity : count)
-  const rule: OpRule = {
+  const schema: OpSchema = {
     version,
     ...(deprecated === 1 && { deprecated: true }),
     ...(table === onnxruntimeSchemas && isStandardDomain(domain) && { isExtra: true }),
@@ -126,8 +126,8 @@ export function onnxRule(domain: string, type: string, opset: number): OpRule | 
       ])
     )
   }
-  rules.set(key, rule)
-  return rule
+  schemas.set(key, schema)
+  return schema
 }
 
 function onnxDefault(kind: string, value: unknown): Attribute {
@@ -147,7 +147,7 @@ function onnxDefault(kind: string, value: unknown): Attribute {
   }
 }
 
-let openvino: Map<string, { version: number; rule: OpRule; name: string }> | undefined
+let openvino: Map<string, { version: number; schema: OpSchema; name: string }> | undefined
 
 /** Type names that differ between files and operator classes. */
 const ALIASES: Readonly<Record<string, string>> = { constant: 'const' }
@@ -165,10 +165,10 @@ const OPSET6_EXTENSIONS = new Set([
 const OPSET2_FALLBACK = new Set(['mvn', 'roipooling', 'reorgyolo'])
 
 /**
- * The rule that a layer's `type` and `version` name, and the operator's name; undefined when that opset has no such
+ * The schema that a layer's `type` and `version` name, and the operator's name; undefined when that opset has no such
  * operator.
  */
-export function openvinoRule(type: string, version: string): { name: string; rule: OpRule } | undefined {
+export function openvinoSchema(type: string, version: string): { name: string; schema: OpSchema } | undefined {
   openvino ??= buildOpenvino()
   const lower = type.toLowerCase()
   const name = Object.hasOwn(ALIASES, lower) ? ALIASES[lower] : lower
@@ -202,7 +202,7 @@ function newestOpsets(): ReadonlyMap<string, number> {
 function buildOpenvino(): NonNullable<typeof openvino> {
   const index: NonNullable<typeof openvino> = new Map()
   for (const [name, version, opsets, attributes] of openvinoSchemas()) {
-    const rule: OpRule = {
+    const schema: OpSchema = {
       version,
       attributes: new Map(
         attributes.map(([attribute, type, required, documented, absent, absentIsError]) => {
@@ -220,7 +220,7 @@ function buildOpenvino(): NonNullable<typeof openvino> {
         })
       )
     }
-    for (const opset of opsets) index.set(`opset${opset}:${name.toLowerCase()}`, { name, version, rule })
+    for (const opset of opsets) index.set(`opset${opset}:${name.toLowerCase()}`, { name, version, schema })
   }
   return index
 }

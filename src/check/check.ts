@@ -71,10 +71,10 @@ const ownFindings = ({ findings, bound }: GraphCheck): Finding[] => [
 
 const NONE: Finding[] = []
 
-function absentAttributes({ node, rule }: Call): Finding[] {
-  if (node.dialect !== 'openvino' || !rule) return NONE
+function absentAttributes({ node, schema }: Call): Finding[] {
+  if (node.dialect !== 'openvino' || !schema) return NONE
   let findings = NONE
-  for (const { name, expected, absent } of rule.attributes.values()) {
+  for (const { name, expected, absent } of schema.attributes.values()) {
     if (!expected || !absent || node.attributes.has(name)) continue
     const message = `attribute "${name}" is missing; OpenVINO takes "${absent.kind === 'text' ? absent.value : ''}"`
     findings = [...findings, { code: 'missing-attribute', severity: 'note', message, place: node.place }]

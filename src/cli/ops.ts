@@ -4,7 +4,7 @@ import { reasonOf } from '../bind/unsupported.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
 import { didYouMean } from '../suggest.ts'
-import { hasKernel } from '../wasm/select.ts'
+import { hasAcceleratedKernel } from '../wasm/select.ts'
 import { EXIT } from './failure.ts'
 import { type OpsFlags, registryOf } from './own-ops.ts'
 import { print, table, type Terminal } from './terminal.ts'
@@ -60,7 +60,7 @@ export function listMissing(registry: Registry): Missing[] {
 const listPlain = (list: readonly OpListing[], registry: Registry): OpListing[] =>
   list.filter(({ dialect, domain, name, since }) => {
     const binding = registry.find(dialect, domain, name, since)
-    return binding !== undefined && !hasKernel(binding.op.name)
+    return binding !== undefined && !hasAcceleratedKernel(binding.op.name)
   })
 
 const keyOf = (dialect: Dialect, domain: string, name: string): string => `${dialect}|${domain}|${name}`

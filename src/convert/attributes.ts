@@ -1,13 +1,13 @@
-import type { OpRule } from '../bind/schema.ts'
+import type { OpSchema } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
 import type { Attribute, Constant, Dialect } from '../graph/graph.ts'
 import type { Written } from '../op-kit/source-types.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 
 /** The attribute of a new node, in the kind that the dialect has for it. */
-export function attributeOf(dialect: Dialect, name: string, value: Written, rule: OpRule | undefined): Attribute {
+export function attributeOf(dialect: Dialect, name: string, value: Written, schema: OpSchema | undefined): Attribute {
   if (dialect === 'openvino') return { kind: 'text', value: textOf(value), place: {} }
-  const kind = rule?.attributes.get(name)?.kind ?? guessedKind(value)
+  const kind = schema?.attributes.get(name)?.kind ?? guessedKind(value)
   switch (kind) {
     case 'int':
       return { kind, value: integerOf(name, value) }

@@ -2,7 +2,7 @@ import { bindNode } from '../bind/bind.ts'
 import { type Call, isCall, type Unbound } from '../bind/call.ts'
 import { allowanceOf } from '../bind/expand.ts'
 import type { Registry } from '../bind/registry.ts'
-import { onnxRule, openvinoRule } from '../bind/schema.ts'
+import { onnxSchema, openvinoSchema } from '../bind/schema.ts'
 import { fail, NodewiseError, reasonOf } from '../errors.ts'
 import { derive } from '../graph/derive.ts'
 import type { Attribute, Constant, Graph, GraphValue, Model, Node, ValueId } from '../graph/graph.ts'
@@ -93,9 +93,9 @@ export class Restating {
 
   /** Constant with the one attribute that all versions have, where another is too new. */
   private constant(node: Node, { bound }: Propagation): Node {
-    const rule = onnxRule(node.domain, node.type, this.making.opset)
+    const schema = onnxSchema(node.domain, node.type, this.making.opset)
     const constant = bound.constants.get(node.outputs[0] ?? '')
-    if (constant === undefined || [...node.attributes.keys()].every(name => rule?.attributes.has(name))) return node
+    if (constant === undefined || [...node.attributes.keys()].every(name => schema?.attributes.has(name))) return node
     return derive(node, { attributes: new Map<string, Attribute>([['value', { kind: 'tensor', value: constant }]]) })
   }
 
@@ -163,9 +163,11 @@ class GraphEdit {
   isSame(call: Call, moved: Node): boolean {
     try {
       const { dialect, opset, registry, allowance } = this.making
-      const rule =
-        dialect === 'onnx' ? onnxRule(moved.domain, moved.type, opset) : openvinoRule(moved.type, moved.version)?.rule
-      if (rule === undefined || rule.deprecated || rule.isExtra) return false
+      const schema =
+        dialect === 'onnx'
+          ? onnxSchema(moved.domain, moved.type, opset)
+          : openvinoSchema(moved.type, moved.version)?.schema
+      if (schema === undefined || schema.deprecated || schema.isExtra) return false
       const other = bindNode(moved, registry, allowance)
       if (other.opVersion !== call.opVersion && !haveSameSources(call, other)) return false
       if (Object.entries(call.known).some(([name, value]) => !isSameParameter(other.known[name], value))) return false

@@ -1,4 +1,4 @@
-import { onnxRule, type OpRule } from '../bind/schema.ts'
+import { onnxSchema, type OpSchema } from '../bind/schema.ts'
 import { fail, NodewiseError } from '../errors.ts'
 import type { Attribute } from '../graph/graph.ts'
 import type { Made, NewAttributes } from '../op-kit/conversion.ts'
@@ -47,7 +47,7 @@ const isMade = (value: unknown): value is Made => typeof value === 'object' && v
 interface Candidate {
   readonly row: AnyOpVersion
   readonly type: string
-  readonly rule: OpRule | undefined
+  readonly schema: OpSchema | undefined
   /**
    * IR: the newest opset in which the version holds. Later revisions of an operator that change no meaning take more:
    * Softmax-8 has negative axes, others have more types.
@@ -90,17 +90,17 @@ function candidatesOf(op: Op, { dialect, opset }: NodeWriter): Candidate[] {
       return newest.flatMap((row, i) =>
         row.since > opset
           ? []
-          : { row, type, rule: undefined, until: Math.min(opset, (i === 0 ? Infinity : newest[i - 1].since) - 1) }
+          : { row, type, schema: undefined, until: Math.min(opset, (i === 0 ? Infinity : newest[i - 1].since) - 1) }
       )
     const { domain } = rows[0]
-    const rule = onnxRule(domain ?? 'ai.onnx', type, domain === undefined ? opset : 1)
-    const row = rule && newest.find(({ since }) => since <= rule.version)
-    return row && rule && !rule.deprecated ? [{ row, type, rule }] : []
+    const schema = onnxSchema(domain ?? 'ai.onnx', type, domain === undefined ? opset : 1)
+    const row = schema && newest.find(({ since }) => since <= schema.version)
+    return row && schema && !schema.deprecated ? [{ row, type, schema }] : []
   })
 }
 
 function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Made[] {
-  const { row, type, rule } = candidate
+  const { row, type, schema } = candidate
   const inputs = operandsAt(candidate, saying)
   const attributes: Record<string, Written> = {}
   let isGuessed = false
@@ -121,12 +121,12 @@ function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Ma
       if (written === undefined) isGuessed = true
       else Object.assign(attributes, written)
     } else {
-      const written = writtenFor(source, value, w, rule)
+      const written = writtenFor(source, value, w, schema)
       if (written !== undefined) attributes[source.name] ??= written
       else if (value !== undefined) isGuessed = true
     }
   }
-  const widening = widened(inputs, typesOf(row, rule, saying.op), w)
+  const widening = widened(inputs, typesOf(row, schema, saying.op), w)
   const say = (all: NewAttributes): readonly Made[] => add(candidate, widening, all, saying, w)
   if (!isGuessed) return say(attributes)
   // Parameters that nothing inverts are often attributes of the same names in both dialects.
@@ -134,7 +134,7 @@ function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Ma
     return say(attributes)
   } catch (error) {
     if (!(error instanceof NodewiseError)) throw error
-    return say({ ...sameNamed(saying.attributes, rule), ...attributes })
+    return say({ ...sameNamed(saying.attributes, schema), ...attributes })
   }
 }
 
@@ -164,12 +164,12 @@ function writtenFor(
   source: AttributeSource<unknown>,
   value: unknown,
   { dialect }: NodeWriter,
-  rule: OpRule | undefined
+  schema: OpSchema | undefined
 ): Written | undefined {
   const written = source.write?.(value)
   if (written !== undefined) return written
   return source.choices?.find(choice =>
-    isSameParameter(source.read(attributeOf(dialect, source.name, choice, rule)), value)
+    isSameParameter(source.read(attributeOf(dialect, source.name, choice, schema)), value)
   )
 }
 
@@ -177,7 +177,7 @@ function writtenFor(
 function inputOf(
   name: string,
   source: InputSource<unknown>,
-  { row, rule }: Candidate,
+  { row, schema }: Candidate,
   saying: Saying,
   w: NodeWriter
 ): Made | undefined {
@@ -185,7 +185,7 @@ function inputOf(
   const given = saying.source(name)
   if (found && source.fallback && isSameParameter(found.value, source.fallback.value)) return undefined
   if (found && found.value === undefined) fail('unsupported-op', `${name} is left out`)
-  const types = rule ? rule.inputs?.[source.index]?.types : row.types?.[name] && new Set<string>(row.types[name])
+  const types = schema ? schema.inputs?.[source.index]?.types : row.types?.[name] && new Set<string>(row.types[name])
   const type = typeFor(source, given, types)
   if (found) {
     const value = found.value as number | readonly number[] | boolean | string
@@ -226,15 +226,15 @@ function inRank(value: Made, { form, isListed }: InputSource<unknown>, w: NodeWr
 
 function sameNamed(
   given: ReadonlyMap<string, Attribute> | undefined,
-  rule: OpRule | undefined
+  schema: OpSchema | undefined
 ): Record<string, Written> {
   const result: Record<string, Written> = {}
   for (const [name, attribute] of given ?? []) {
-    if (rule && !rule.attributes.has(name)) continue
+    if (schema && !schema.attributes.has(name)) continue
     const { kind, value } = attribute
     if (kind === 'int' || kind === 'float' || kind === 'string' || kind === 'ints' || kind === 'floats')
       result[name] = value
-    else if (kind === 'text') result[name] = fromText(value, rule?.attributes.get(name)?.kind)
+    else if (kind === 'text') result[name] = fromText(value, schema?.attributes.get(name)?.kind)
   }
   return result
 }

@@ -95,7 +95,7 @@ export class CallToSay implements SourceCall, Saying {
   }
 
   attribute(name: string): string | undefined {
-    const attribute = this.node.attributes.get(name) ?? this.call.rule?.attributes.get(name)?.absent
+    const attribute = this.node.attributes.get(name) ?? this.call.schema?.attributes.get(name)?.absent
     return attribute && typeof attribute.value !== 'object' ? String(attribute.value) : undefined
   }
 

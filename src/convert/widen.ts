@@ -1,4 +1,4 @@
-import type { OpRule } from '../bind/schema.ts'
+import type { OpSchema } from '../bind/schema.ts'
 import type { Made } from '../op-kit/conversion.ts'
 import type { AnyOpVersion, Op } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
@@ -40,11 +40,11 @@ export interface InputTypes {
 /** The types of a node's inputs, by position: of ONNX's schema, or of the operator version in IR. */
 export function typesOf(
   row: AnyOpVersion,
-  rule: OpRule | undefined,
+  schema: OpSchema | undefined,
   op: Op
 ): (position: number) => InputTypes | undefined {
-  if (rule) {
-    const { inputs = [] } = rule
+  if (schema) {
+    const { inputs = [] } = schema
     return position => inputs[Math.min(position, inputs.length - 1)]
   }
   const names = Object.keys(op.operands)

@@ -1,6 +1,6 @@
 import { bindNode } from '../bind/bind.ts'
 import type { BoundGraph, Call } from '../bind/call.ts'
-import { onnxRule, openvinoRule, type OpRule } from '../bind/schema.ts'
+import { onnxSchema, openvinoSchema, type OpSchema } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
 import type { Attribute, Constant, Node, PortMap } from '../graph/graph.ts'
 import { inferCall } from '../infer/infer.ts'
@@ -74,7 +74,7 @@ export class GraphWriter implements NodeWriter {
     const given = trimmed(inputs.map(input => input && scope.reach(valueOf(input))))
     if (this.dialect === 'openvino' && given.includes(undefined))
       fail('unsupported-op', `an input of ${type} is left out before others, which IR cannot say`)
-    const { version, rule } = this.versionOf(type, how)
+    const { version, schema } = this.versionOf(type, how)
     const node: Node = {
       dialect: this.dialect,
       domain: this.dialect === 'openvino' ? 'openvino' : (how.domain ?? 'ai.onnx'),
@@ -85,7 +85,7 @@ export class GraphWriter implements NodeWriter {
       index: making.count++,
       inputs: given.map(value => value?.id),
       outputs: Array.from({ length: how.outputs ?? 1 }, () => scope.newId()),
-      attributes: this.attributesOf(attributes, rule, how.isExplicit),
+      attributes: this.attributesOf(attributes, schema, how.isExplicit),
       captures: [],
       place: { file: making.file, node: this.name, type },
       ...(how.portMaps && { portMaps: portMapsOf(how) })
@@ -128,29 +128,29 @@ export class GraphWriter implements NodeWriter {
   private versionOf(
     type: string,
     { since, domain = 'ai.onnx' }: NewNode
-  ): { version: string; rule: OpRule | undefined } {
+  ): { version: string; schema: OpSchema | undefined } {
     const { making } = this.scope
     if (this.dialect === 'onnx') {
       const opset = domain === 'ai.onnx' ? making.opset : (making.domains.get(domain) ?? 1)
       if (domain !== 'ai.onnx') making.domains.set(domain, opset)
-      const rule = onnxRule(domain, type, opset)
-      if (rule === undefined || rule.isExtra) fail('unsupported-op', `${domain} ${opset} has no operator ${type}`)
-      if (rule.deprecated) fail('unsupported-op', `${type} is deprecated from version ${rule.version} on`)
-      return { version: String(opset), rule }
+      const schema = onnxSchema(domain, type, opset)
+      if (schema === undefined || schema.isExtra) fail('unsupported-op', `${domain} ${opset} has no operator ${type}`)
+      if (schema.deprecated) fail('unsupported-op', `${type} is deprecated from version ${schema.version} on`)
+      return { version: String(opset), schema }
     }
     if (since !== undefined && since > making.opset)
       fail('unsupported-op', `${type} needs opset${since}; opset${making.opset} is written`)
     for (let opset = since ?? making.opset; opset > 0; opset--) {
-      const found = openvinoRule(type, `opset${opset}`)
+      const found = openvinoSchema(type, `opset${opset}`)
       if (found === undefined) continue
-      const own = `opset${found.rule.version}`
-      const version = openvinoRule(type, own)?.rule === found.rule ? own : `opset${opset}`
-      return { version, rule: found.rule }
+      const own = `opset${found.schema.version}`
+      const version = openvinoSchema(type, own)?.schema === found.schema ? own : `opset${opset}`
+      return { version, schema: found.schema }
     }
     return fail('unsupported-op', `OpenVINO's opset${making.opset} has no operator ${type}`)
   }
 
-  private attributesOf(given: NewAttributes, rule: OpRule | undefined, isExplicit = false): Map<string, Attribute> {
+  private attributesOf(given: NewAttributes, schema: OpSchema | undefined, isExplicit = false): Map<string, Attribute> {
     const attributes = new Map<string, Attribute>()
     for (const [name, value] of Object.entries(given)) {
       if (value === undefined) continue
@@ -158,14 +158,14 @@ export class GraphWriter implements NodeWriter {
         attributes.set(name, { kind: 'graph', value: value.graph })
         continue
       }
-      const attribute = attributeOf(this.dialect, name, value, rule)
-      const absent = rule?.attributes.get(name)?.absent
+      const attribute = attributeOf(this.dialect, name, value, schema)
+      const absent = schema?.attributes.get(name)?.absent
       // ONNX leaves defaults out, OpenVINO writes them all.
       if (this.dialect === 'onnx' && !isExplicit && absent && isSameAttribute(absent, attribute)) continue
       attributes.set(name, attribute)
     }
     if (this.dialect === 'openvino')
-      for (const [name, { expected, absent }] of rule?.attributes ?? [])
+      for (const [name, { expected, absent }] of schema?.attributes ?? [])
         if (expected && absent && !attributes.has(name)) attributes.set(name, absent)
     return attributes
   }
@@ -189,9 +189,9 @@ export class GraphWriter implements NodeWriter {
     const { making } = this.scope
     const given = trimmed(inputs)
     const version = String(STANDARD_OPSET)
-    const rule = onnxRule('ai.onnx', type, STANDARD_OPSET)
+    const schema = onnxSchema('ai.onnx', type, STANDARD_OPSET)
     const written = Object.entries(attributes).flatMap(([name, value]): [string, Attribute][] =>
-      value === undefined || isBody(value) ? [] : [[name, attributeOf('onnx', name, value, rule)]]
+      value === undefined || isBody(value) ? [] : [[name, attributeOf('onnx', name, value, schema)]]
     )
     const node: Node = {
       dialect: 'onnx',

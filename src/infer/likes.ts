@@ -47,10 +47,10 @@ export class Likes<K> {
     return like
   }
 
-  private keyOf({ op, opVersion, dialect, version, outputCount, maxRank, rule, ...call }: Call): string {
+  private keyOf({ op, opVersion, dialect, version, outputCount, maxRank, schema, ...call }: Call): string {
     const { numbers } = this
     const given = [call.inputs, call.outputs].map(ids => ids.map(id => id !== undefined))
-    const objects = [op, opVersion, rule ?? opVersion].map(object => numbers.of(object))
+    const objects = [op, opVersion, schema ?? opVersion].map(object => numbers.of(object))
     const parts = [call.known, call.dataDependent, call.operands, call.inputTypes].map(part => textOf(part, numbers))
     return JSON.stringify([objects, dialect, version, outputCount, maxRank, given, parts])
   }

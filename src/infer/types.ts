@@ -1,5 +1,5 @@
 import type { Call } from '../bind/call.ts'
-import type { PortRule } from '../bind/schema.ts'
+import type { PortSchema } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
@@ -11,7 +11,7 @@ import { mapType } from '../tensor/map.ts'
  *   (two inputs that must agree)
  */
 export function checkTypes(call: Call, facts: readonly (Fact | undefined)[]): void {
-  if (call.rule?.inputs) checkOnnx(call, facts)
+  if (call.schema?.inputs) checkOnnx(call, facts)
   checkKinds(call, facts)
   for (const { index, name, types } of call.inputTypes) {
     const fact = facts[index]
@@ -38,7 +38,7 @@ function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): v
 }
 
 function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
-  const ports = call.rule?.inputs ?? []
+  const ports = call.schema?.inputs ?? []
   for (let i = 0; i < facts.length; i++) {
     const port = portAt(ports, i)
     const type = typeText(facts[i])
@@ -62,7 +62,7 @@ function checkOnnx(call: Call, facts: readonly (Fact | undefined)[]): void {
 }
 
 /** The last port may be variadic. */
-const portAt = (ports: readonly PortRule[], index: number): PortRule | undefined =>
+const portAt = (ports: readonly PortSchema[], index: number): PortSchema | undefined =>
   ports[Math.min(index, ports.length - 1)]
 
 /** `float32`, `seq(int64)`, `optional(seq(string))`, `map(string,float32)`; undefined when not known. */

@@ -136,8 +136,8 @@ const RESIZING: Readonly<Record<string, ((known: Call['known']) => boolean) | un
   Interpolate: ({ mode, begin, end }) => mode === 'nearest' && [begin, end].flat().every(pad => pad === 0)
 }
 
-/** A call without the rules of its version, by which the operator may move no bytes. */
-export const onBytes = (call: Call): Call => ({ ...call, rule: undefined, inputTypes: [] })
+/** A call without the schema of its version, by which the operator may move no bytes. */
+export const onBytes = (call: Call): Call => ({ ...call, schema: undefined, inputTypes: [] })
 
 /** A movement of numbers that are dequantized and quantized alike is one of their codes. */
 const movingPattern: Pattern = {
@@ -179,7 +179,7 @@ const joiningPattern: Pattern = {
     const inputs = parts.map(part => codesOf(part).codes)
     const known = { ...call.known, tables }
     const { outputs } = result
-    return { call: { ...call, op: byteConcat(call.op), known, rule: undefined, inputTypes: [], inputs, outputs } }
+    return { call: { ...call, op: byteConcat(call.op), known, schema: undefined, inputTypes: [], inputs, outputs } }
   }
 }
 

@@ -197,7 +197,7 @@ export function fusedCall(
     known: parameters,
     dataDependent: [],
     bodies: new Map(),
-    rule: undefined,
+    schema: undefined,
     inputTypes: []
   }
 }

@@ -52,7 +52,7 @@ const selectIdentical: SelectKernel = (op, operands, prepared) =>
 export const selectorOf = (precision: Precision): SelectKernel => (precision === 'exact' ? selectIdentical : select)
 
 /** Whether there is a kernel in WebAssembly for some calls of an operator, by its name in the library. */
-export const hasKernel = (name: string): boolean => (identical(name) ?? rounded(name)) !== undefined
+export const hasAcceleratedKernel = (name: string): boolean => (identical(name) ?? rounded(name)) !== undefined
 
 /** Elements of a call that the reference computes as fast as the module that computes is made. */
 const SMALL = 1 << 12

@@ -2,25 +2,25 @@ import { describe, expect, test } from 'vitest'
 import { bind } from '../../src/bind/bind.ts'
 import { isCall } from '../../src/bind/call.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
-import { onnxRule, openvinoRule } from '../../src/bind/schema.ts'
+import { onnxSchema, openvinoSchema } from '../../src/bind/schema.ts'
 import { gather } from '../../src/ops/gather/gather.ts'
 import { node, onnxModel, port } from '../fixtures/onnx.ts'
 import { callOf, errorOf } from '../ops/harness.ts'
 
 describe('the version in force', () => {
   test('for ONNX is the highest that the opset import allows', () => {
-    expect(onnxRule('ai.onnx', 'Gather', 10)?.version).toBe(1)
-    expect(onnxRule('ai.onnx', 'Gather', 12)?.version).toBe(11)
-    expect(onnxRule('ai.onnx', 'Gather', 21)?.version).toBe(13)
-    expect(onnxRule('ai.onnx', 'GatherND', 10)).toBeUndefined()
+    expect(onnxSchema('ai.onnx', 'Gather', 10)?.version).toBe(1)
+    expect(onnxSchema('ai.onnx', 'Gather', 12)?.version).toBe(11)
+    expect(onnxSchema('ai.onnx', 'Gather', 21)?.version).toBe(13)
+    expect(onnxSchema('ai.onnx', 'GatherND', 10)).toBeUndefined()
   })
 
   test("for IR is what the layer's opset holds, whatever the case of the type", () => {
-    expect(openvinoRule('Gather', 'opset6')?.rule.version).toBe(1)
-    expect(openvinoRule('Gather', 'opset7')?.rule.version).toBe(7)
-    expect(openvinoRule('gather', 'opset12')?.rule.version).toBe(8)
-    expect(openvinoRule('GatherND', 'opset4')).toBeUndefined()
-    expect(openvinoRule('Gather', 'OPSET8')).toBeUndefined()
+    expect(openvinoSchema('Gather', 'opset6')?.schema.version).toBe(1)
+    expect(openvinoSchema('Gather', 'opset7')?.schema.version).toBe(7)
+    expect(openvinoSchema('gather', 'opset12')?.schema.version).toBe(8)
+    expect(openvinoSchema('GatherND', 'opset4')).toBeUndefined()
+    expect(openvinoSchema('Gather', 'OPSET8')).toBeUndefined()
   })
 
   test('picks the operator version of the last change of meaning', () => {

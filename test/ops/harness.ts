@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { bindNode } from '../../src/bind/bind.ts'
 import type { Call } from '../../src/bind/call.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
-import { onnxRule } from '../../src/bind/schema.ts'
+import { onnxSchema } from '../../src/bind/schema.ts'
 import { NodewiseError } from '../../src/errors.ts'
 import type { Attribute, Dialect, Node } from '../../src/graph/graph.ts'
 import { inferCall } from '../../src/infer/infer.ts'
@@ -72,7 +72,7 @@ function attributeOf(
       kind: 'tensor',
       value: { type: value.type, dims: value.dims, byteLength: 0, place: {}, read: () => value }
     }
-  const kind = onnxRule(domain, type, opset)?.attributes.get(name)?.kind
+  const kind = onnxSchema(domain, type, opset)?.attributes.get(name)?.kind
   const list = value as readonly number[]
   if (kind === 'floats') return { kind, value: list }
   if (kind === 'float') return { kind, value: Number(value) }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createRegistry } from '../../src/bind/registry.ts'
-import { allTypes, onnxRule, openvinoRule } from '../../src/bind/schema.ts'
+import { allTypes, onnxSchema, openvinoSchema } from '../../src/bind/schema.ts'
 import { reasonOf } from '../../src/bind/unsupported.ts'
 import type { Dialect } from '../../src/graph/graph.ts'
 import type { Op } from '../../src/op-kit/define.ts'
@@ -88,9 +88,9 @@ describe('the operators of the standards', () => {
         for (const { domain = 'ai.onnx', type = op.name, since } of op[dialect] ?? []) {
           const known =
             dialect === 'onnx'
-              ? onnxRule(domain, type, since)
-              : Array.from({ length: 17 }, (_, i) => openvinoRule(type, `opset${i + 1}`)).find(
-                  found => found?.rule.version === since
+              ? onnxSchema(domain, type, since)
+              : Array.from({ length: 17 }, (_, i) => openvinoSchema(type, `opset${i + 1}`)).find(
+                  found => found?.schema.version === since
                 )
           expect(known, `${dialect} ${type}-${since}`).toBeDefined()
         }
