@@ -60,8 +60,8 @@ export interface FusedParams {
 export const fusedOp = /* @__PURE__ */ oncePerOp(base => withKernel(defineRules(fusedRules(base)), fusedKernel(base)))
 
 /**
- * Rules of {@link fusedOp}; operators of files that are fused already add their operator versions. Their name is `Fused`
- * and that of the base, by which selectors know them; one that computes something else needs another name.
+ * Rules of {@link fusedOp}; operators of files that are fused already add their operator versions. Their name is
+ * `Fused` and that of the base, by which selectors know them; one that computes something else needs another name.
  */
 export const fusedRules = (base: Op): RulesDefinition<Operands, FusedParams & Parameters> => ({
   name: `Fused${base.name}`,
