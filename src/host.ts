@@ -76,7 +76,7 @@ export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0): void {
 }
 
 /** A little less than the largest piece by which the C library of GNU learns. */
-const LARGEST_KEPT = 31 << 20
+const MAX_KEPT = 31 << 20
 let isFreedKept = false
 
 /**
@@ -87,7 +87,7 @@ let isFreedKept = false
 function keepFreed(): void {
   isFreedKept = true
   try {
-    void new ArrayBuffer(LARGEST_KEPT)
+    void new ArrayBuffer(MAX_KEPT)
   } catch {
     // Where there is no room for it, memory had better go back.
   }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { memoryOf, openBrowser } from './browsers.mjs'
 
-const LONGEST = 180_000
+const MAX_MILLISECONDS = 180_000
 
 const TYPES = { html: 'text/html', js: 'text/javascript', json: 'application/json' }
 const typeOf = name => TYPES[name.split('.').at(-1)] ?? 'application/octet-stream'
@@ -29,7 +29,7 @@ export async function reportFrom(browserName, { contentOf, headers = {}, at, ext
   let browser
   let timer
   const report = new Promise((resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no report after ${LONGEST} ms`)), LONGEST)
+    timer = setTimeout(() => reject(new Error(`no report after ${MAX_MILLISECONDS} ms`)), MAX_MILLISECONDS)
     server.on('request', async (request, response) => {
       const name = decodeURIComponent(new URL(request.url, address).pathname).slice(1) || 'index.html'
       let content = ''

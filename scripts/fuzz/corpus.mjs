@@ -17,7 +17,7 @@ const FOLDERS = [
   '../shared/data/zoo'
 ]
 /** Larger models make slow mutants. */
-const LARGEST = 24 * 1024
+const MAX_BYTES = 24 * 1024
 
 /** Folders that there are, relative to the repository. */
 export const corpusFolders = () => FOLDERS.filter(folder => existsSync(join(ROOT, folder)))
@@ -37,7 +37,7 @@ export function corpus(format, folders) {
         if (depth < 3) walk(path, depth + 1)
       } else if (entry.name.endsWith(extension)) {
         const { size } = statSync(path)
-        if (size <= LARGEST) found.push({ name: relative(ROOT, path), path, size })
+        if (size <= MAX_BYTES) found.push({ name: relative(ROOT, path), path, size })
       }
     }
   }

@@ -3,7 +3,7 @@
 import { FLOATS, integer, randomFrom } from './random.mjs'
 
 /** More elements than this are no test of anything but patience. */
-const MOST_ELEMENTS = 50_000
+const MAX_ELEMENTS = 50_000
 const TEXTS = ['', 'a', 'b', 'é😀', '\0', '__proto__', 'a b c', ' ', '1', '-1.5', 'x'.repeat(300)]
 
 const product = dims => dims.reduce((a, b) => a * b, 1)
@@ -45,7 +45,7 @@ function tensorFor(target, declared, given, how, random, sizes) {
         : []
       : declared.dims.map((dim, i) => sizeOf(dim, isGiven ? given.dims[i] : undefined, random, sizes))
   // A session must say itself what is wrong with such a rank.
-  if (dims.length > 64 || product(dims) > MOST_ELEMENTS) return undefined
+  if (dims.length > 64 || product(dims) > MAX_ELEMENTS) return undefined
   const isSame = isGiven && given.type === type && String(given.dims) === String(dims)
   if (isSame && how === 'given') return given
   const data = isSame ? given.data.slice() : target.allocate(type, dims).data

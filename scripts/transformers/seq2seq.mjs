@@ -17,7 +17,7 @@ import {
 
 const SIZES = { size: 32, heads: 4, layers: 2 }
 const { size, heads, layers } = SIZES
-const [MOST, DEPTH] = [128, size / heads]
+const [MAX_POSITIONS, DEPTH] = [128, size / heads]
 /** BART's first two rows of positions are not used. */
 const OFFSET = 2
 
@@ -27,7 +27,10 @@ const floats = (name, ...dims) => port(name, 'float', ['batch_size', ...dims])
 export function bartEncoder({ seed, vocabulary }) {
   const g = new Graph(seed)
   const words = g.op('Gather', [g.weight('shared', [vocabulary, size], 1), 'input_ids'])
-  const places = g.op('Gather', [g.weight('position', [MOST, size], 1), positions(g, 'input_ids', g.int(OFFSET))])
+  const places = g.op('Gather', [
+    g.weight('position', [MAX_POSITIONS, size], 1),
+    positions(g, 'input_ids', g.int(OFFSET))
+  ])
   const x = layerNorm(g, 'embeddings', g.op('Add', [words, places]), size)
   g.result('last_hidden_state', encoder(g, x, SIZES, { mask: padding(g, 'attention_mask') }))
   const ids = name => port(name, 'int64', ['batch_size', 'encoder_sequence_length'])
@@ -136,7 +139,7 @@ function branchOf(g, kind, vocabulary, hasPast) {
 export function mergedDecoder({ seed, kind, vocabulary }) {
   const g = new Graph(seed)
   g.weight('shared', [vocabulary, size], 1)
-  g.weight('decoder_position', [MOST, size], 1)
+  g.weight('decoder_position', [MAX_POSITIONS, size], 1)
   const [cached, fresh] = [true, false].map(hasPast => branchOf(g, kind, vocabulary, hasPast))
   const present = Array.from({ length: layers }).flatMap((_, i) => cacheNames('present', i))
   g.nodes.push(

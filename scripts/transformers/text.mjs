@@ -15,7 +15,7 @@ import {
 } from './layers.mjs'
 
 const SIZES = { size: 32, heads: 4, layers: 2 }
-const MOST = 64
+const MAX_POSITIONS = 64
 
 const ids = name => port(name, 'int64', ['batch_size', 'sequence_length'])
 const floats = (name, ...dims) => port(name, 'float', ['batch_size', ...dims])
@@ -50,7 +50,7 @@ export function bert({ seed, form, vocabulary, head, labels }) {
   const { size } = SIZES
   const words = g.op('Gather', [g.weight('word', [vocabulary, size], 1), 'input_ids'])
   const types = g.op('Gather', [g.weight('type', [2, size], 1), 'token_type_ids'])
-  const places = g.op('Gather', [g.weight('position', [MOST, size], 1), positions(g, 'input_ids')])
+  const places = g.op('Gather', [g.weight('position', [MAX_POSITIONS, size], 1), positions(g, 'input_ids')])
   const sum = g.op('Add', [g.op('Add', [words, types]), places])
   const x = encoder(g, layerNorm(g, 'embeddings', sum, size), SIZES, { mask: padding(g, 'attention_mask') })
   const outputs = HEADS[head](g, x, { labels })
@@ -83,7 +83,7 @@ export function gpt2({ seed, vocabulary }) {
   const g = new Graph(seed)
   const { size, layers } = SIZES
   const words = g.op('Gather', [g.weight('wte', [vocabulary, size], 1), 'input_ids'])
-  let x = g.op('Add', [words, g.op('Gather', [g.weight('wpe', [MOST, size], 1), 'position_ids'])])
+  let x = g.op('Add', [words, g.op('Gather', [g.weight('wpe', [MAX_POSITIONS, size], 1), 'position_ids'])])
   const seen = causal(g, sizeOf(g, pastOf(0)[0], 2), sizeOf(g, 'attention_mask', 1))
   const mask = g.op('Max', [g.op('Add', [seen, padding(g, 'attention_mask')]), g.float(LOWEST)])
   for (let i = 0; i < layers; i++) {
@@ -107,11 +107,11 @@ const MS = 'com.microsoft'
 function angles(g) {
   const half = LLAMA.depth / 2
   const of = f =>
-    Array.from({ length: MOST * half }, (_, i) => {
+    Array.from({ length: MAX_POSITIONS * half }, (_, i) => {
       const [position, pair] = [Math.floor(i / half), i % half]
       return f(position / 10000 ** (pair / half))
     })
-  const table = (name, f) => g.constant(name, 'float', [MOST, half], of(f))
+  const table = (name, f) => g.constant(name, 'float', [MAX_POSITIONS, half], of(f))
   return [table('cos_cache', Math.cos), table('sin_cache', Math.sin)]
 }
 

@@ -15,19 +15,19 @@ interface Fingerprint {
   readonly moments: readonly number[]
 }
 
-const LEAST_ELEMENTS = 24
+const MIN_ELEMENTS = 24
 /** Elements that are looked at to see whether they differ from each other, and how many must. */
 const LOOKED_AT = 512
-const LEAST_DISTINCT = 16
-/** Integers in a narrower range are counts, places and flags, which many values share. */
-const LEAST_RANGE = 1000
+const MIN_DISTINCT = 16
+/** Integers in a narrower range are counts, positions and flags, which many values share. */
+const MIN_RANGE = 1000
 /** Part of the largest magnitude by which the moments of one value may differ in two runs. */
 const TOLERANCE = 2e-4
 
 /** The fingerprint of a tensor; undefined where it says next to nothing, as of constants, counts and small integers. */
 export function fingerprintOf(tensor: Tensor): Fingerprint | undefined {
   const { kind } = DTYPES[tensor.type]
-  if (kind === 'string' || kind === 'complex' || kind === 'bool' || tensor.size < LEAST_ELEMENTS) return undefined
+  if (kind === 'string' || kind === 'complex' || kind === 'bool' || tensor.size < MIN_ELEMENTS) return undefined
   const numbers = toDoubles(tensor)
   let [min, max, sum, sizes, squares, cubes] = [Infinity, -Infinity, 0, 0, 0, 0]
   for (let i = 0; i < numbers.length; i++) {
@@ -42,7 +42,7 @@ export function fingerprintOf(tensor: Tensor): Fingerprint | undefined {
   const scale = Math.max(Math.abs(min), Math.abs(max))
   // NaN anywhere makes a sum of NaN.
   if (!Number.isFinite(cubes) || scale === 0 || isPlain(numbers)) return undefined
-  if (kind !== 'float' && max - min < LEAST_RANGE) return undefined
+  if (kind !== 'float' && max - min < MIN_RANGE) return undefined
   const { length } = numbers
   const moments = [min, max, sum / length, sizes / length, Math.sqrt(squares / length), Math.cbrt(cubes / length)]
   const dims = tensor.dims.filter(dim => dim !== 1).sort((a, b) => a - b)
@@ -54,7 +54,7 @@ function isPlain(numbers: Numbers): boolean {
   const stride = Math.max(1, Math.floor(numbers.length / LOOKED_AT))
   const distinct = new Set<number>()
   for (let i = 0; i < numbers.length; i += stride) distinct.add(numbers[i])
-  if (distinct.size < LEAST_DISTINCT) return true
+  if (distinct.size < MIN_DISTINCT) return true
   const step = numbers[1] - numbers[0]
   for (let i = 2; i < Math.min(numbers.length, LOOKED_AT); i++)
     if (Math.abs(numbers[i] - numbers[i - 1] - step) > 1e-6 * Math.abs(numbers[i])) return false

@@ -27,7 +27,7 @@ export function distanceBetween(nodes: readonly Node[], a: Tensor, b: Tensor, cl
 /** Operators whose results lie on a grid. */
 const QUANTIZERS: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear', 'FakeQuantize'])
 /** Part of the elements that may be ties; one always may. */
-const MOST_TIES = 0.005
+const MAX_TIES = 0.005
 /** Part of a step by which two grids may differ. */
 const SLACK = 0.01
 
@@ -37,7 +37,7 @@ const SLACK = 0.01
  * offset or another scale moves many.
  */
 function areTies(nodes: readonly Node[], a: Tensor, b: Tensor, { differing, elements }: Distance): boolean {
-  if (!nodes.every(({ type }) => QUANTIZERS.has(type)) || differing > Math.max(1, MOST_TIES * elements)) return false
+  if (!nodes.every(({ type }) => QUANTIZERS.has(type)) || differing > Math.max(1, MAX_TIES * elements)) return false
   const [x, y] = [toDoubles(a), toDoubles(b)]
   const step = stepOf(y)
   for (let i = 0; i < x.length; i++) {

@@ -57,9 +57,9 @@ export function inDialect(
 }
 
 /** Nodes that a message names; `details` has them all. */
-const MOST_NAMED = 100
+const MAX_NAMED = 100
 
-const omitted = (count: number): string => (count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : '')
+const omitted = (count: number): string => (count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : '')
 
 function refuse(to: Dialect, refusals: readonly Refusal[]): never {
   const nodes = refusals.map(({ node, reason, graphPath }) => ({
@@ -71,7 +71,7 @@ function refuse(to: Dialect, refusals: readonly Refusal[]): never {
   }))
   const [{ node, reason }] = refusals
   const others = refusals.slice(1).map(({ node: other }) => `${other.type} "${other.name}"`)
-  const more = others.length > 0 ? `; nor can ${others.slice(0, MOST_NAMED).join(', ')}${omitted(others.length)}` : ''
+  const more = others.length > 0 ? `; nor can ${others.slice(0, MAX_NAMED).join(', ')}${omitted(others.length)}` : ''
   const target = to === 'onnx' ? 'ONNX' : 'OpenVINO IR'
   throw new NodewiseError('unsupported-op', `this cannot be said in ${target}: ${reason}${more}`, placeOf(node), {
     nodes

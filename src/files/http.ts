@@ -13,7 +13,7 @@ const FIRST = 2 ** 16
 /** Parts that are nearer are read together: another request takes longer than these bytes. */
 const NEAR = 2 ** 14
 /** Bytes that are asked for at once, and requests of more than {@link SMALL} that are under way at the same time. */
-const MOST = 2 ** 22
+const MAX_READ = 2 ** 22
 const SMALL = 2 ** 16
 const LARGE_AT_ONCE = 6
 /** So many small ranges are asked for in one request, where there are at least as many as pay for it. */
@@ -184,7 +184,7 @@ class HttpBytes implements AsyncBytes {
   }
 
   async fill(parts: readonly Part[], signal?: AbortSignal): Promise<void> {
-    const pieces = piecesOf(parts, NEAR, MOST)
+    const pieces = piecesOf(parts, NEAR, MAX_READ)
     for (const { length } of pieces) this.traffic.expect(length)
     const small = pieces.filter(({ length }) => length <= SMALL)
     const large = pieces.filter(({ length }) => length > SMALL)

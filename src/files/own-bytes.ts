@@ -31,7 +31,7 @@ const FIRST = 2 ** 16
 const SMALL_BLOB = 2 ** 24
 /** Parts that are nearer are read together; so many bytes at once, and so many reads at the same time. */
 const NEAR = 2 ** 15
-const MOST = 2 ** 23
+const MAX_READ = 2 ** 23
 const AT_ONCE = 8
 
 /**
@@ -129,7 +129,7 @@ class ReaderBytes implements AsyncBytes {
   }
 
   async fill(parts: Parameters<AsyncBytes['fill']>[0], signal?: AbortSignal): Promise<void> {
-    const pieces = piecesOf(parts, NEAR, MOST)
+    const pieces = piecesOf(parts, NEAR, MAX_READ)
     for (const { length } of pieces) this.traffic.expect(length)
     refuseAborted(signal, this.name)
     await inParallel(

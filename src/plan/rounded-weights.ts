@@ -9,7 +9,7 @@ import { derivedConstant, tensorOf } from './derive.ts'
 import { isFloat32, knownTensor, type PlanGraph } from './graph.ts'
 
 /** Levels that bytes can count. */
-const MOST_LEVELS = 256
+const MAX_LEVELS = 256
 
 /** Codes of weights that FakeQuantize rounds. */
 interface RoundedWeights {
@@ -27,7 +27,7 @@ export function roundedWeights(graph: PlanGraph, call: Call): RoundedWeights | u
   const [to, x] = [call.outputs[0], operandOf(call, 'x')]
   const weights = x === undefined ? undefined : graph.constantOf(x)
   const levels = call.known.levels as number
-  if (to === undefined || weights === undefined || levels > MOST_LEVELS || !isFloat32(graph, x)) return undefined
+  if (to === undefined || weights === undefined || levels > MAX_LEVELS || !isFloat32(graph, x)) return undefined
   const bounds = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh'].map(name => {
     const bound = knownTensor(graph, operandOf(call, name))
     return bound && (product(bound.dims) === 1 || isOfRows(bound.dims, weights.dims)) ? toNumbers(bound) : undefined

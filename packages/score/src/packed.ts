@@ -44,7 +44,7 @@ export interface PackedLists extends PackedRows {
 export type Packed = PackedNumbers | PackedBytes | PackedLists
 
 /** Bytes and items that offsets of 32 bits reach. */
-const MOST = 2 ** 31 - 1
+const MAX_OFFSET = 2 ** 31 - 1
 
 /** Rows from `begin` to `end`, as views. */
 export function slicePacked(packed: Packed, begin: number, end: number): Packed {
@@ -144,7 +144,8 @@ function validOf(pieces: readonly Packed[], rows: number): Uint8Array | undefine
 
 function joinOffsets(pieces: readonly (PackedBytes | PackedLists)[], rows: number): Int32Array {
   const total = pieces.reduce((sum, { offsets, rows: own }) => sum + offsets[own] - offsets[0], 0)
-  if (total > MOST) throw new NodewiseError('limit-exceeded', `the cells of a column take ${total} bytes in one batch`)
+  if (total > MAX_OFFSET)
+    throw new NodewiseError('limit-exceeded', `the cells of a column take ${total} bytes in one batch`)
   const all = new Int32Array(rows + 1)
   let [at, base] = [0, 0]
   for (const { offsets, rows: own } of pieces) {
@@ -158,7 +159,8 @@ function joinOffsets(pieces: readonly (PackedBytes | PackedLists)[], rows: numbe
 
 /** Offsets of rows that all have the same size. */
 export function evenOffsets(rows: number, size: number): Int32Array {
-  if (rows * size > MOST) throw new NodewiseError('limit-exceeded', `${rows} lists of ${size} items are one batch`)
+  if (rows * size > MAX_OFFSET)
+    throw new NodewiseError('limit-exceeded', `${rows} lists of ${size} items are one batch`)
   const offsets = new Int32Array(rows + 1)
   for (let row = 0; row <= rows; row++) offsets[row] = row * size
   return offsets
@@ -237,8 +239,8 @@ export class BytesBuilder {
   }
 
   #grow(length: number): void {
-    if (length > MOST) throw new NodewiseError('limit-exceeded', `the cells of a column take ${length} bytes`)
-    const larger = new Uint8Array(Math.min(MOST, Math.max(length, 2 * this.#bytes.length)))
+    if (length > MAX_OFFSET) throw new NodewiseError('limit-exceeded', `the cells of a column take ${length} bytes`)
+    const larger = new Uint8Array(Math.min(MAX_OFFSET, Math.max(length, 2 * this.#bytes.length)))
     larger.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = larger
   }

@@ -4,7 +4,7 @@ export interface Lines {
 }
 
 /** Characters that are kept at most until they are written. */
-const MOST = 2 ** 16
+const MAX_KEPT = 2 ** 16
 
 /**
  * Writes the lines of one turn of the event loop at once: a call of the system a line takes as long as a small request.
@@ -22,7 +22,7 @@ export function linesOfTurn(to: Lines): { write(line: string): void; flush(): vo
   return {
     write(line) {
       kept += line
-      if (kept.length >= MOST) flush()
+      if (kept.length >= MAX_KEPT) flush()
       else if (!isDue) setImmediate(flush)
       isDue = kept !== ''
     },

@@ -15,7 +15,7 @@ import {
   childrenOf,
   isGroup,
   labelOf,
-  MOST_CHILDREN,
+  MAX_CHILDREN,
   openedAtFirst,
   rootOf,
   sizeOf,
@@ -103,7 +103,7 @@ describe('groups', () => {
     const columns = columnsOf(Array.from({ length: count }, (_, i) => `n${i} < ${i === 0 ? 'x' : `n${i - 1}`}`))
     const tree = buildTree(columns)
     for (let group = rootOf(tree); group < tree.parent.length; group++)
-      expect(childrenOf(tree, group).length).toBeLessThanOrEqual(MOST_CHILDREN)
+      expect(childrenOf(tree, group).length).toBeLessThanOrEqual(MAX_CHILDREN)
     expect(sizeOf(tree, rootOf(tree))).toBe(count + 1)
     // Chunks are neighbours in the order of the run: each edge leads on, or stays within.
     const links = new Links(columns, tree)

@@ -7,7 +7,7 @@ import { dimsText } from '../terminal.ts'
 import { callerType, neededInputs } from './inputs.ts'
 
 /** Elements of an example that is written out. */
-const MOST_ELEMENTS = 12
+const MAX_ELEMENTS = 12
 
 /**
  * The error of an input that is not given, with the type and dims of all that are not, and what can be typed.
@@ -44,7 +44,7 @@ function literalOption({ name }: GraphPort, declared: DeclaredType | undefined):
   const sizes = declared.dims.map(dim =>
     typeof dim === 'number' ? dim : typeof dim === 'object' ? (dim?.min ?? 1) : 2
   )
-  if (product(sizes) > MOST_ELEMENTS || product(sizes) === 0 || kind === 'complex') return undefined
+  if (product(sizes) > MAX_ELEMENTS || product(sizes) === 0 || kind === 'complex') return undefined
   if (kind === 'string' && product(sizes) === 1) return quoted(`${name}=text`)
   const element = kind === 'string' ? '"text"' : kind === 'bool' ? 'true' : kind === 'float' ? '0.5' : '1'
   const nested = sizes.reduceRight((text, size) => `[${new Array<string>(size).fill(text).join(',')}]`, element)

@@ -47,7 +47,7 @@ interface Total {
 }
 
 /** Nodes whose totals are printed. */
-const MOST_NODES = 10
+const MAX_NODES = 10
 
 /** Totals by a key, the longest first. The time of a node with a body has that of the nodes in the body in it. */
 function totalsBy(rows: readonly TraceRow[], keyOf: (node: Node) => string): Total[] {
@@ -78,13 +78,13 @@ function totalsText(rows: readonly TraceRow[], columns: number | undefined): str
   const operators = byOperator(rows).map(total => [printable(total.operator), ...cells(total)])
   const nodes = byNode(rows)
   const longest = nodes
-    .slice(0, MOST_NODES)
+    .slice(0, MAX_NODES)
     .map(total => [...[total.name, total.operator].map(printable), ...cells(total)])
   return [
     table(fitted([['operator', 'calls', 'ms', 'share'], ...operators], columns, [1, 2, 3]), [1, 2, 3]),
     [
       ...table(fitted([['node', 'op', 'calls', 'ms', 'share'], ...longest], columns, [2, 3, 4]), [2, 3, 4]),
-      ...(nodes.length > MOST_NODES ? [`and ${counted(nodes.length - MOST_NODES, 'node')} that took less`] : [])
+      ...(nodes.length > MAX_NODES ? [`and ${counted(nodes.length - MAX_NODES, 'node')} that took less`] : [])
     ]
   ]
 }

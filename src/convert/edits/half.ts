@@ -8,7 +8,7 @@ import { type Change, nodeName, withNodes } from './nodes.ts'
 import { NewParts } from './parts.ts'
 
 /** Smaller tensors stay as they are: a Cast would take more than it saves. */
-const LEAST_ELEMENTS = 16
+const MIN_ELEMENTS = 16
 
 /** The largest number of float16. */
 const MAX_HALF = 65504
@@ -84,7 +84,7 @@ function halveLayers(model: Model): { model: Model; changed: Change[] } {
   return { model: derive(model, { graph: withNodes(graph, nodes, { values }) }), changed }
 }
 
-const isWide = ({ type, dims }: Constant): boolean => type === 'float32' && elementCount(dims) >= LEAST_ELEMENTS
+const isWide = ({ type, dims }: Constant): boolean => type === 'float32' && elementCount(dims) >= MIN_ELEMENTS
 
 /** Elements that are looked at at a time. */
 const STEP = 2 ** 18

@@ -128,7 +128,7 @@ async function openWithCodec(
       })
       codec.delete()
       // Its memory never shrinks.
-      if (width * height > MOST_KEPT) running.delete(name)
+      if (width * height > MAX_KEPT) running.delete(name)
       return picture
     }
   }
@@ -137,7 +137,7 @@ async function openWithCodec(
 /** Instances of codecs that may be used again: to make one takes longer than to decode a small picture. */
 const running = new Map<string, Promise<Codecs>>()
 /** Pixels of a picture after which an instance is not used again. */
-const MOST_KEPT = 2 ** 22
+const MAX_KEPT = 2 ** 22
 
 async function codecsOf(name: string, format: string): Promise<Codecs> {
   const factory = await loadPackage<CodecFactory>(name, `${format} pictures`)

@@ -14,7 +14,7 @@ interface Params {
 }
 
 /** Where the square root of a product is kept from 0, as the models have it that the operator was made for. */
-const LEAST = 1e-6
+const MIN_PRODUCT = 1e-6
 
 /** Rules of {@link engramGate}. */
 export const engramGateRules = defineRules({
@@ -68,7 +68,7 @@ export const engramGate = /* @__PURE__ */ withKernel(engramGateRules, {
       for (let i = 0; i < size; i++)
         product += keys[at + i] * keyFactors[own + i] * queries[at + i] * queryFactors[own + i]
       product *= (scaleOf(keys, at, size, epsilon) * scaleOf(queries, at, size, epsilon)) / Math.sqrt(size)
-      const gate = 1 / (1 + Math.exp(-Math.sign(product) * Math.sqrt(Math.max(Math.abs(product), LEAST))))
+      const gate = 1 / (1 + Math.exp(-Math.sign(product) * Math.sqrt(Math.max(Math.abs(product), MIN_PRODUCT))))
       const shared = Math.floor(group / branches) * size
       for (let i = 0; i < size; i++) gated.numbers[at + i] = row[i] = gate * values[shared + i]
       if (normed && outFactors) {

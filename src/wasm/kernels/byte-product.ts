@@ -19,7 +19,7 @@ export const MIN_MULTIPLICATIONS = 1 << 3
 /** Longest sums: those of products of the largest differences of bytes, 255 x 255, still fit into int32. */
 export const MAX_DEPTH = 33025
 /** Most rows of a block, which reads B once, and most bytes of them once they are widened. */
-const MOST = { rows: 128, bytes: 1 << 20 }
+const MAX_BLOCK = { rows: 128, bytes: 1 << 20 }
 /** Rows that are widened and computed together. */
 const STRIP = 4
 /** Fewest rows and depth of a block for Strassen's algorithm; below, what seven products save goes into additions. */
@@ -197,14 +197,14 @@ function templateOf(
 function rowsOf(m: number, k: number): number {
   if (m < STRIP) return m
   const strips = Math.ceil(m / STRIP)
-  const widest = Math.max(1, Math.floor(MOST.bytes / (2 * STRIP * (k + 1))))
-  const blocks = Math.ceil(strips / Math.min(MOST.rows / STRIP, widest))
+  const widest = Math.max(1, Math.floor(MAX_BLOCK.bytes / (2 * STRIP * (k + 1))))
+  const blocks = Math.ceil(strips / Math.min(MAX_BLOCK.rows / STRIP, widest))
   return Math.min(m, STRIP * Math.ceil(strips / blocks))
 }
 
 /** Rows of a block for dot products of four bytes. */
 function dotRowsOf(m: number, k: number): number {
-  const blocks = Math.ceil(m / Math.min(MOST.rows, Math.floor(MOST.bytes / (k + DOT_BYTES))))
+  const blocks = Math.ceil(m / Math.min(MAX_BLOCK.rows, Math.floor(MAX_BLOCK.bytes / (k + DOT_BYTES))))
   return Math.min(m, DOT_STRIP * Math.ceil(m / blocks / DOT_STRIP))
 }
 
@@ -214,7 +214,7 @@ function strassenRowsOf(m: number, k: number): number | undefined {
   // Seven quarters of eight rows.
   const eights = Math.ceil(m / 8)
   const widest = Math.floor((SCRATCH_BYTES - BEFORE - PANEL * k) / (7 * STRIP * k))
-  const rows = 8 * Math.ceil(eights / Math.ceil(eights / Math.min(MOST.rows / 8, Math.max(1, widest))))
+  const rows = 8 * Math.ceil(eights / Math.ceil(eights / Math.min(MAX_BLOCK.rows / 8, Math.max(1, widest))))
   return Math.min(m, rows) < MIN_STRASSEN.rows ? undefined : Math.min(m, rows)
 }
 

@@ -19,8 +19,8 @@ const MIN_ELEMENTS = 1 << 11
 /** With fewer elements in a group, what is done for each group takes longer than the jobs save. */
 const MIN_SIZE = 4
 /** Sums of squares below it may have lost what squares of float32 cannot hold. */
-const LEAST_SQUARES = 1e-30
-const LEAST_MAGNITUDES = 1e-35
+const MIN_SQUARES = 1e-30
+const MIN_MAGNITUDES = 1e-35
 /** Costs of exp and log, in that of Relu. */
 const EXP = 5
 const LOG = 5
@@ -108,7 +108,7 @@ export const selectLogSum = selectorFor<ReduceParams>(call => {
 export const selectLpNorm = selectorFor<{ readonly axis: number; readonly order: 1 | 2 }>(call => {
   const { x } = call.operands
   const { axis, order } = call.parameters
-  const least = order === 1 ? LEAST_MAGNITUDES : LEAST_SQUARES
+  const least = order === 1 ? MIN_MAGNITUDES : MIN_SQUARES
   const factorOf = order === 1 ? (sum: number) => 1 / sum : (sum: number) => 1 / Math.sqrt(sum)
   return (
     x && normSelection(call, [normalizeAxis(axis, x.dims.length)], order, sum => (sum > least ? factorOf(sum) : NaN))
@@ -126,7 +126,7 @@ export const selectNormalizeL2 = selectorFor<{
   if (x === undefined || axes.length === 0) return undefined
   return normSelection(call, normalizeAxes(axes, x.dims.length), 2, sum => {
     const guarded = mode === 'add' ? sum + epsilon : Math.max(sum, epsilon)
-    return guarded > LEAST_SQUARES ? 1 / Math.sqrt(guarded) : NaN
+    return guarded > MIN_SQUARES ? 1 / Math.sqrt(guarded) : NaN
   })
 })
 
@@ -158,9 +158,9 @@ function normSelection(
 
 /** How rows are reduced, and above which result float32 has lost nothing. */
 const MEASURES: ReadonlyMap<Norm, readonly [kind: 'max' | 'l1' | 'sumSquare', least: number]> = new Map([
-  [MAX, ['max', LEAST_MAGNITUDES]],
-  [L1, ['l1', LEAST_MAGNITUDES]],
-  [L2, ['sumSquare', LEAST_SQUARES]]
+  [MAX, ['max', MIN_MAGNITUDES]],
+  [L1, ['l1', MIN_MAGNITUDES]],
+  [L2, ['sumSquare', MIN_SQUARES]]
 ])
 
 /** Normalizer of float32: rows by their largest element, their 1-norm or their 2-norm. */

@@ -4,7 +4,7 @@ import { NodewiseError } from 'nodewise'
 
 /** Bytes of the length that stands before each compressed buffer, and of the largest that is unpacked. */
 const PREFIX = 8
-const LARGEST = 2 ** 30
+const MAX_BYTES = 2 ** 30
 
 /** Bytes that a byte of LZ4 can stand for. */
 const LZ4_RATIO = 255
@@ -27,14 +27,14 @@ export function addCodecs(): void {
     decode: bytes => decodeLz4Frame(bytes, lengthOf(bytes, bytes.length * LZ4_RATIO))
   })
   compressionRegistry.set(CompressionType.ZSTD, {
-    decode: bytes => decompressZstd(bytes, new Uint8Array(lengthOf(bytes, LARGEST)))
+    decode: bytes => decompressZstd(bytes, new Uint8Array(lengthOf(bytes, MAX_BYTES)))
   })
 }
 
 /** The length that a buffer unpacks to: the reader hands on what follows it in the same memory. */
 function lengthOf({ buffer, byteOffset }: Uint8Array, most: number): number {
   const length = Number(new DataView(buffer, byteOffset - PREFIX, PREFIX).getBigInt64(0, true))
-  if (!(length >= 0 && length <= Math.min(most, LARGEST)))
+  if (!(length >= 0 && length <= Math.min(most, MAX_BYTES)))
     throw new NodewiseError('limit-exceeded', `a compressed buffer says that it unpacks to ${length} bytes`)
   return length
 }

@@ -4,7 +4,7 @@ import { BytesBuilder, type PackedBytes } from '../packed.ts'
 
 const [COMMA, QUOTE, LF, CR] = [0x2c, 0x22, 0x0a, 0x0d]
 /** Bytes that one row may take. */
-const MOST_ROW = 2 ** 26
+const MAX_ROW_BYTES = 2 ** 26
 
 /** Rows of CSV, column by column; texts in UTF-8. */
 export type CsvRows = readonly PackedBytes[]
@@ -43,8 +43,8 @@ export class CsvParser {
     }
     if (!isUtf8(bytes.subarray(0, at))) throw new NodewiseError('invalid-file', 'the text is not in UTF-8')
     this.#rest = bytes.slice(this.#isFirst ? 0 : at)
-    if (this.#rest.length > MOST_ROW)
-      throw new NodewiseError('limit-exceeded', `a row takes more than ${MOST_ROW} bytes; is a quote not closed?`)
+    if (this.#rest.length > MAX_ROW_BYTES)
+      throw new NodewiseError('limit-exceeded', `a row takes more than ${MAX_ROW_BYTES} bytes; is a quote not closed?`)
   }
 
   #check(): void {

@@ -12,7 +12,7 @@ export interface Dictionary {
 const SAMPLE = 1000
 const DIFFERENT = 0.9
 /** Cells that a dictionary has at most. */
-const MOST = 2 ** 16
+const MAX_CELLS = 2 ** 16
 
 /**
  * A dictionary of cells that are all there, where that at least halves their bytes.
@@ -22,9 +22,9 @@ export function dictionaryOf(cells: PackedNumbers | PackedBytes, { type }: Schem
   const { rows } = cells
   if (type === 'BOOLEAN' || type === 'FIXED_LEN_BYTE_ARRAY' || rows < 2) return undefined
   const count = Math.min(rows, SAMPLE)
-  const sample = find(cells, count, place => Math.floor((place * (rows - 1)) / (count - 1)), MOST)
+  const sample = find(cells, count, place => Math.floor((place * (rows - 1)) / (count - 1)), MAX_CELLS)
   if (!sample || sample.firsts.length > DIFFERENT * count) return undefined
-  const found = find(cells, rows, row => row, MOST)
+  const found = find(cells, rows, row => row, MAX_CELLS)
   if (!found) return undefined
   const different = takePacked(cells, found.firsts) as PackedNumbers | PackedBytes
   const packed = sizeOf(different) + Math.ceil((rows * bitsFor(different.rows - 1)) / 8)

@@ -8,7 +8,7 @@ import { type Leaf, type Page, readDictionary, readPage } from './parquet-pages.
 /** Bytes that are read from a column at a time, at least. */
 const WINDOW = 2 ** 18
 /** Bytes that the header of a page may take. */
-const MOST_HEADER = 2 ** 24
+const MAX_HEADER_BYTES = 2 ** 24
 
 const broken = (why: string): never => {
   throw new NodewiseError('invalid-file', `this is no Parquet that can be read: ${why}`)
@@ -66,7 +66,7 @@ export class PageReader {
         this.#window = this.#window.subarray(reader.offset)
         return header
       } catch (error) {
-        if (isAll || length > MOST_HEADER) throw error
+        if (isAll || length > MAX_HEADER_BYTES) throw error
       }
     }
   }

@@ -36,8 +36,8 @@ export interface Page {
 }
 
 /** Bytes and cells that one page may take. */
-const MOST_BYTES = 2 ** 30
-const MOST_CELLS = 2 ** 26
+const MAX_BYTES = 2 ** 30
+const MAX_CELLS = 2 ** 26
 
 const broken = (why: string): never => {
   throw new NodewiseError('invalid-file', `this is no Parquet that can be read: ${why}`)
@@ -127,12 +127,12 @@ function pageOf(
 
 function checkedCount(count: number | undefined): number {
   if (count === undefined || !(count >= 0)) return broken('a page without a number of cells')
-  if (count > MOST_CELLS) throw new NodewiseError('limit-exceeded', `a page of Parquet has ${count} cells`)
+  if (count > MAX_CELLS) throw new NodewiseError('limit-exceeded', `a page of Parquet has ${count} cells`)
   return count
 }
 
 function unpacked(bytes: Uint8Array, size: number, codec: ColumnMetaData['codec']): Uint8Array {
-  if (!(size >= 0 && size <= MOST_BYTES))
+  if (!(size >= 0 && size <= MAX_BYTES))
     throw new NodewiseError('limit-exceeded', `a page of Parquet unpacks to ${size} bytes`)
   return decompressPage(bytes, size, codec, CODECS)
 }
@@ -283,7 +283,7 @@ function fromDictionary(bytes: Uint8Array, count: number, dictionary: Packed): P
   let total = 0
   for (let i = 0; i < count; i++) {
     total += places[indices[i] + 1] - places[indices[i]]
-    if (total > MOST_BYTES) throw new NodewiseError('limit-exceeded', `a page of Parquet unpacks to ${total} bytes`)
+    if (total > MAX_BYTES) throw new NodewiseError('limit-exceeded', `a page of Parquet unpacks to ${total} bytes`)
     offsets[i + 1] = total
   }
   const all = new Uint8Array(total)

@@ -4,7 +4,7 @@ const SHORT = 0.5
 const SHORT_AT_FIRST = 1.5
 const FIRST_RUNS = 500
 /** Kinds of runs that are told apart; more are never short. */
-const MOST = 256
+const MAX_KINDS = 256
 /** What the estimate grows by with each run that is slower than it: so it follows a model that has become slower. */
 const GROWTH = 1.01
 
@@ -22,7 +22,7 @@ export class Pace {
     if (kind) {
       kind.milliseconds = Math.min(milliseconds, kind.milliseconds * GROWTH)
       kind.runs++
-    } else if (this.kinds.size < MOST) this.kinds.set(kindOf(key, rows), { milliseconds, runs: 1 })
+    } else if (this.kinds.size < MAX_KINDS) this.kinds.set(kindOf(key, rows), { milliseconds, runs: 1 })
   }
 
   /** Whether such runs were made, and took little time. */

@@ -31,7 +31,7 @@ function placeOf({ w, h }: { readonly w: number; readonly h: number }): { scale:
 }
 
 /** More boxes than this are not drawn in small: nobody could tell them apart. */
-const MOST = 1500
+const MAX_BOXES = 1500
 
 /** The boxes as they were drawn last: while only the camera moves they stay. */
 let still: { readonly of: readonly unknown[]; readonly picture: HTMLCanvasElement } | undefined
@@ -71,7 +71,7 @@ function pictureOf(tree: Tree, root: Arranged, pixels: number): HTMLCanvasElemen
   let drawn = 0
   const visit = (group: number, dx: number, dy: number): void => {
     for (const each of store.scene.value.get(group)?.boxes ?? []) {
-      if (drawn++ > MOST) return
+      if (drawn++ > MAX_BOXES) return
       const content = store.open.value.has(each.id) ? store.scene.value.get(each.id) : undefined
       context.fillStyle = store.severities.value.get(each.id) === 'error' && !content ? error : content ? frame : box
       context.globalAlpha = content ? 0.5 : 0.8

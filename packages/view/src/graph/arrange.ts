@@ -37,7 +37,7 @@ export interface Arranged {
 }
 
 /** More values than this at a border share one place. */
-const MOST_PORTS = 12
+const MAX_PORTS = 12
 /** Distances between boxes of a rank, and between ranks. */
 const GAP = { node: 26, rank: 46, edge: 14 } as const
 const [TOP, BOTTOM] = ['top', 'bottom']
@@ -45,7 +45,7 @@ const [TOP, BOTTOM] = ['top', 'bottom']
 const portKeys = (links: readonly Link[], side: 'in' | 'out'): Map<number, string> => {
   const values = new Set<number>()
   for (const { from, to, value } of links) if (side === 'in' ? from === BORDER.in : to === BORDER.out) values.add(value)
-  const isShared = values.size > MOST_PORTS
+  const isShared = values.size > MAX_PORTS
   return new Map([...values].map(value => [value, isShared ? side : `${side}${value}`]))
 }
 

@@ -15,10 +15,10 @@ export const FRAME = { head: 30, pad: 18 } as const
 
 /** Mean widths of a character of the two sizes of text, in units: measuring needs a canvas, which workers may lack. */
 const WIDE = { title: 7.3, line: 6.1 } as const
-const MOST_LETTERS = 36
+const MAX_LETTERS = 36
 
 const short = (text: string): string =>
-  text.length <= MOST_LETTERS ? text : `${text.slice(0, 12)}…${text.slice(text.length - MOST_LETTERS + 13)}`
+  text.length <= MAX_LETTERS ? text : `${text.slice(0, 12)}…${text.slice(text.length - MAX_LETTERS + 13)}`
 
 /** What stands in the box of an item. */
 export function textOf(columns: Columns, tree: Tree, item: number): BoxText {

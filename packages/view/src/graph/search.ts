@@ -6,13 +6,13 @@ export interface Hit {
   readonly score: number
 }
 
-const MOST = 200
+const MAX_HITS = 200
 
 /**
  * The nodes that a text finds, best first. Each word must be found: in the name, in the operator, or in a shape
  * (`1x128x768`, `?x768`). `type:Gather` asks for the operator alone.
  */
-export function search(columns: Columns, text: string, facts?: KnownTexts, most = MOST): Hit[] {
+export function search(columns: Columns, text: string, facts?: KnownTexts, most = MAX_HITS): Hit[] {
   const words = text
     .toLowerCase()
     .split(/\s+/)

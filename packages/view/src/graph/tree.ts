@@ -20,13 +20,13 @@ export interface Tree {
 }
 
 /** Most items of a group: more of them are put into groups of their own. */
-export const MOST_CHILDREN = 120
+export const MAX_CHILDREN = 120
 /** A chunk has at least as many items, where there are as many. */
-const LEAST_CHUNK = 16
-/** Chunks that a group is cut into, so long as none has more than {@link MOST_CHILDREN} items. */
+const MIN_CHUNK = 16
+/** Chunks that a group is cut into, so long as none has more than {@link MAX_CHILDREN} items. */
 const CHUNKS = 24
 /** A group by name has at least as many nodes. */
-const LEAST_GROUP = 2
+const MIN_GROUP = 2
 
 interface Group {
   label: string
@@ -83,12 +83,12 @@ function firstReaders(columns: Columns): Int32Array {
 }
 
 /** How many readers are followed from a node whose name says no group. */
-const MOST_STEPS = 4
+const MAX_STEPS = 4
 
 /** The name that tells the group of a node: its own, or, where that has no group, that of a node which reads it. */
 function namedNear(columns: Columns, readers: Int32Array, record: number): string {
   let at = record
-  for (let step = 0; step < MOST_STEPS && at >= 0; step++) {
+  for (let step = 0; step < MAX_STEPS && at >= 0; step++) {
     if (columns.graph[at] !== columns.graph[record] || columns.kind[at] !== KIND.node) break
     const name = nameOf(columns, at)
     if (name.includes('/', 1)) return name
@@ -98,7 +98,7 @@ function namedNear(columns: Columns, readers: Int32Array, record: number): strin
 }
 
 /** Groups in groups that are made of one name; deeper ones are left out. */
-const MOST_DEPTH = 64
+const MAX_DEPTH = 64
 
 /** The groups of nodes by their names, made where they are not there. */
 class Homes {
@@ -127,7 +127,7 @@ class Homes {
   private at(parts: readonly string[]): Group {
     let group = this.root
     let path = ''
-    for (const part of parts.slice(0, MOST_DEPTH)) {
+    for (const part of parts.slice(0, MAX_DEPTH)) {
       path += `/${part}`
       let next = this.byPath.get(path)
       if (!next) {
@@ -153,7 +153,7 @@ function tidy(group: Group, order: Int32Array, columns: Columns): void {
     }
     tidy(child, order, columns)
     if (child.size === 0 && child.node < 0) continue
-    if (child.node < 0 && child.size < LEAST_GROUP) children.push(...child.children)
+    if (child.node < 0 && child.size < MIN_GROUP) children.push(...child.children)
     else children.push(child)
   }
   group.children = children
@@ -166,17 +166,17 @@ function tidy(group: Group, order: Int32Array, columns: Columns): void {
   group.children.sort((a, b) => at(a) - at(b))
   group.order = group.node >= 0 ? order[group.node] : group.children.length > 0 ? at(group.children[0]) : 0
   group.size = group.children.reduce((sum: number, child) => sum + (typeof child === 'number' ? 1 : child.size), 0)
-  while (group.children.length > MOST_CHILDREN) group.children = chunked(group.children, columns)
+  while (group.children.length > MAX_CHILDREN) group.children = chunked(group.children, columns)
 }
 
 /** Neighbours in the order of the run, in groups of nearly equal length. Inputs and outputs of the graph stay apart. */
 function chunked(children: readonly (Group | number)[], columns: Columns): (Group | number)[] {
   const isPort = (child: Group | number): boolean => typeof child === 'number' && columns.kind[child] !== KIND.node
   const ports = children.filter(isPort)
-  const keepPorts = ports.length <= MOST_CHILDREN / 2
+  const keepPorts = ports.length <= MAX_CHILDREN / 2
   const rest = keepPorts ? children.filter(child => !isPort(child)) : children
-  const room = keepPorts ? MOST_CHILDREN - ports.length : MOST_CHILDREN
-  const length = Math.min(MOST_CHILDREN, Math.max(LEAST_CHUNK, Math.ceil(rest.length / Math.min(room, CHUNKS))))
+  const room = keepPorts ? MAX_CHILDREN - ports.length : MAX_CHILDREN
+  const length = Math.min(MAX_CHILDREN, Math.max(MIN_CHUNK, Math.ceil(rest.length / Math.min(room, CHUNKS))))
   const name = (child: Group | number): string =>
     typeof child === 'number' ? nameOf(columns, child) || typeOf(columns, child) : child.label
   const chunks: (Group | number)[] = []

@@ -92,7 +92,7 @@ export async function openReport(file: GivenFile): Promise<void> {
 async function openReportAmong(files: readonly GivenFile[]): Promise<void> {
   const sarif = files.find(({ path }) => /\.sarif(\.json)?$/i.test(path))
   if (sarif) return openReport(sarif)
-  for (const file of files.filter(each => isReport(each) && each.content.size < MOST_TRIED)) {
+  for (const file of files.filter(each => isReport(each) && each.content.size < MAX_TRIED)) {
     await openReport(file)
     if (store.report.value) return
     // Folders have settings in JSON beside a model.
@@ -101,7 +101,7 @@ async function openReportAmong(files: readonly GivenFile[]): Promise<void> {
 }
 
 /** Bytes of a JSON beside a model that is tried as a report. */
-const MOST_TRIED = 4 << 20
+const MAX_TRIED = 4 << 20
 
 function forget(): void {
   store.report.value = undefined

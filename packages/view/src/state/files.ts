@@ -12,7 +12,7 @@ export const modelAmong = (files: readonly GivenFile[]): GivenFile | undefined =
 }
 
 /** More files than this are not taken from a folder. */
-const MOST_FILES = 5000
+const MAX_FILES = 5000
 
 /** The files of a drop, folders included, with their paths. */
 export async function filesOf(transfer: DataTransfer): Promise<GivenFile[]> {
@@ -25,7 +25,7 @@ export async function filesOf(transfer: DataTransfer): Promise<GivenFile[]> {
 }
 
 async function collect(entry: FileSystemEntry, folder: string, found: GivenFile[]): Promise<void> {
-  if (found.length >= MOST_FILES) return
+  if (found.length >= MAX_FILES) return
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
     found.push({ path: `${folder}${file.name}`, content: file })

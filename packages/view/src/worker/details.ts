@@ -55,7 +55,7 @@ export function readersOf({ columns, inputs }: Flat): ReadonlyMap<number, readon
   return readers
 }
 
-const MOST_READERS = 100
+const MAX_READERS = 100
 
 /** Everything about the node of a record. */
 export function detailsOf(
@@ -73,7 +73,7 @@ export function detailsOf(
       value,
       name: flat.values.names[value],
       maker: constant ? -1 : columns.maker[value],
-      readers: (readers.get(value) ?? []).slice(0, MOST_READERS),
+      readers: (readers.get(value) ?? []).slice(0, MAX_READERS),
       ...(constant && { constant: { type: constant.type, dims: constant.dims, bytes: constant.byteLength } })
     }
   }
@@ -106,16 +106,16 @@ export function withAttribute({ nodes }: Flat, text: string): number[] {
         found.push(record)
         break
       }
-    if (found.length >= MOST_FOUND) break
+    if (found.length >= MAX_FOUND) break
   }
   return found
 }
 
-const MOST_FOUND = 200
-const MOST_LISTED = 24
+const MAX_FOUND = 200
+const MAX_LISTED = 24
 
 const listed = (items: readonly unknown[]): string =>
-  `[${items.slice(0, MOST_LISTED).join(', ')}${items.length > MOST_LISTED ? `, … ${items.length} in all` : ''}]`
+  `[${items.slice(0, MAX_LISTED).join(', ')}${items.length > MAX_LISTED ? `, … ${items.length} in all` : ''}]`
 
 function attributeText(attribute: Attribute): string {
   switch (attribute.kind) {
@@ -142,11 +142,11 @@ function attributeText(attribute: Attribute): string {
 }
 
 /** Above as many bytes a constant is not read as a whole to be looked at. */
-const MOST_BYTES = 512 << 20
+const MAX_BYTES = 512 << 20
 
 /** A constant as numbers for a person: read when it is looked at. Of one that is too large, its first rows are read. */
 export function constantDetails(constant: Constant, plane: number): TensorDetails & { readonly isPart: boolean } {
-  if (constant.byteLength <= MOST_BYTES || !constant.raw || constant.dims.length < 2)
+  if (constant.byteLength <= MAX_BYTES || !constant.raw || constant.dims.length < 2)
     return { ...tensorDetails(constant.read(), plane), isPart: false }
   return { type: constant.type, dims: constant.dims, first: [], isPart: true }
 }

@@ -128,7 +128,7 @@ const methods = {
   /** What a report of the command says of the open model. */
   report(file: GivenFile): ShownReport {
     const { model, flat } = opened()
-    if (file.content.size > MOST_REPORT)
+    if (file.content.size > MAX_REPORT_BYTES)
       throw new NodewiseError('limit-exceeded', `a report of ${file.content.size} bytes is too large`, {
         file: file.path
       })
@@ -230,7 +230,7 @@ export type EngineMethods = typeof methods
 const LIMITS = { structureBytes: 1.5 * 2 ** 30 }
 
 /** Bytes of a report that is read. */
-const MOST_REPORT = 256 << 20
+const MAX_REPORT_BYTES = 256 << 20
 
 function imageOf({ width, height, channels, components }: Pixels): ImageData {
   const image = new ImageData(width, height)

@@ -3,7 +3,7 @@ import { type Columns, type GraphRecord, KIND, textColumn } from '../graph/colum
 import { LEFT_OUT, type Ports, PortsBuilder } from './ports.ts'
 
 /** More records are not made of calls of functions: a few lines of a file may call for millions of nodes. */
-const MOST_EXPANDED = 200_000
+const MAX_EXPANDED = 200_000
 
 /** A model as columns, and the way back from their numbers to the model. */
 export interface Flat {
@@ -162,7 +162,7 @@ class Flattener {
     const { functions } = this.model
     if (functions.size === 0) return
     const called = functions.get(`${node.domain}::${node.type}::${node.overload}`)
-    if (node.dialect !== 'onnx' || !called || this.names.length > MOST_EXPANDED) return
+    if (node.dialect !== 'onnx' || !called || this.names.length > MAX_EXPANDED) return
     const outer = new Scope(new Map())
     called.graph.inputs.forEach(({ value }, i) => {
       const given = this.inputs.at(record, i)

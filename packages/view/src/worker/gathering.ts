@@ -17,7 +17,7 @@ export interface GatherView {
   readonly rows: readonly { readonly index: number; readonly times: number; readonly values: readonly number[] }[]
 }
 
-const MOST = { indices: 256, rows: 24, columns: 12, parts: 128 } as const
+const MAX = { indices: 256, rows: 24, columns: 12, parts: 128 } as const
 
 /** The rows that a gather of the last run chose; undefined for what is no gather along an axis with known operands. */
 export function gatherView(flat: Flat, values: ReadonlyMap<number, Value>, record: number): GatherView | undefined {
@@ -29,7 +29,7 @@ export function gatherView(flat: Flat, values: ReadonlyMap<number, Value>, recor
   const axis = given < 0 ? given + data.dims.length : given
   const size = data.dims[axis] ?? 0
   const all = Array.from(numbersOf(indices) ?? [], index => (index < 0 ? index + size : index))
-  const picks = new Array<number>(Math.max(1, Math.min(MOST.parts, size))).fill(0)
+  const picks = new Array<number>(Math.max(1, Math.min(MAX.parts, size))).fill(0)
   const times = new Map<number, number>()
   for (const index of all) {
     if (index < 0 || index >= size) continue
@@ -39,7 +39,7 @@ export function gatherView(flat: Flat, values: ReadonlyMap<number, Value>, recor
   return {
     axis,
     size,
-    indices: all.slice(0, MOST.indices),
+    indices: all.slice(0, MAX.indices),
     count: all.length,
     picks,
     rows: rowsOf(data, axis, size, times)
@@ -60,7 +60,7 @@ function rowsOf(data: Tensor, axis: number, size: number, times: ReadonlyMap<num
   const wanted = new Set<number>()
   for (const index of [...times.keys()].sort((a, b) => a - b))
     for (const near of [index - 1, index, index + 1])
-      if (near >= 0 && near < size && wanted.size < MOST.rows) wanted.add(near)
+      if (near >= 0 && near < size && wanted.size < MAX.rows) wanted.add(near)
   const numbers = numbersOf(data) ?? []
   const inner = data.dims.slice(axis + 1).reduce((product, dim) => product * dim, 1)
   return [...wanted]
@@ -68,6 +68,6 @@ function rowsOf(data: Tensor, axis: number, size: number, times: ReadonlyMap<num
     .map(index => ({
       index,
       times: times.get(index) ?? 0,
-      values: Array.from({ length: Math.min(inner, MOST.columns) }, (_, i) => numbers[index * inner + i])
+      values: Array.from({ length: Math.min(inner, MAX.columns) }, (_, i) => numbers[index * inner + i])
     }))
 }

@@ -87,14 +87,14 @@ export interface Plane {
   readonly planes: number
 }
 
-const MOST_PIXELS = 512
+const MAX_PIXELS = 512
 
 /** @param index which plane, counted in row-major order of the leading axes */
 export function planeOf(numbers: Numbers, dims: readonly number[], index: number): Plane {
   const columns = dims.at(-1) ?? 1
   const rows = dims.at(-2) ?? 1
   const planes = Math.max(1, columns * rows === 0 ? 1 : Math.round(numbers.length / (columns * rows)))
-  const [stepX, stepY] = [Math.ceil(columns / MOST_PIXELS), Math.ceil(rows / MOST_PIXELS)]
+  const [stepX, stepY] = [Math.ceil(columns / MAX_PIXELS), Math.ceil(rows / MAX_PIXELS)]
   const [width, height] = [Math.ceil(columns / stepX), Math.ceil(rows / stepY)]
   const values = new Float32Array(width * height)
   const start = Math.min(index, planes - 1) * rows * columns

@@ -43,7 +43,7 @@ export interface Outcome {
 }
 
 /** Bytes of values that are kept to be looked at; of later ones the statistics remain. */
-const MOST_KEPT = 512 << 20
+const MAX_KEPT = 512 << 20
 /** Milliseconds between two reports to the page. */
 const REPORT = 60
 
@@ -209,7 +209,7 @@ export class Running {
       return
     }
     const bytes = Array.isArray(tensor.data) ? tensor.data.length * 16 : (tensor.data as Uint8Array).byteLength
-    if (this.kept + bytes > MOST_KEPT) return
+    if (this.kept + bytes > MAX_KEPT) return
     this.kept += bytes
     this.values.set(index, tensor)
   }
