@@ -44,8 +44,8 @@ export class CodedArguments {
   /** Whether rows are whole chunks of 16 bytes, and no chunk belongs to two blocks. */
   isChunked: u32
   /**
-   * Whether rows of A are rounded to integers of 8 bits, by blocks; only by unsigned integers, scales in float32. Those of
-   * 4 bits are packed then, as well as scales and zero points: see nibble-order.ts.
+   * Whether rows of A are rounded to integers of 8 bits, by blocks; only by unsigned integers, scales in float32. Those
+   * of 4 bits are packed then, as well as scales and zero points: see nibble-order.ts.
    */
   isWhole: u32
 }

@@ -2,9 +2,10 @@ import { fma, splat } from '../f32/simd'
 
 /**
  * Floats of 8 bits, sixteen at a time. Each is a bfloat16: where it is a normal number the bits are moved, and the
- * exponent is raised. The bytes of others are corrected by a table, which `floatPlanes` in ../../kernels/coded-floats.ts makes:
- * seven vectors, of which four are XORed to the low and high bytes of the sixteen lowest magnitudes, and of codes that
- * become less than 16 by AND with the fifth and XOR with the sixth; the last is subtracted from magnitudes first.
+ * exponent is raised. The bytes of others are corrected by a table, which `floatPlanes` in
+ * ../../kernels/coded-floats.ts makes: seven vectors, of which four are XORed to the low and high bytes of the sixteen
+ * lowest magnitudes, and of codes that become less than 16 by AND with the fifth and XOR with the sixth; the last is
+ * subtracted from magnitudes first.
  */
 
 // @ts-ignore: decorator

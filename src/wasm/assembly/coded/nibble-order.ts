@@ -5,8 +5,8 @@ import { CodedArguments, ONE } from './arguments'
 /**
  * Products with codes of 4 bits and rows of A that are rounded to integers of 8 bits, block by block. The weights are
  * packed: words of four rows, eight codes each, lie beside each other, so that a vector has eight codes of each of four
- * columns of C, and what a block adds to these is scaled at once. Scales lie in fours, too, zero points as well: codes in
- * bytes, numbers as they are.
+ * columns of C, and what a block adds to these is scaled at once. Scales lie in fours, too, zero points as well: codes
+ * in bytes, numbers as they are.
  *
  * A half of a word has four codes. To shift it makes numbers that need be neither widened nor masked, since A makes up
  * for the codes above. The uppermost code of each half lacks 8, so that the half is the number as a signed one; what
@@ -59,8 +59,8 @@ export function rowBytes(args: CodedArguments): usize {
 }
 
 /**
- * Rounds a row of A and writes it in the order of the codes, 0 beyond its end: groups of 4 bytes, `apart` bytes from one
- * to the next, of which a group belongs to the codes of a word that the same shift brings down.
+ * Rounds a row of A and writes it in the order of the codes, 0 beyond its end: groups of 4 bytes, `apart` bytes from
+ * one to the next, of which a group belongs to the codes of a word that the same shift brings down.
  * @param apart 4: what is known of a block lies in front of it; else, `apart` bytes from word to word, at `known`
  * @param spare memory for a chunk
  */

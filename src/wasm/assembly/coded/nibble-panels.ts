@@ -121,7 +121,9 @@ function byPanels(args: CodedArguments, column: u32, cols: u32, rows: u32, scrat
   }
 }
 
-/** Puts chunks `from … end - 1` of two groups of rows of weights into a panel; a group that is not there is the last. */
+/**
+ * Puts chunks `from … end - 1` of two groups of rows of weights into a panel; a group that is not there is the last.
+ */
 function fillPanel(args: CodedArguments, column: u32, from: u32, end: u32, panel: usize): void {
   const perBlock = args.blockSize / CHUNK
   const mask = maskOf(args)

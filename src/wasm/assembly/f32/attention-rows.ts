@@ -2,7 +2,9 @@ import { AttentionArguments } from './attention-arguments'
 import { EDGE } from './gemm'
 import { exponential, fma, maxOf, splat, sumOf, tanh } from './simd'
 
-/** {@link attendPanels} for few queries: keys and values are read where they lie, since packing them would cost more. */
+/**
+ * {@link attendPanels} for few queries: keys and values are read where they lie, since packing them would cost more.
+ */
 export function attendRows(
   args: AttentionArguments,
   scratch: usize,
@@ -68,7 +70,9 @@ function scoreRows(
   }
 }
 
-/** Scales the scores of a row and hides keys by -Infinity. What lies between `count` and a multiple of four is hidden. */
+/**
+ * Scales the scores of a row and hides keys by -Infinity. What lies between `count` and a multiple of four is hidden.
+ */
 function finishScores(args: AttentionArguments, s: usize, mask: usize, start: u32, count: u32, row: i32): void {
   const bytes = (<usize>count) << 2
   const end = s + bytes

@@ -9,7 +9,9 @@ import { fma, splat, tanh } from './simd'
 const FEW_ROWS: u32 = 4
 /** Bytes of what is known of the eight queries of a panel: the highest score so far and the sum of weights of each. */
 const STATE: usize = 64
-/** Added to a number and subtracted again, it leaves the nearest whole number; in between, the low bits are it and 127. */
+/**
+ * Added to a number and subtracted again, it leaves the nearest whole number; in between, the low bits are it and 127.
+ */
 const MAGIC: f32 = 12582912.0 + 127
 
 /**
@@ -216,9 +218,9 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
 }
 
 /**
- * e^x for x <= 0, in two thirds of the steps of ./simd.ts: 2^n 2^r with |r| at most 1/2, where a polynomial errs by 1e-7,
- * and x log2(e) is rounded, which matters the less the smaller the result. What is below 2^-126 becomes 0. NaN stays NaN,
- * since it is not below the bound.
+ * e^x for x <= 0, in two thirds of the steps of ./simd.ts: 2^n 2^r with |r| at most 1/2, where a polynomial errs by
+ * 1e-7, and x log2(e) is rounded, which matters the less the smaller the result. What is below 2^-126 becomes 0. NaN
+ * stays NaN, since it is not below the bound.
  */
 // @ts-ignore: decorator
 @inline

@@ -76,7 +76,9 @@ function oddsOf(lineBytes: usize): usize {
   return (((lineBytes >> 2) + 1) >> 1) << 2
 }
 
-/** Copies a line of the input behind `padding` elements: even ones of the padded line to `to`, odd ones `odds` behind. */
+/**
+ * Copies a line of the input behind `padding` elements: even ones of the padded line to `to`, odd ones `odds` behind.
+ */
 function copyApart(to: usize, odds: usize, from: usize, padding: i32, count: i32): void {
   let first = to + ((<usize>(padding >> 1)) << 2)
   let second = first + odds
@@ -130,8 +132,8 @@ function convolvePlane(
 }
 
 /**
- * A plane of windows of 3 x 3 taps: two lines of outputs at once, four outputs of each. At the end of a line, and of the
- * plane, outputs are computed twice.
+ * A plane of windows of 3 x 3 taps: two lines of outputs at once, four outputs of each. At the end of a line, and of
+ * the plane, outputs are computed twice.
  * @param second where the second of two elements side by side lies behind the first one
  */
 // @ts-ignore: decorator

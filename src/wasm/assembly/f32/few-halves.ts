@@ -1,8 +1,8 @@
 import { fma, splat } from './simd'
 
 /**
- * Products whose A has one to four rows and whose B lies in panels of 16-bit floats: half the bytes of float32, which is what
- * they wait for. Panels are read side by side, as in few-rows.ts.
+ * Products whose A has one to four rows and whose B lies in panels of 16-bit floats: half the bytes of float32, which
+ * is what they wait for. Panels are read side by side, as in few-rows.ts.
  */
 
 /**

@@ -27,7 +27,9 @@ function store8(c: usize, low: v128, high: v128): void {
   v128.store(c, high, 16)
 }
 
-/** Writes the sums of eight columns, or adds them to what is there. Behind a loop of twelve sums this costs registers. */
+/**
+ * Writes the sums of eight columns, or adds them to what is there. Behind a loop of twelve sums this costs registers.
+ */
 // @ts-ignore: decorator
 @inline
 function add8(c: usize, low: v128, high: v128, add: bool): void {
@@ -337,7 +339,9 @@ export function rowByRows(a: usize, ka: usize, b: usize, bRow: usize, c: usize, 
   }
 }
 
-/** Dot products of a row of A with `cols` columns of B, whose elements lie one after the other, `bColumn` bytes apart. */
+/**
+ * Dot products of a row of A with `cols` columns of B, whose elements lie one after the other, `bColumn` bytes apart.
+ */
 export function rowByColumns(a: usize, b: usize, bColumn: usize, c: usize, cols: u32, k: usize): void {
   const whole = (k & ~3) << 2
   const length = k << 2

@@ -1,8 +1,8 @@
 import { fma, splat } from './simd'
 
 /**
- * Strips of A by a panel of four columns, [k][4]: what is left where the columns are no multiple of eight. Two strips at
- * once, so that a column that has been read serves eight rows.
+ * Strips of A by a panel of four columns, [k][4]: what is left where the columns are no multiple of eight. Two strips
+ * at once, so that a column that has been read serves eight rows.
  */
 export function stripsByHalf(a: usize, p: usize, c: usize, ldc: usize, strips: u32, k: usize): void {
   const strip = k << 4

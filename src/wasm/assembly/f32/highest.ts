@@ -73,7 +73,9 @@ function storeFour(args: HighestArguments, at: usize, start: i64, elements: v128
   } else v128.store(args.y + (at << 2), i32x4.add(i32x4.splat(<i32>start), elements))
 }
 
-/** Whether four windows from `w` on, one or two columns apart, read no padding and all that is read lies in the line. */
+/**
+ * Whether four windows from `w` on, one or two columns apart, read no padding and all that is read lies in the line.
+ */
 // @ts-ignore: decorator
 @inline
 function areInside(args: HighestArguments, w: i32): bool {

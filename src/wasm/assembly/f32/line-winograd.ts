@@ -336,7 +336,9 @@ export function lineWeights(w: usize, m: u32, channels: u32, taps: u32, to: usiz
       }
 }
 
-/** The polynomial of four weights at a point and at its negative, divided by the point's differences from the others. */
+/**
+ * The polynomial of four weights at a point and at its negative, divided by the point's differences from the others.
+ */
 // @ts-ignore: decorator
 @inline
 function putWeights(to: usize, step: usize, a: f64, b: f64, c: f64, d: f64, point: f64, divisor: f64): void {

@@ -11,8 +11,8 @@ import { splat } from './simd'
 import { rowsByStrassen } from './strassen'
 
 /**
- * C = f(alpha A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie one
- * after the other.
+ * C = f(alpha A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie
+ * one after the other.
  */
 @unmanaged
 export class MatrixArguments {
@@ -233,7 +233,9 @@ export function epilogue(
   }
 }
 
-/** Most panels that a convolution computes together, so that a block of weights that has been read serves all of them. */
+/**
+ * Most panels that a convolution computes together, so that a block of weights that has been read serves all of them.
+ */
 const TOGETHER: u32 = 16
 
 /**

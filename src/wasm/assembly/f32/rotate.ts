@@ -1,4 +1,6 @@
-/** Rotates pairs of elements of the rows of heads by angles. Steps are in bytes, 0 where an operand is the same for all. */
+/**
+ * Rotates pairs of elements of the rows of heads by angles. Steps are in bytes, 0 where an operand is the same for all.
+ */
 @unmanaged
 export class RotateArguments {
   x: usize

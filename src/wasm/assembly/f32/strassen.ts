@@ -204,8 +204,8 @@ function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
 }
 
 /**
- * The sums C11, C21, C12 and C22 of quarters of A and two panels, `step` bytes apart, of which {@link addPanels} has made
- * T1 to T4.
+ * The sums C11, C21, C12 and C22 of quarters of A and two panels, `step` bytes apart, of which {@link addPanels} has
+ * made T1 to T4.
  * @param next the two panels that come next, of which a part is fetched behind each product; 0: none
  */
 function twoPanels(
@@ -241,8 +241,8 @@ function twoPanels(
 }
 
 /**
- * Fetches the i-th of seven parts of two panels, `step` bytes apart. While the next product is made, the processor reads
- * ahead of what is fetched: so panels that no cache holds cost less than where they are fetched at once.
+ * Fetches the i-th of seven parts of two panels, `step` bytes apart. While the next product is made, the processor
+ * reads ahead of what is fetched: so panels that no cache holds cost less than where they are fetched at once.
  * @param lines of the cache in a slab of a panel
  */
 function fetchSeventh(panels: usize, step: usize, lines: usize, i: usize, scratch: usize): void {

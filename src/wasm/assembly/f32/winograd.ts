@@ -46,7 +46,7 @@ class Group {
 /** Bytes of a {@link Group}, up to a line of the cache. */
 const GROUP_BYTES: usize = 64
 
-/** A tile: where its mixed lines begin, where its outputs do in a plane, and how many columns and lines it has there. */
+/** A tile: where its mixed lines begin, where its outputs begin in a plane, and its columns and lines there. */
 @unmanaged
 class Tile {
   from: usize

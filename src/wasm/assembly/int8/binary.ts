@@ -11,8 +11,8 @@ import { codeIn } from './code'
  * by less than 2^-22 of itself, where it is not clamped 2^-22 * 256. `limit` is a half less that, and less what covers
  * the errors of double precision.
  *
- * Or the definition is in float32, each step rounded, as DequantizeLinear, Add and QuantizeLinear have it. Then both are
- * off by 2^-22 of the same at most.
+ * Or the definition is in float32, each step rounded, as DequantizeLinear, Add and QuantizeLinear have it. Then both
+ * are off by 2^-22 of the same at most.
  */
 @unmanaged
 export class ByteBinaryArguments {

@@ -19,8 +19,8 @@ export function packDotStrip(w: usize, k: u32, rows: u32, flip: u32, to: usize):
 }
 
 /**
- * A strip by a panel of eight positions, [ceil(k / 4)][8][4]; the sums of products with what is in the panel less a zero
- * point go to `c`, eight a row.
+ * A strip by a panel of eight positions, [ceil(k / 4)][8][4]; the sums of products with what is in the panel less a
+ * zero point go to `c`, eight a row.
  * @param end where the panel ends
  */
 export function dotStripByPanel(a: usize, p: usize, end: usize, zero: i32, c: usize): void {

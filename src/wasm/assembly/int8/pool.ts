@@ -24,9 +24,9 @@ export class BytePoolArguments {
 }
 
 /**
- * The code of the mean of each window: y = round(sum of (code - zero) * scale / count / scale of Y) in double precision,
- * where the sum is exact. Four lanes of float32 give the same code where the quotient is not near a tie: it is off by
- * less than 2^-21 of itself, and where it is not clamped it is below 512. The windows follow.
+ * The code of the mean of each window: y = round(sum of (code - zero) * scale / count / scale of Y) in double
+ * precision, where the sum is exact. Four lanes of float32 give the same code where the quotient is not near a tie: it
+ * is off by less than 2^-21 of itself, and where it is not clamped it is below 512. The windows follow.
  */
 @unmanaged
 export class ByteMeanPoolArguments {

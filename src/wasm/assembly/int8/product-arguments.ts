@@ -29,8 +29,8 @@ export class ByteProductArguments {
   /** Whether a block is computed by Strassen's algorithm (./strassen.ts): B lies in panels, k is a multiple of four. */
   byStrassen: u32
   /**
-   * Whether a block is computed by dot products of four bytes (./dots.ts), for which B lies in panels of its own; 1: the
-   * engine takes second factors as uint8, 2: as int8.
+   * Whether a block is computed by dot products of four bytes (./dots.ts), for which B lies in panels of its own; 1:
+   * the engine takes second factors as uint8, 2: as int8.
    */
   dots: u32
   /** Rows and panels of a block. */

@@ -10,11 +10,11 @@ import { ByteConvArguments } from './conv-arguments'
  *
  * The definition is in double precision. Four lanes of float32 give the same code where the quotient is not near a tie:
  * q = sum * factor + bias, with factor = scale of X * scale / scale of Y, and bias in units of the scale of Y. The sum,
- * the factor and their product p are each rounded by 2^-24 of p at most, the bias by 2^-24 of itself, the result by 2^-24
- * of q; and |p| <= |q| + |bias|. So q is off by less than 2^-22 (|q| + |bias|). Where the codes end, |q| <= B, the
- * largest of their distances from the zero point; beyond, q is clamped. A quotient that is less than
- * limit = 0.5 - 2^-21 (B + 1 + |bias|) away from an integer has thus the same nearest integer in double precision,
- * whose own errors, and those of factors below the normal range, are smaller than the half that is left.
+ * the factor and their product p are each rounded by 2^-24 of p at most, the bias by 2^-24 of itself, the result by
+ * 2^-24 of q; and |p| <= |q| + |bias|. So q is off by less than 2^-22 (|q| + |bias|). Where the codes end, |q| <= B,
+ * the largest of their distances from the zero point; beyond, q is clamped. A quotient that is less than limit = 0.5 -
+ * 2^-21 (B + 1 + |bias|) away from an integer has thus the same nearest integer in double precision, whose own errors,
+ * and those of factors below the normal range, are smaller than the half that is left.
  */
 const SINGLES: usize = 56
 /** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */

@@ -1,9 +1,9 @@
 /**
  * Softmax of rows of codes, quantized.
  *
- * The definition is in double precision: y = round(exp((code - highest code) * scale) / sum / divisor). The exponentials
- * come from a table, and sums are added up in order. Four lanes of float32 give the same code where the quotient is not
- * near a tie: it is off by less than 2^-21 of itself, and where it is not clamped it is below 512.
+ * The definition is in double precision: y = round(exp((code - highest code) * scale) / sum / divisor). The
+ * exponentials come from a table, and sums are added up in order. Four lanes of float32 give the same code where the
+ * quotient is not near a tie: it is off by less than 2^-21 of itself, and where it is not clamped it is below 512.
  */
 @unmanaged
 export class ByteSoftmaxArguments {

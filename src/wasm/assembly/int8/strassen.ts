@@ -3,8 +3,8 @@ import { panelBytes, widenPanel } from './panels'
 import { STRIP_SUMS, stripsByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /*
- * Strassen's algorithm, which ../quarters.ts describes. It is exact: what is added grows to 4 * 255 and fits into int16,
- * and sums in int32 wrap in between, which does not matter as long as the result fits.
+ * Strassen's algorithm, which ../quarters.ts describes. It is exact: what is added grows to 4 * 255 and fits into
+ * int16, and sums in int32 wrap in between, which does not matter as long as the result fits.
  */
 
 /** Bytes of a panel that are widened together; twice as many stay in the nearest cache. */

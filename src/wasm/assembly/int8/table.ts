@@ -1,6 +1,6 @@
 /**
- * Bytes by a table: of one operand, 256 of them; or of two that are laid out as the result, 65,536. Blocks of the result
- * may be apart.
+ * Bytes by a table: of one operand, 256 of them; or of two that are laid out as the result, 65,536. Blocks of the
+ * result may be apart.
  */
 @unmanaged
 export class TableArguments {

@@ -1,7 +1,7 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
 /**
- * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of `inner`
- * elements, in which an input moves by one element or stays.
+ * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of
+ * `inner` elements, in which an input moves by one element or stays.
  */
 @unmanaged
 export class ArithmeticArguments {

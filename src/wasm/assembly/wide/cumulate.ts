@@ -1,4 +1,7 @@
-/** Cumulative sums along the middle axis of [outer][n][inner]: of integers, which wrap, and of floats in double precision. */
+/**
+ * Cumulative sums along the middle axis of [outer][n][inner]: of integers, which wrap, and of floats in double
+ * precision.
+ */
 @unmanaged
 export class CumulateArguments {
   x: usize

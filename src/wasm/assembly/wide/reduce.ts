@@ -1,6 +1,6 @@
 /**
- * Sums, products and extremes along the middle axis of [outer][n][inner]: of int32 and int64, which wrap, of float64, and
- * of float32 in double precision.
+ * Sums, products and extremes along the middle axis of [outer][n][inner]: of int32 and int64, which wrap, of float64,
+ * and of float32 in double precision.
  */
 @unmanaged
 export class WideReduceArguments {
