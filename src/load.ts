@@ -11,7 +11,7 @@ import { path } from './host.ts'
 import { refuseUnknownOptions } from './suggest.ts'
 
 export type { NetworkOptions, ReadProgress } from './files/network.ts'
-export type { Bytes, FileContent } from './files/open.ts'
+export type { FileContent } from './files/open.ts'
 
 /**
  * A file, or the two files of an IR. A text is a path, or a URL (`file:`, `http:`, `https:`); in a browser every text

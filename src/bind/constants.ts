@@ -53,7 +53,7 @@ const wrong = (name: string, attribute: Attribute): never =>
   fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}`)
 
 /** A constant that is at hand already. */
-export const inMemory = (tensor: Tensor, node: Node): Constant => ({
+const inMemory = (tensor: Tensor, node: Node): Constant => ({
   type: tensor.type,
   dims: tensor.dims,
   byteLength: fileBytes(tensor.type, tensor.data.length),

@@ -31,7 +31,7 @@ export const faultyValues = (graph: Graph, faulty: ReadonlySet<Node>): Set<Value
  * Ids of the layers of an IR that no Result and no Assign needs, by path of their graph. OpenVINO removes such layers
  * without a word, so errors in them do no harm. ONNX has no such rule.
  */
-export function deadLayers(model: Model): Map<string, Set<string>> {
+function deadLayers(model: Model): Map<string, Set<string>> {
   if (model.dialect !== 'openvino') return new Map()
   const all = new Map<string, Set<string>>()
   for (const graph of allGraphs(model)) {

@@ -39,7 +39,7 @@ interface Missing {
 }
 
 /** What the standards and ONNX Runtime define and Nodewise lacks, sorted like {@link listOps}. */
-export function listMissing(registry: Registry): Missing[] {
+function listMissing(registry: Registry): Missing[] {
   const structural = new Set(STRUCTURAL.map(({ dialect, domain, name }) => keyOf(dialect, domain, name)))
   return (['onnx', 'openvino'] as const).flatMap(dialect =>
     allTypes(dialect)

@@ -18,7 +18,7 @@ const OPENED = /^(?:\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/
 export const isStream = (path: string): boolean => path === '-' || (OPENED.test(path) && isSpecial(path))
 
 /** Whether a path is a pipe or a device. */
-export function isSpecial(path: string): boolean {
+function isSpecial(path: string): boolean {
   const stats = statOf(path)
   return stats !== undefined && !stats.isFile() && !stats.isDirectory()
 }

@@ -83,7 +83,7 @@ function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly 
 }
 
 /** The name of the source's node for the node that gives its outputs; the others are called after their type, too. */
-export function nodeName({ name, type, outputs }: Node, makers: ReadonlyMap<ValueId, MadeValue>): string {
+function nodeName({ name, type, outputs }: Node, makers: ReadonlyMap<ValueId, MadeValue>): string {
   const named = outputs
     .map(id => (id === undefined ? undefined : makers.get(id)?.names.at(0)))
     .find(found => found !== undefined)

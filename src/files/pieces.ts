@@ -52,6 +52,3 @@ export function mergedRanges(ranges: readonly Range[]): Range[] {
   }
   return merged
 }
-
-/** Bytes of ranges. */
-export const bytesIn = (ranges: readonly Range[]): number => ranges.reduce((sum, { length }) => sum + length, 0)

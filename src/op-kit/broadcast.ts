@@ -72,7 +72,7 @@ function equalShapes(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
 }
 
 /** `dim` where `other` is the same or 1, so that `other` can be broadcast to it; else undefined. */
-export const oneWayDim = (dim: Dim, other: Dim): Dim | undefined =>
+const oneWayDim = (dim: Dim, other: Dim): Dim | undefined =>
   other === 1 ? dim : broadcastDim(dim, other) === undefined ? undefined : dim === 1 ? meetDims(dim, other) : dim
 
 /**

@@ -129,7 +129,7 @@ export function numbersOf(w: Writer, { codes, scales, zeros }: Blocks, type: DTy
 }
 
 /** The zero point of codes that are given none: the middle of their range. */
-export const middleOf = (w: Writer, codes: Made, bits: number): Made => w.scalar(typeOf(codes), 2 ** (bits - 1))
+const middleOf = (w: Writer, codes: Made, bits: number): Made => w.scalar(typeOf(codes), 2 ** (bits - 1))
 
 /**
  * Zero points of rows of blocks: codes as the file packs them, numbers, or none.

@@ -41,7 +41,7 @@ export const joined = (first: OpLibrary, second: OpLibrary): OpLibrary => ({
 })
 
 /** Types of nodes that an operator has versions of, in either dialect. */
-export const typesOf = ({ name, onnx = [], openvino = [] }: Op): ReadonlySet<string> =>
+const typesOf = ({ name, onnx = [], openvino = [] }: Op): ReadonlySet<string> =>
   new Set([...onnx, ...openvino].map(({ type = name }) => type))
 
 function indexed(ops: readonly Op[]): Map<string, Op[]> {

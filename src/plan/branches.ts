@@ -37,7 +37,7 @@ export const branches: Pass = {
 }
 
 /** Whether the condition of an If holds; undefined: that is not known before a run. */
-export function conditionOf(graph: PlanGraph, { call }: PlanCall): boolean | undefined {
+function conditionOf(graph: PlanGraph, { call }: PlanCall): boolean | undefined {
   const [id] = call.inputs
   const fact = id === undefined ? undefined : graph.facts.get(id)
   const value = fact?.kind === 'tensor' ? knownValue(fact) : undefined

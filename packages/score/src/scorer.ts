@@ -141,7 +141,7 @@ export class Scorer {
 }
 
 /** Numbers of rows, one after the other. */
-export function rowsFrom(first: number, count: number): number[] {
+function rowsFrom(first: number, count: number): number[] {
   const rows = new Array<number>(count)
   for (let i = 0; i < count; i++) rows[i] = first + i
   return rows

@@ -18,7 +18,7 @@ export type RefusalCode =
   | 'not-found'
 
 /** Status numbers of gRPC, by their names in its documentation. */
-export const GRPC = {
+const GRPC = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,

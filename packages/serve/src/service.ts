@@ -18,7 +18,7 @@ const EXTENSIONS = [
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 /** The version of this package. */
-export const VERSION = version
+const VERSION = version
 
 /** Names and datatypes of a port, with -1 for dims that are open. */
 interface TensorMetadata {

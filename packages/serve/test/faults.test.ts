@@ -7,10 +7,11 @@ import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { heapStats } from '../../../src/wasm/heap.ts'
-import { type EngineThread, inThisThread, type StartEngine } from '../src/engine/instance.ts'
+import type { EngineThread, StartEngine } from '../src/engine/instance.ts'
 import { INFERENCE } from '../src/grpc/schema.ts'
 import type { RunningServer } from '../src/server.ts'
 import { ask, bytesOf, grpcClient, input, serve, temporaryFolder, TWICE, writeModels } from './harness.ts'
+import { inThisThread } from './in-this-thread.ts'
 
 const SQUARE = TWICE.replace('Add', 'Mul')
 const x = { inputs: [input('x', 'FP32', [1, 3], [1, 2, 3])] }

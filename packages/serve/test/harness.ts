@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, credentials, makeGenericClientConstructor, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { modelFiles, parseModel } from 'nodewise'
-import { inThisThread } from '../src/engine/instance.ts'
 import { INFERENCE } from '../src/grpc/schema.ts'
 import { type RunningServer, type ServeOptions, startServer } from '../src/server.ts'
+import { inThisThread } from './in-this-thread.ts'
 
 /** Rows of numbers, doubled: rows are independent of each other. */
 export const TWICE = `<ir_version: 8, opset_import: ["" : 17]>

@@ -3,12 +3,12 @@ import { get as getOverTls } from 'node:https'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { inThisThread } from '../src/engine/instance.ts'
 import { clock, linesOfTurn } from '../src/log.ts'
 import { main } from '../src/main.ts'
 import { readArguments } from '../src/options.ts'
 import { CERTIFICATE, KEY } from './certificate.ts'
 import { ask, bytesOf, grpcClient, input, serve, temporaryFolder, TWICE, writeModels } from './harness.ts'
+import { inThisThread } from './in-this-thread.ts'
 
 const ENDLESS = `<ir_version: 8, opset_import: ["" : 17]>
 endless (float[n] x) => (float[n] y) {

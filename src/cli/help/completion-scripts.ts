@@ -105,4 +105,3 @@ Register-ArgumentCompleter -Native -CommandName nodewise -ScriptBlock {
 
 /** Shells by name. */
 export const SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL } as const
-export type Shell = keyof typeof SCRIPTS

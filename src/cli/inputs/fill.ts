@@ -16,7 +16,7 @@ export interface Fill {
 }
 
 /** `zeros`, `ones`, `random` or `random:7`. */
-export function parseFill(text: string): Fill {
+function parseFill(text: string): Fill {
   const parts = /^(?:(zeros|ones)|(random)(?::(\d+))?)$/.exec(text)
   if (parts === null) return badUsage(`--fill ${text}: zeros, ones, random or random:SEED is needed`)
   return { how: (parts[1] ?? parts[2]) as Fill['how'], seed: Number(parts[3] ?? 0) }

@@ -7,7 +7,7 @@ export const inputShapes = (model: Model, texts: readonly string[]): Map<string,
   settledShapes(model, givenShapes(model, '--input-shape', texts))
 
 /** Dims of inputs with the sizes of named dims put in, those of inputs included that only name such dims. */
-export function settledShapes(model: Model, given: GivenShapes): Map<string, readonly DeclaredDim[]> {
+function settledShapes(model: Model, given: GivenShapes): Map<string, readonly DeclaredDim[]> {
   const shapes = new Map<string, readonly DeclaredDim[]>()
   for (const port of model.graph.inputs) {
     const declared = callerType(model, 'input', port)

@@ -69,7 +69,7 @@ function statisticsOf(constant: Constant): Pick<ListedWeight, 'statistics' | 'pr
 }
 
 /** Two passes: the sum of squares of large numbers that differ little would lose the difference. */
-export function statistics(tensor: Tensor): Statistics {
+function statistics(tensor: Tensor): Statistics {
   const numbers = toDoubles(tensor)
   let [min, max, sum, zeros, nans] = [Infinity, -Infinity, 0, 0, 0]
   for (let i = 0; i < numbers.length; i++) {

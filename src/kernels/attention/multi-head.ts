@@ -110,7 +110,7 @@ export interface MultiHead {
 }
 
 /** `out += softmax(q kᵀ * scale + attentionBias + mask) v`. */
-export function* multiHead(given: MultiHead): Generator<void> {
+function* multiHead(given: MultiHead): Generator<void> {
   const { batches, q, k, v, out, past, mask, filter, attentionBias, scores } = given
   if (out.numbers.length === 0 && !scores?.numbers.length) return
   const pace = new Pace()

@@ -124,7 +124,7 @@ function growStates(
 }
 
 /** The value of a condition where it is known. */
-export function knownFlag(fact: Fact): boolean | undefined {
+function knownFlag(fact: Fact): boolean | undefined {
   const value = fact.kind === 'tensor' ? knownValue(fact) : undefined
   return value?.data.length === 1 ? Boolean(value.data[0]) : undefined
 }

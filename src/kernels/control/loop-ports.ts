@@ -68,7 +68,7 @@ export interface LoopPorts {
  * The number of parts of an axis of this size.
  * @throws NodewiseError `value-out-of-range`, `shape-mismatch`
  */
-export function partsOf(size: Dim, { start, end, backward, part }: Slice): Dim {
+function partsOf(size: Dim, { start, end, backward, part }: Slice): Dim {
   const first = start < 0 ? addDims(size, start) : start
   const last = end < 0 ? addDims(size, end) : end
   const length = addDims(backward ? subDims(first, last) : subDims(last, first), 1)

@@ -18,7 +18,7 @@ export type BinValue = (base: number) => number
  * Fills `out[r, c, bin]`.
  * @param binOf makes, once for each region and bin, the function that computes it; `elements` is how many it reads
  */
-export function* poolRegions(
+function* poolRegions(
   images: Int32Array,
   out: Numbers,
   { channels, height, width, pooled }: PoolPlan,

@@ -21,7 +21,7 @@ const MAX_INT32 = 0x7fffffff
 const COST_OF_INDEX = 15
 
 /** An array for `count` positions below `limit`. */
-export const positionsArray = (count: number, limit: number): Positions =>
+const positionsArray = (count: number, limit: number): Positions =>
   limit > MAX_INT32 ? new Float64Array(count) : new Int32Array(count)
 
 /**

@@ -7,7 +7,7 @@ import { COST, type Pace } from '../core/pace.ts'
  * @param reduced brings the left `n x n` part to the identity (Gauss-Jordan) instead of to upper triangular form
  * @returns the determinant of the left `n x n` part; 0 where it has no inverse
  */
-export function* eliminate(
+function* eliminate(
   matrix: Float64Array,
   n: number,
   columns: number,

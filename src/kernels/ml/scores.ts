@@ -49,7 +49,7 @@ const WINITZKI = 0.147
  * The inverse of the normal distribution function by Winitzki's approximation of the inverse error function, as ONNX
  * Runtime and the reference implementation compute it: off by up to 0.006. Infinite at 0 and 1, NaN beyond.
  */
-export function probit(p: number): number {
+function probit(p: number): number {
   const x = 2 * p - 1
   const log = Math.log((1 - x) * (1 + x))
   if (log === -Infinity) return x < 0 ? -Infinity : Infinity

@@ -27,7 +27,7 @@ export function* productWithCoded(
 }
 
 /** Writes a list to every row of a matrix of as many columns. */
-export const fillRows = (row: Numbers, out: Numbers): Generator<void> =>
+const fillRows = (row: Numbers, out: Numbers): Generator<void> =>
   inChunks(
     out.length / row.length,
     (from, to) => {

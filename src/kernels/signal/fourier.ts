@@ -122,7 +122,7 @@ function* writeLine(
 }
 
 /** Completes a line whose first half is given by its conjugate mirror image, so that its transform is real. */
-export function mirror({ re, im }: Complex): void {
+function mirror({ re, im }: Complex): void {
   const { length } = re
   for (let i = halfOf(length); i < length; i++) {
     re[i] = re[length - i]

@@ -71,7 +71,7 @@ function elementsOf(tensor: Tensor): string[] {
 }
 
 /** A number in double precision, as short as it can be read back. */
-export function printDouble(value: number): string {
+function printDouble(value: number): string {
   if (Number.isNaN(value)) return 'nan'
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
   return Object.is(value, -0) ? '-0' : String(value)

@@ -1,4 +1,4 @@
-import { type DType, dtypeFromOnnx, DTYPES } from '../../tensor/dtype.ts'
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
 
 /** The names that the text format has for element types where they are not those of Nodewise. */
 const OTHER_NAMES: Partial<Record<DType, string>> = { float32: 'float', float64: 'double' }
@@ -38,9 +38,3 @@ export const ATTRIBUTE_TYPES = [
   'type_proto',
   'type_protos'
 ] as const
-
-/** The name of the type that a number of ONNX stands for. */
-export const nameOfCode = (code: number): string => {
-  const type = dtypeFromOnnx(code)
-  return type === undefined ? NO_TYPE : nameOfType(type)
-}

@@ -30,7 +30,7 @@ export type Changes = ReadonlyMap<string, readonly Piece[]>
 export type ReplaceTensor = (tensor: FileMessage, reader: MessageReader) => Changes | undefined
 
 /** The number of a field by its name. */
-export function fieldNumber(message: string, field: string): number {
+function fieldNumber(message: string, field: string): number {
   let numbers = NUMBERS.get(message)
   if (numbers === undefined) {
     numbers = new Map([...messageKind(message).fields].map(([number, { name }]) => [name, number]))

@@ -102,7 +102,7 @@ export function externalFields(fields: FieldWriter, file: ExternalFile, piece: P
 }
 
 /** The elements as `raw_data` has them. */
-export function elementsOf(constant: Constant): Piece {
+function elementsOf(constant: Constant): Piece {
   const { raw, type, dims } = constant
   const length = fileBytes(type, elementCount(dims))
   // Both layouts pack the types that ONNX has in the same way.

@@ -64,7 +64,7 @@ export function attributeText(attribute: Attribute): string {
 }
 
 /** A float with the digits that OpenVINO writes: 17 significant ones of the double, without zeros at the end. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
   if (Number.isInteger(value) && Math.abs(value) < 1e17) return Object.is(value, -0) ? '-0' : String(value)
   const text = value.toPrecision(17)

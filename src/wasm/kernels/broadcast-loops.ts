@@ -11,7 +11,7 @@ export interface Strided {
 }
 
 /** Loops that fit into the arguments of a job besides the innermost. */
-export const MAX_OUTER_LOOPS = 8
+const MAX_OUTER_LOOPS = 8
 
 /**
  * The fewest loops over `dims`, the innermost first, with operands broadcast by NumPy's rules; there is at least one.

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads'
 import { Refusal, refusalFrom } from '../refusal.ts'
-import { serveEngine } from './engine.ts'
 import {
   type Done,
   type EngineOptions,
@@ -30,22 +29,6 @@ export const inThread: StartEngine = () => {
   // Beside this module: compiled, a bundle, or the source.
   const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
   return new Worker(script, { env: process.env, stdin: false })
-}
-
-/** An engine in the thread of the server, for programs that serve one caller at a time. */
-export const inThisThread: StartEngine = () => {
-  const { port1, port2 } = new MessageChannel()
-  const listeners: ((message: FromEngine) => void)[] = []
-  serveEngine({
-    postMessage: (message, transfer) => port2.postMessage(message, transfer),
-    on: (_, listener) => (port2.onmessage = ({ data }) => listener(data as ToEngine))
-  })
-  port1.onmessage = ({ data }) => listeners.forEach(listener => listener(data as FromEngine))
-  return {
-    postMessage: (message, transfer) => port1.postMessage(message, transfer),
-    on: (event: string, listener: unknown) => event === 'message' && listeners.push(listener as never),
-    terminate: async () => port1.close()
-  }
 }
 
 interface Waiting {

@@ -23,7 +23,7 @@ declare module 'fastify' {
 }
 
 /** Bytes of all headers of a request. */
-export const MAX_HEADER = 16 * 1024
+const MAX_HEADER = 16 * 1024
 /** Milliseconds in which a client must send its headers, if it has not less time for all. */
 const HEADERS_TIME = 10_000
 /** Milliseconds between looks for clients that are too slow. */

@@ -12,7 +12,7 @@ export interface Rect {
   readonly h: number
 }
 
-export const ZOOM = { least: 0.004, most: 4 } as const
+const ZOOM = { least: 0.004, most: 4 } as const
 
 /** The camera that shows a rectangle as a whole, no larger than `most`. */
 export function fitted(rect: Rect, width: number, height: number, most = 1, margin = 32): Camera {

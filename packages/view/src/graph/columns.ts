@@ -33,8 +33,7 @@ export function textColumn(texts: readonly string[]): TextColumn {
 }
 
 /** A text of a column. */
-export const textAt = ({ text, starts }: TextColumn, index: number): string =>
-  text.slice(starts[index], starts[index + 1])
+const textAt = ({ text, starts }: TextColumn, index: number): string => text.slice(starts[index], starts[index + 1])
 
 export interface Columns {
   readonly graphs: readonly GraphRecord[]

@@ -1,5 +1,5 @@
 import type { Columns } from './columns.ts'
-import { isGroup, itemsOf, type Tree } from './tree.ts'
+import { itemsOf, type Tree } from './tree.ts'
 
 /** The start or end of a link at the border of its group: what comes in from outside, and what goes out. */
 export const BORDER = { in: -1, out: -2 } as const
@@ -97,7 +97,3 @@ function depthsOf(tree: Tree): Int32Array {
   for (let item = 0; item < tree.records; item++) if (parent[item] >= 0) depth[item] = depth[parent[item]] + 1
   return depth
 }
-
-/** Whether a link ends at an open group, where it goes on inside. */
-export const goesInto = (tree: Tree, open: ReadonlySet<number>, item: number): boolean =>
-  isGroup(tree, item) && open.has(item)

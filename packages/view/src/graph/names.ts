@@ -15,6 +15,3 @@ export function pathOf(name: string): string[] {
   }
   return path
 }
-
-/** The name as a box has room for it: its end, which tells more than its start. */
-export const lastOf = (name: string): string => pathOf(name).at(-1) ?? name

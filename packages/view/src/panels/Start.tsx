@@ -13,7 +13,7 @@ const GALLERY = [
 ] as const
 
 /** Opens a model at an address. For another host the page loads anew, with a policy that lets it reach that host. */
-export function openAt(text: string): void {
+function openAt(text: string): void {
   const address = new URL(text, document.baseURI)
   const isReachable = address.origin === location.origin || new URLSearchParams(location.search).get('url') === text
   if (isReachable) void openAddress(text)

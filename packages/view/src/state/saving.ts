@@ -6,7 +6,7 @@ import * as store from './store.ts'
 import { workers } from './workers.ts'
 
 /** Gives a file to the user. */
-export function save(name: string, content: Blob): void {
+function save(name: string, content: Blob): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
   link.download = name

@@ -13,7 +13,7 @@ const stored = (): Theme => {
   }
 }
 
-export const theme = signal<Theme>(stored())
+const theme = signal<Theme>(stored())
 /** Counts changes of the colours, the system's own included. */
 export const themeChanged = signal(0)
 

@@ -56,7 +56,7 @@ export const pictureText = (file: string, { resize, scale, mean, std, ...rest }:
 }
 
 /** Pixels of a picture that is taken. */
-const MOST_PIXELS = 2 ** 26
+const MAX_PIXELS = 2 ** 26
 
 /**
  * The pixels of a PNG, JPEG or what else the browser decodes.
@@ -69,7 +69,7 @@ export async function decoded(content: Blob, name: string, isGrey: boolean): Pro
     }
   )
   const { width, height } = bitmap
-  if (width * height > MOST_PIXELS)
+  if (width * height > MAX_PIXELS)
     throw new NodewiseError('limit-exceeded', `a picture of ${width}x${height} is too large`, { file: name })
   const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true })!
   context.drawImage(bitmap, 0, 0)
@@ -98,7 +98,7 @@ picture (uint8[h, w, c] x, int64[2] size) => (uint8[] y) {
 }`
 
 /** A picture of another size, antialiased where it shrinks, as Pillow and torchvision resize. */
-export async function resized(pixels: Pixels, height: number, width: number): Promise<Pixels> {
+async function resized(pixels: Pixels, height: number, width: number): Promise<Pixels> {
   if (pixels.width === width && pixels.height === height) return pixels
   const { channels, components } = pixels
   const session = new InferenceSession(parseModel(RESIZE), { threads: 1 })

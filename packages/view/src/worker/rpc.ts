@@ -45,7 +45,7 @@ export class Moved<T> {
 }
 
 /** The failure of whatever was thrown. */
-export function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): Failure {
   const { code, reason, place, message } = error as {
     code?: string
     reason?: string
