@@ -1,5 +1,13 @@
 import { fail, NodewiseError, type Place } from '../errors.ts'
-import { bodiesOf, type Constant, type Graph, type Model, type Node, type ValueId } from '../graph/graph.ts'
+import {
+  bodiesOf,
+  type Constant,
+  type Graph,
+  isPortLayer,
+  type Model,
+  type Node,
+  type ValueId
+} from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { sortNodes } from '../graph/sort.ts'
 import type { AttributeSource, NodeFacts } from '../op-kit/sources.ts'
@@ -11,9 +19,6 @@ import { type Allowance, allowanceOf, expandNodes } from './expand.ts'
 import { expandFunctions } from './functions.ts'
 import type { Registry } from './registry.ts'
 import type { OpSchema } from './schema.ts'
-
-/** Layers of IR that stand for inputs and outputs of the graph. */
-const PORT_LAYERS = new Set(['Parameter', 'Result'])
 
 /**
  * Gives every node of a model its operator. Nodes that have none, or whose attributes are wrong, stay in the
@@ -37,7 +42,7 @@ function bindGraph(given: Graph, registry: Registry, allowance: Allowance): Boun
   const inCycle = new Set(cycle)
   for (const index of order) {
     const node = graph.nodes[index]
-    if (inCycle.has(index) || (node.dialect === 'openvino' && PORT_LAYERS.has(node.type))) continue
+    if (inCycle.has(index) || isPortLayer(node)) continue
     try {
       const error = errors.get(node)
       if (error) throw error

@@ -46,7 +46,7 @@ const DEFAULT_RTOL = 1e-3
 /** What is compared: a model, or values that were recorded. */
 export type Comparand = Model | Recording
 
-export const isModel = (item: Comparand): item is Model => 'graph' in item
+const isModel = (item: Comparand): item is Model => 'graph' in item
 
 /**
  * Runs two models on the same inputs, or one of them against recorded values, and tells where their values part.
@@ -174,9 +174,9 @@ const isolatedFrom = (
 ): ReturnType<typeof isolate> => isolate(pairs, b, new RunSupply(pairs, a, b.side), closeness)
 
 /** Pairs in the order in which `a` makes their values. */
-function inOrder(met: readonly Met[], { places }: Side): Met[] {
-  const placeOf = ({ pair }: Met): number => places.get(pair.a.node) ?? 0
-  return [...met].sort((x, y) => placeOf(x) - placeOf(y) || x.time - y.time)
+function inOrder(met: readonly Met[], { positions }: Side): Met[] {
+  const positionIn = ({ pair }: Met): number => positions.get(pair.a.node) ?? 0
+  return [...met].sort((x, y) => positionIn(x) - positionIn(y) || x.time - y.time)
 }
 
 const countOf = ({ made }: Side): number =>

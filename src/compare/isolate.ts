@@ -71,9 +71,9 @@ export class RunSupply implements Supply {
   private readonly twins: ReadonlyMap<MadeValue, readonly Pair[]>
   private readonly known = new Map<Pair, Tensor>()
   private readonly waiting = new WaitingRoom()
-  /** Places of the nodes of the main graphs that have run. */
-  private placeA = -1
-  private placeB = -1
+  /** Positions of the nodes of the main graphs that have run. */
+  private positionA = -1
+  private positionB = -1
 
   constructor(
     pairs: readonly Pair[],
@@ -95,9 +95,9 @@ export class RunSupply implements Supply {
     for (;;) {
       const waiting = this.waiting.take(pair)
       if (waiting) return waiting.tensor
-      if ((this.a.places.get(pair.a.node) ?? Infinity) <= this.placeA) return undefined
+      if ((this.a.positions.get(pair.a.node) ?? Infinity) <= this.positionA) return undefined
       const step = await this.run.next()
-      if (step.done) this.placeA = Infinity
+      if (step.done) this.positionA = Infinity
       else this.take(step.value, pair)
     }
   }
@@ -105,8 +105,8 @@ export class RunSupply implements Supply {
   private take(step: Made, wanted: Pair): void {
     for (const [value, tensor] of tensorsMade(this.a, step))
       for (const pair of this.twins.get(value) ?? [])
-        if ((this.b.places.get(pair.b.node) ?? -1) > this.placeB) this.waiting.add(pair, { tensor, time: 0 })
-    if (isInMain(step.node)) this.placeA = this.a.places.get(step.node) ?? this.placeA
+        if ((this.b.positions.get(pair.b.node) ?? -1) > this.positionB) this.waiting.add(pair, { tensor, time: 0 })
+    if (isInMain(step.node)) this.positionA = this.a.positions.get(step.node) ?? this.positionA
     // What there is no room for is not fed: the error of the next node has that of this one in it.
     for (const pair of [...this.waiting.pairs]) {
       if (this.waiting.bytes <= WAITING_BYTES) break
@@ -115,9 +115,9 @@ export class RunSupply implements Supply {
   }
 
   passed(node: Node): void {
-    this.placeB = this.b.places.get(node) ?? this.placeB
+    this.positionB = this.b.positions.get(node) ?? this.positionB
     for (const pair of [...this.waiting.pairs])
-      if ((this.b.places.get(pair.b.node) ?? -1) <= this.placeB) this.waiting.remove(pair)
+      if ((this.b.positions.get(pair.b.node) ?? -1) <= this.positionB) this.waiting.remove(pair)
   }
 
   async end(): Promise<void> {

@@ -123,9 +123,9 @@ export class WaitingRoom {
 const bytesOf = ({ type, size }: Tensor): number => memoryBytes(type, size)
 
 /**
- * Two runs in step. A value waits until the other run has made its counterpart, or has passed the place where it would
- * have made it. Where more waits than there is room for, pairs are left for another pass over both runs ({@link late});
- * that which has waited longest stays, so each pass gets further.
+ * Two runs in step. A value waits until the other run has made its counterpart, or has passed the position where it
+ * would have made it. Where more waits than there is room for, pairs are left for another pass over both runs ({@link
+ * late}); that which has waited longest stays, so each pass gets further.
  */
 export class Meeting {
   /** Values that have been compared. */
@@ -139,12 +139,12 @@ export class Meeting {
   private readonly twins: Readonly<Record<SideName, ReadonlyMap<MadeValue, readonly Pair[]>>>
   private readonly waiting = { a: new WaitingRoom(), b: new WaitingRoom() }
   private readonly known = { a: new Map<Pair, Tensor>(), b: new Map<Pair, Tensor>() }
-  /** Nodes of the main graphs that have run, by place. */
+  /** Nodes of the main graphs that have run, by position. */
   private readonly passed = { a: -1, b: -1 }
   private readonly iterations = new Map<Pair, number>()
   /** Nodes of `a` that have run, those of bodies counted each time. */
   private time = 0
-  private firstPlace = Infinity
+  private firstPosition = Infinity
 
   constructor(pairs: readonly Pair[], a: Side, b: Side, closeness: Closeness, room = WAITING_BYTES) {
     this.sides = { a, b }
@@ -198,7 +198,7 @@ export class Meeting {
         const twin = this.meet(side, pair, tensor)
         if (twin) step.replace(at, twin)
       }
-    if (isInMain(step.node)) this.pass(side, this.sides[side].places.get(step.node) ?? -1)
+    if (isInMain(step.node)) this.pass(side, this.sides[side].positions.get(step.node) ?? -1)
     this.makeRoom()
   }
 
@@ -220,12 +220,12 @@ export class Meeting {
   }
 
   private isPast(side: SideName, pair: Pair): boolean {
-    return (this.sides[side].places.get(pair[side].node) ?? Infinity) <= this.passed[side]
+    return (this.sides[side].positions.get(pair[side].node) ?? Infinity) <= this.passed[side]
   }
 
-  /** What waits for values that one side would have made up to a place waits in vain. */
-  private pass(side: SideName, place: number): void {
-    this.passed[side] = Math.max(this.passed[side], place)
+  /** What waits for values that one side would have made up to a position waits in vain. */
+  private pass(side: SideName, position: number): void {
+    this.passed[side] = Math.max(this.passed[side], position)
     const { [side === 'a' ? 'b' : 'a']: others } = this.waiting
     if (others.isEmpty) return
     for (const pair of [...others.pairs]) if (this.isPast(side, pair)) others.remove(pair)
@@ -257,9 +257,9 @@ export class Meeting {
     if (pair.by === 'value' && !distance.equal) return undefined
     this.seen.a.add(pair.a)
     this.seen.b.add(pair.b)
-    const place = this.sides.a.places.get(pair.a.node) ?? 0
-    const isFirst = !distance.equal && place <= this.firstPlace
-    if (isFirst) this.firstPlace = place
+    const position = this.sides.a.positions.get(pair.a.node) ?? 0
+    const isFirst = !distance.equal && position <= this.firstPosition
+    if (isFirst) this.firstPosition = position
     this.all.push({
       pair,
       distance,

@@ -12,13 +12,13 @@ export function inOrderOf(a: Side, b: Side, pairs: readonly Pair[]): BoundGraph 
   const { bound } = b
   const wanted = wantedOrder(a, b, pairs)
   if (wanted.length < 2 || b.calls.some(({ op }) => op.impure !== undefined)) return bound
-  const places = new Map(bound.items.map((item, i) => [item.node, i]))
-  if (wanted.every((node, i) => i === 0 || places.get(wanted[i - 1])! < places.get(node)!)) return bound
+  const positions = new Map(bound.items.map((item, i) => [item.node, i]))
+  if (wanted.every((node, i) => i === 0 || positions.get(wanted[i - 1])! < positions.get(node)!)) return bound
   const makers = new Map<ValueId, Call | Unbound>()
   for (const item of bound.items) for (const id of item.node.outputs) if (id !== undefined) makers.set(id, item)
   const items: (Call | Unbound)[] = []
   const done = new Set<Call | Unbound>()
-  const first = wanted.map(node => bound.items[places.get(node)!])
+  const first = wanted.map(node => bound.items[positions.get(node)!])
   for (const item of [...first, ...bound.items]) addWithProducers(item, makers, done, items)
   return { ...bound, items }
 }

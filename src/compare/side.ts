@@ -22,7 +22,7 @@ export interface Side {
   /** Values by node, by position of the output; undefined where nobody reads it or its graph does not know it. */
   readonly made: ReadonlyMap<Node, readonly (MadeValue | undefined)[]>
   /** Where each node, or the node of the main graph in whose bodies it is, comes in the order of the main graph. */
-  readonly places: ReadonlyMap<Node, number>
+  readonly positions: ReadonlyMap<Node, number>
 }
 
 /** The nodes of a bound model with the values that they make. Constants are no nodes. */
@@ -46,14 +46,14 @@ export const reordered = (side: Side, bound: BoundGraph): Side =>
 
 function inOrder(model: Model, bound: BoundGraph, made: Side['made']): Side {
   const calls: Call[] = []
-  const places = new Map<Node, number>()
-  bound.items.forEach((item, place) => {
+  const positions = new Map<Node, number>()
+  bound.items.forEach((item, position) => {
     for (const [call] of callsOf({ ...bound, items: [item] })) {
       calls.push(call)
-      places.set(call.node, place)
+      positions.set(call.node, position)
     }
   })
-  return { model, bound, calls, made, places }
+  return { model, bound, calls, made, positions }
 }
 
 /** The name under which a value is recorded: those of bodies by their path and iteration. */

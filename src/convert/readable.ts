@@ -1,4 +1,12 @@
-import { type Attribute, bodiesOf, type Constant, type Graph, type Model, type Node } from '../graph/graph.ts'
+import {
+  type Attribute,
+  bodiesOf,
+  type Constant,
+  type Graph,
+  isPortLayer,
+  type Model,
+  type Node
+} from '../graph/graph.ts'
 import { Names } from './names.ts'
 
 /**
@@ -10,9 +18,6 @@ export const readableIr = (model: Model): Model => ({
   graph: readableGraph(model.graph),
   metadata: new Map()
 })
-
-/** Layers that the text has as inputs, outputs and initializers. */
-const PORT_LAYERS = new Set(['Parameter', 'Result'])
 
 function readableGraph(graph: Graph): Graph {
   const names = new Names()
@@ -29,7 +34,7 @@ function readableGraph(graph: Graph): Graph {
     initializers,
     values: new Map([...graph.values].map(([id, value]) => [id, { ...declaredOnly(value), id: nameOf(id) ?? id }])),
     nodes: graph.nodes
-      .filter(({ type, constant }) => constant === undefined && !PORT_LAYERS.has(type))
+      .filter(node => node.constant === undefined && !isPortLayer(node))
       .map(node => ({
         ...node,
         domain: node.version,

@@ -2,8 +2,8 @@ import { fail } from '../errors.ts'
 import type { Conversion, Made } from '../op-kit/conversion.ts'
 import type { Fact } from '../shapes/fact.ts'
 import type { NodeWriter } from './node-writer.ts'
-import { sayByRow } from './rows.ts'
 import type { CallToSay } from './source-call.ts'
+import { sayByVersion } from './versions.ts'
 
 /**
  * Says a call by rules that come first, else by an operator version of the dialect, else by the other rules.
@@ -15,7 +15,7 @@ export function sayCall(rules: readonly Conversion[], call: CallToSay, w: NodeWr
     if (values) return values
   }
   try {
-    return sayByRow(call, w)
+    return sayByVersion(call, w)
   } catch (error) {
     for (const rule of rules) {
       const values = rule.isFirst ? undefined : rule.convert(call, w)

@@ -6,7 +6,7 @@ import type { Leniency, Made, SourceCall } from '../op-kit/conversion.ts'
 import type { Op, Parameters } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { isSameParameter } from './equal.ts'
-import type { Saying } from './rows.ts'
+import type { Saying } from './versions.ts'
 
 /** A call of the source with its inputs as values of the new model: what rules and operator versions see of it. */
 export class CallToSay implements SourceCall, Saying {

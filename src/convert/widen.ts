@@ -39,7 +39,7 @@ export interface InputTypes {
 
 /** The types of a node's inputs, by position: of ONNX's schema, or of the operator version in IR. */
 export function typesOf(
-  row: AnyOpVersion,
+  version: AnyOpVersion,
   schema: OpSchema | undefined,
   op: Op
 ): (position: number) => InputTypes | undefined {
@@ -49,8 +49,8 @@ export function typesOf(
   }
   const names = Object.keys(op.operands)
   return position => {
-    const name = names.find((operand, i) => (row.in ? row.in[operand] : i) === position)
-    const types = name === undefined ? undefined : row.types?.[name]
+    const name = names.find((operand, i) => (version.in ? version.in[operand] : i) === position)
+    const types = name === undefined ? undefined : version.types?.[name]
     return types && { types: new Set(types), variable: types.join() }
   }
 }

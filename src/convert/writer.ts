@@ -14,10 +14,10 @@ import { listOf } from '../tensor/elements.ts'
 import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
 import { attributeOf, isSameAttribute } from './attributes.ts'
 import type { NodeWriter } from './node-writer.ts'
-import { callOf, sayByRow } from './rows.ts'
 import { sayCall } from './say.ts'
 import { type MadeValue, type NewNodeEntry, type Scope, valueOf } from './scope.ts'
 import { CallToSay } from './source-call.ts'
+import { callOf, sayByVersion } from './versions.ts'
 
 /** The opset of nodes that {@link Writer.standard} says in IR. */
 const STANDARD_OPSET = 21
@@ -176,7 +176,7 @@ export class GraphWriter implements NodeWriter {
     params: Parameters,
     outputs = 1
   ): readonly Made[] {
-    return sayByRow(callOf(op, operands, params, outputs), this)
+    return sayByVersion(callOf(op, operands, params, outputs), this)
   }
 
   standard(

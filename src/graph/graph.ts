@@ -321,6 +321,10 @@ export interface Model {
   readonly locate: (place: Place) => Place
 }
 
+/** Whether a node is a layer of IR that stands for an input or an output of its graph. */
+export const isPortLayer = ({ dialect, type }: Node): boolean =>
+  dialect === 'openvino' && (type === 'Parameter' || type === 'Result')
+
 /** Every graph of a model: the main graph, functions, and bodies at any depth. */
 export function* allGraphs(model: Model): Generator<Graph> {
   yield* graphAndBodies(model.graph)

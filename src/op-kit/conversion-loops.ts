@@ -13,7 +13,7 @@ export interface Iteration {
   readonly stacked?: readonly Made[]
 }
 
-type Step = (inner: Writer, iteration: Made, carried: readonly Made[]) => Iteration
+type MakeIteration = (inner: Writer, iteration: Made, carried: readonly Made[]) => Iteration
 
 /** Carried values at the end of a loop, and all that was stacked. */
 interface Looped {
@@ -25,21 +25,21 @@ interface Looped {
  * A Loop.
  * @param count a scalar of int64: the most iterations
  * @param goes whether there is a first iteration
- * @param step makes the nodes of an iteration, which may read values from around the loop
+ * @param iterate makes the nodes of an iteration, which may read values from around the loop
  */
 export function looped(
   w: Writer,
   { count, goes = w.scalar('bool', true) }: { readonly count: Made; readonly goes?: Made },
   initial: readonly Made[],
-  step: Step
+  iterate: MakeIteration
 ): Looped {
-  if (w.dialect === 'openvino') return loopedInOpenvino(w, count, goes, initial, step)
+  if (w.dialect === 'openvino') return loopedInOpenvino(w, count, goes, initial, iterate)
   let outputs = 0
   const body = w.block('body', inner => {
     const iteration = inner.input(tensorFact('int64', []))
     const before = inner.input(tensorFact('bool', []))
     const carried = initial.map(value => inner.input(tensorFact(typeOf(value), dimsOf(value))))
-    const { goes: after = before, next, stacked = [] } = step(inner, iteration, carried)
+    const { goes: after = before, next, stacked = [] } = iterate(inner, iteration, carried)
     outputs = next.length + stacked.length
     return [inner.node('Identity', [after]), ...next, ...stacked]
   })
@@ -58,12 +58,18 @@ export const portEntry = (
 /** How results of iterations are put side by side along a first axis of 1. */
 export const STACKED: Partial<PortMapEntry> = { axis: 0, start: 0, end: -1, stride: 1, partSize: 1 }
 
-function loopedInOpenvino(w: Writer, count: Made, goes: Made, initial: readonly Made[], step: Step): Looped {
+function loopedInOpenvino(
+  w: Writer,
+  count: Made,
+  goes: Made,
+  initial: readonly Made[],
+  iterate: MakeIteration
+): Looped {
   let stackedCount = 0
   const body = w.block('body', inner => {
     const iteration = inner.input(tensorFact('int64', []))
     const carried = initial.map(value => inner.input(tensorFact(typeOf(value), dimsOf(value))))
-    const { goes: after = inner.scalar('bool', true), next, stacked = [] } = step(inner, iteration, carried)
+    const { goes: after = inner.scalar('bool', true), next, stacked = [] } = iterate(inner, iteration, carried)
     stackedCount = stacked.length
     return [after, ...next, ...stacked.map(each => unsqueezed(inner, each, [0]))]
   })

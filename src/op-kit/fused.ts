@@ -36,8 +36,8 @@ export interface Activation {
   readonly q?: number
 }
 
-/** What is applied to the result of the operator that a fused one begins with. */
-export interface FusedStep {
+/** One operator that a fused one applies to the result of the operator that it begins with. */
+export interface EpiloguePart {
   readonly op: Op
   readonly parameters: Parameters
   /** Operand of `op` that takes the result so far. */
@@ -48,8 +48,8 @@ export interface FusedStep {
 
 /** Parameters of a fused operator, beside those of the operator that it begins with. */
 export interface FusedParams {
-  readonly steps: readonly FusedStep[]
-  /** What the last step computes, where it is no addition; `other`: what only the operator's own kernel computes. */
+  readonly epilogue: readonly EpiloguePart[]
+  /** What the last part computes, where it is no addition; `other`: what only the operator's own kernel computes. */
   readonly activation: Activation | 'other' | undefined
 }
 
@@ -75,7 +75,7 @@ export const fusedKernel = (base: Op): KernelDefinition<Operands, FusedParams & 
 })
 
 /** Adds the operand `residual`. */
-export const residualStep = (): FusedStep => ({
+export const residualPart = (): EpiloguePart => ({
   op: addition,
   parameters: {},
   result: 'a',
@@ -83,7 +83,7 @@ export const residualStep = (): FusedStep => ({
 })
 
 /** Adds the operand `bias`, a number for each column. */
-export const biasStep = (): FusedStep => ({
+export const biasPart = (): EpiloguePart => ({
   op: addition,
   parameters: {},
   result: 'a',
@@ -91,7 +91,7 @@ export const biasStep = (): FusedStep => ({
 })
 
 /** Applies an elementwise function. */
-export const activationStep = (loops: AnyUnaryLoops): FusedStep => ({
+export const activationPart = (loops: AnyUnaryLoops): EpiloguePart => ({
   op: elementwise,
   parameters: { loops },
   result: 'x',
@@ -126,7 +126,7 @@ function* runParts(
   const into = withOutput(context, out)
   const begun = base.run(values, parameters, into)
   if (begun) yield* begun
-  for (const { op, parameters: own, result, others } of parameters.steps) {
+  for (const { op, parameters: own, result, others } of parameters.epilogue) {
     // A kernel that may not write over its operand reads a copy.
     const isInPlace = op.inPlace?.includes(result) === true
     const soFar = isInPlace ? out : new Tensor(out.type, out.data.slice(), out.dims)

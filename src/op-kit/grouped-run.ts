@@ -3,8 +3,8 @@ import { blockMask } from '../kernels/attention/block-mask.ts'
 import { type CacheRows, type Coding, extendCache, residentRows } from '../kernels/attention/cache.ts'
 import { type Grouped, type grouped, preparedHeads, type Preparing } from '../kernels/attention/grouped.ts'
 import { type Heads, headsInRows } from '../kernels/attention/heads.ts'
+import { type KeyCounts, keyCountsOf } from '../kernels/attention/key-counts.ts'
 import { maskReader } from '../kernels/attention/masks.ts'
-import { type Places, placesOf } from '../kernels/attention/places.ts'
 import { readNumbers, targetOf } from '../kernels/core/numbers.ts'
 import { Pace } from '../kernels/core/pace.ts'
 import { indexReader, toNumbers } from '../tensor/elements.ts'
@@ -48,15 +48,15 @@ export function* runGrouped(
 ): Generator<void> {
   const [batches, fresh] = x.query.dims
   const lengths = toNumbers(x.lengths)
-  const places = placesOf(
+  const keyCounts = keyCountsOf(
     Array.from({ length: batches }, (_, i) => lengths[i] + p.counted),
     fresh,
     p.total
   )
   const pace = new Pace()
-  const { q, k, v } = yield* inputsOf(x, p, places, pace)
+  const { q, k, v } = yield* inputsOf(x, p, keyCounts, pace)
   const target = targetOf(call.output())
-  const { rows, first } = cacheRows(x.pastKey, places, fresh, p)
+  const { rows, first } = cacheRows(x.pastKey, keyCounts, fresh, p)
   const attended: Heads[] = []
   for (const [i, heads] of [k, v].entries()) {
     const [past, scales] = i === 0 ? [x.pastKey, x.keyScale] : [x.pastValue, x.valueScale]
@@ -73,7 +73,7 @@ export function* runGrouped(
       k: attended[0],
       v: attended[1],
       first,
-      places,
+      keyCounts,
       out: headsInRows(target.numbers, p.heads, fresh, q.size),
       scale: p.scale,
       softcap: p.softcap,
@@ -95,7 +95,7 @@ export function* runGrouped(
 function* inputsOf(
   x: Given,
   p: GroupedRunParams,
-  { past }: Places,
+  { past }: KeyCounts,
   pace: Pace
 ): Generator<void, { q: Heads; k: Heads; v: Heads }> {
   const [batches, fresh, columns] = x.query.dims
@@ -139,7 +139,7 @@ const codeType = (past: Tensor | undefined, bits: number): Coding['type'] =>
 /** Which rows the caches have, and the position of the first row of each entry of the batch. */
 function cacheRows(
   cache: Tensor | undefined,
-  { past, valid }: Places,
+  { past, valid }: KeyCounts,
   fresh: number,
   { total, slides, window, block }: GroupedRunParams
 ): { rows: CacheRows; first: readonly number[] } {

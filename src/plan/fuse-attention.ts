@@ -111,8 +111,8 @@ export function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
 
 /** A product to which a mask is added, and nothing else. */
 function isProductWithMask({ op, known }: Call): boolean {
-  const { steps = [], activation } = known as unknown as Partial<FusedParams>
-  return op.name === 'FusedMatMul' && steps.length === 1 && !activation && isPlain(known)
+  const { epilogue = [], activation } = known as unknown as Partial<FusedParams>
+  return op.name === 'FusedMatMul' && epilogue.length === 1 && !activation && isPlain(known)
 }
 
 const maskOf = ({ values }: Match): ValueId | undefined =>

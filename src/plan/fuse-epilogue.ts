@@ -2,7 +2,7 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op, type Parameters } from '../op-kit/define.ts'
-import { type Activation, fusedOp, type FusedParams, type FusedStep } from '../op-kit/fused.ts'
+import { type Activation, type EpiloguePart, fusedOp, type FusedParams } from '../op-kit/fused.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { addList, widenedConstant } from './derive.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
@@ -54,7 +54,7 @@ export const biasPatterns: readonly Pattern[] = [
     const isColumn = isList && dims.at(-1) === made?.at(-1)
     return mode === 'numpy' && isColumn && isFloat32(graph, id)
   },
-  fuse: match => withStep(match, 'add', producer, bias, 'bias')
+  fuse: match => withPart(match, 'add', producer, bias, 'bias')
 }))
 
 /**
@@ -102,7 +102,7 @@ export const residualPatterns: readonly Pattern[] = [
     const added = shapeOf(graph, values.get('residual'))
     return added !== undefined && areDims(made, added) && isFloat32(graph, values.get('residual'))
   },
-  fuse: match => withStep(match, 'add', producer, residual, 'residual')
+  fuse: match => withPart(match, 'add', producer, residual, 'residual')
 }))
 
 /** An activation of what a convolution or a product gives. */
@@ -128,8 +128,8 @@ export const activationPattern: Pattern = {
     // Numbers that are inputs in some versions: the slope of Swish.
     const inputs = call.dataDependent.map(({ name }) => [name, numbersOf(graph, call, name)?.[0]])
     const parameters = { ...call.known, ...Object.fromEntries(inputs) }
-    const step: FusedStep = { op: call.op, parameters, result: 'x', others }
-    return { call: extended(match, 'activation', step, {}, activationOf(call, graph)) }
+    const part: EpiloguePart = { op: call.op, parameters, result: 'x', others }
+    return { call: extended(match, 'activation', part, {}, activationOf(call, graph)) }
   }
 }
 
@@ -145,26 +145,26 @@ function takesResidual(call: Call): boolean {
   return isOpen(call) && !call.op.name.endsWith('Gemm') && call.inputs[positionOf(call, 'residual')] === undefined
 }
 
-/** An addition as the next step of a fused call. */
-function withStep(match: Match, root: string, result: string, other: string, operand: 'bias' | 'residual') {
+/** An addition as the next part of a fused call. */
+function withPart(match: Match, root: string, result: string, other: string, operand: 'bias' | 'residual') {
   const { call } = match.calls.get(root)!
-  const step: FusedStep = { op: call.op, parameters: call.known, result, others: { [other]: operand } }
-  return { call: extended(match, root, step, { [operand]: match.values.get(operand) }, undefined) }
+  const part: EpiloguePart = { op: call.op, parameters: call.known, result, others: { [other]: operand } }
+  return { call: extended(match, root, part, { [operand]: match.values.get(operand) }, undefined) }
 }
 
-/** The producer's call with one more step, in the place of the root. */
+/** The producer's call with one more part, in the place of the root. */
 function extended(
   { calls }: Match,
   root: string,
-  step: FusedStep,
+  part: EpiloguePart,
   added: Readonly<Record<string, ValueId | undefined>>,
   activation: Activation | undefined
 ): Call {
   const { call } = calls.get('producer')!
-  const earlier = (call.known as unknown as Partial<FusedParams>).steps ?? []
+  const earlier = (call.known as unknown as Partial<FusedParams>).epilogue ?? []
   const op: Op = call.op.name.startsWith('Fused') ? call.op : fusedOp(call.op)
   const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
-  const parameters: Parameters = { ...call.known, steps: [...earlier, step], activation }
+  const parameters: Parameters = { ...call.known, epilogue: [...earlier, part], activation }
   return fusedCall(calls.get(root)!.call, op, { ...inputs, ...added }, parameters)
 }
 

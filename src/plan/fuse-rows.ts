@@ -1,4 +1,4 @@
-import { biasStep, fusedOp } from '../op-kit/fused.ts'
+import { biasPart, fusedOp } from '../op-kit/fused.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
@@ -43,7 +43,7 @@ export const rowsPattern: Pattern = {
     const root = calls.get('parted')!.call
     const bias = biasOf(match)
     if (bias === undefined) return { call: fusedCall(root, matmul, operands, known) }
-    const fused = { ...known, steps: [biasStep()], activation: undefined }
+    const fused = { ...known, epilogue: [biasPart()], activation: undefined }
     return { call: fusedCall(root, fusedOp(matmul), { ...operands, bias }, fused) }
   }
 }

@@ -73,7 +73,7 @@ export function neighbourFinder(model: Model, { values }: CheckResult): (place: 
     const node = around.nodeAt(place)
     if (node) return around.ofNode(node)
     const id = place.value === undefined ? undefined : index.byName.get(place.value)
-    return id === undefined ? undefined : around.ofBorder(id)
+    return id === undefined ? undefined : around.ofInput(id)
   }
 }
 
@@ -121,7 +121,7 @@ class Around {
     return { box: boxOf(node), inputs, outputs: outputs.slice(0, MAX_LINES) }
   }
 
-  ofBorder(id: ValueId): Neighbourhood {
+  ofInput(id: ValueId): Neighbourhood {
     return { box: this.makerOf(id), inputs: [], outputs: this.readersOf(id) }
   }
 

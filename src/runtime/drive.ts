@@ -13,7 +13,7 @@ const STEPS_PER_YIELD = 16
  * Counts the steps of a run, those of bodies too, so that it yields now and then. A run of a body counts as one: a loop
  * is to yield also where its body has no steps.
  */
-export class Steps {
+export class StepCounter {
   private count = 0
 
   /** Counts a step. @returns whether it is time to yield */

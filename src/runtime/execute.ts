@@ -13,7 +13,7 @@ import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
-import type { Steps } from './drive.ts'
+import type { StepCounter } from './drive.ts'
 import { grow, hasParts, mayLieInRoom } from './growth.ts'
 import { Holds } from './holds.ts'
 import type { Budget } from './memory.ts'
@@ -57,7 +57,7 @@ export interface Run {
   readonly signal: () => AbortSignal | undefined
   /** When the run started, in milliseconds, where somebody wants to know. */
   readonly started: number
-  readonly steps: Steps
+  readonly steps: StepCounter
 }
 
 /** What a slot holds: a constant until it has been read. */

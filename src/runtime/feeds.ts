@@ -31,24 +31,24 @@ export function valueFrom(feed: Feed, declared?: DeclaredType): Value {
 }
 
 /** Positions of ports by every name that they have; a port's own name wins over what others are called as well. */
-export function placesOf(ports: readonly GraphPort[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>()
+export function positionsOf(ports: readonly GraphPort[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>()
   const name = (at: number, by: string): void => {
-    if (!places.has(by)) places.set(by, at)
+    if (!positions.has(by)) positions.set(by, at)
   }
   ports.forEach((port, i) => name(i, port.name))
   ports.forEach((port, i) => port.aliases.forEach(alias => name(i, alias)))
-  return places
+  return positions
 }
 
 /**
  * The caller's values by position of the input, as the model wants them.
- * @param places where the inputs are, by name
+ * @param positions where the inputs are, by name
  * @throws NodewiseError `unexpected-input`, `missing-input`, and where a value is not what the model declares
  */
 export function acceptFeeds(
   model: Model,
-  places: ReadonlyMap<string, number>,
+  positions: ReadonlyMap<string, number>,
   plan: Plan,
   feeds: Feeds
 ): (Value | undefined)[] {
@@ -56,12 +56,12 @@ export function acceptFeeds(
   const given = new Array<Value | undefined>(inputs.length).fill(undefined)
   const sizes: NamedSizes = new Map()
   for (const name of Object.keys(feeds)) {
-    const at = places.get(name)
+    const at = positions.get(name)
     if (at === undefined)
       fail(
         'unexpected-input',
         `the model has no input "${name}"; it has ${inputs.map(input => `"${input.name}"`).join(', ') || 'none'}` +
-          didYouMean(name, places.keys())
+          didYouMean(name, positions.keys())
       )
     if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
     given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model.graph, inputs[at])), sizes)

@@ -14,9 +14,9 @@ import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
 import { Blocks } from './blocks.ts'
-import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, Steps, TURN } from './drive.ts'
+import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, StepCounter, TURN } from './drive.ts'
 import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
-import { acceptFeeds, type Feed, type Feeds, placesOf } from './feeds.ts'
+import { acceptFeeds, type Feed, type Feeds, positionsOf } from './feeds.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
@@ -85,7 +85,7 @@ export class Session {
   private readonly select: SelectKernel
   private readonly maxMemory: number
   private readonly variables = new Variables(this.blocks)
-  private readonly places: ReadonlyMap<string, number>
+  private readonly positions: ReadonlyMap<string, number>
   private readonly outputs: readonly string[]
   private readonly requests: Requests
   private queue: Promise<unknown> = Promise.resolve()
@@ -110,7 +110,7 @@ export class Session {
       weights: this.weights,
       blocks: this.blocks
     })
-    this.places = placesOf(model.graph.inputs)
+    this.positions = positionsOf(model.graph.inputs)
     this.outputs = this.outputNames
     this.isStateful = [...allItems(bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
@@ -265,7 +265,7 @@ export class Session {
     const isObserved = onStep !== undefined
     const asked: Asked = { names, outOfRange, isObserved }
     const general = this.requests.lastFor(asked) ?? (yield* this.requests.requestFor(asked))
-    const given = acceptFeeds(this.model, this.places, general.plan, feeds)
+    const given = acceptFeeds(this.model, this.positions, general.plan, feeds)
     const isSpecial = general.byValues !== undefined || general.byDims !== undefined
     const request = isSpecial ? yield* specialFor(general, given) : general
     const { overrides, settled } = request
@@ -324,7 +324,7 @@ export class Session {
       onStep: options.onStep,
       signal: signalOf(options),
       started: options.onStep ? clock() : 0,
-      steps: new Steps()
+      steps: new StepCounter()
     }
   }
 

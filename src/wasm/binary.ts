@@ -1,6 +1,6 @@
 /** Reads WebAssembly modules out of the text that scripts/pack-binaries.mjs made of them. */
 
-/** How bytes are written: a value by its place in `order`, as one character of `alphabet` or as a pair. */
+/** How bytes are written: a value by its index in `order`, as one character of `alphabet` or as a pair. */
 export interface Coding {
   /** Its last two characters begin a pair. */
   readonly alphabet: string
@@ -30,15 +30,15 @@ export function textOf({ text, lengths }: Pair, which: 'first' | 'second'): stri
 /** The bytes that a text stands for. */
 export function bytesOf(text: string, { alphabet, order }: Coding): Uint8Array<ArrayBuffer> {
   const singles = alphabet.length - 2
-  const places = new Uint8Array(128)
-  for (let i = 0; i < alphabet.length; i++) places[alphabet.charCodeAt(i)] = i
+  const codes = new Uint8Array(128)
+  for (let i = 0; i < alphabet.length; i++) codes[alphabet.charCodeAt(i)] = i
   const values = Uint8Array.from(order)
   const bytes = new Uint8Array(text.length)
   let count = 0
   for (let i = 0; i < text.length; i++) {
-    let place = places[text.charCodeAt(i)]
-    if (place >= singles) place = singles + (place - singles) * alphabet.length + places[text.charCodeAt(++i)]
-    bytes[count++] = values[place]!
+    let code = codes[text.charCodeAt(i)]
+    if (code >= singles) code = singles + (code - singles) * alphabet.length + codes[text.charCodeAt(++i)]
+    bytes[count++] = values[code]!
   }
   return bytes.subarray(0, count)
 }

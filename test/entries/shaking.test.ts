@@ -28,7 +28,7 @@ const isOperatorOrKernel = (name: string): boolean => /^src\/(ops|kernels|op-kit
 const SHARED = new Set([
   'src/kernels/attention/heads.ts',
   'src/kernels/attention/masks.ts',
-  'src/kernels/attention/places.ts',
+  'src/kernels/attention/key-counts.ts',
   'src/kernels/attention/rotary.ts',
   'src/kernels/matrix/experts.ts',
   'src/kernels/matrix/gemm.ts'

@@ -39,7 +39,7 @@ async function pictures({ a, b }: FirstDifference, { modelA, modelB }: Subjects)
   const side = async (name: string, model: Model | undefined, value: ComparedValue): Promise<string> => {
     const around = model && surroundingsOf(model, value)
     const picture = around
-      ? await drawSvg(around.model, { marked: new Set([`g_${around.place}`]), isInline: true })
+      ? await drawSvg(around.model, { marked: new Set([`g_${around.index}`]), isInline: true })
       : `<p>${escaped(nodeText(value))}</p>`
     return `<section><h2>${name}</h2>${framed(picture)}</section>`
   }

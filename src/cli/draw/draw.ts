@@ -4,6 +4,7 @@ import {
   declaredOf,
   type DeclaredType,
   type Graph,
+  isPortLayer,
   type Model,
   type Node,
   type ValueId
@@ -54,8 +55,6 @@ function drawGraph(
   outer: ReadonlyMap<ValueId, string>
 ): void {
   const makers = new Map<ValueId, string>()
-  const isBorder = ({ dialect, type }: Node): boolean =>
-    dialect === 'openvino' && (type === 'Parameter' || type === 'Result')
   graph.inputs.forEach((port, i) => {
     if (graph.initializers.has(port.value)) return
     const id = `${prefix}_in${i}`
@@ -64,10 +63,10 @@ function drawGraph(
   })
   graph.nodes.forEach((node, i) => {
     for (const value of node.outputs)
-      if (value !== undefined && !isBorder(node) && !makers.has(value)) makers.set(value, `${prefix}_${i}`)
+      if (value !== undefined && !isPortLayer(node) && !makers.has(value)) makers.set(value, `${prefix}_${i}`)
   })
   graph.nodes.forEach((node, i) => {
-    if (!isBorder(node)) drawNode(drawing, model, graph, node, `${prefix}_${i}`, makers, outer)
+    if (!isPortLayer(node)) drawNode(drawing, model, graph, node, `${prefix}_${i}`, makers, outer)
   })
   graph.outputs.forEach((port, i) => {
     const id = `${prefix}_out${i}`

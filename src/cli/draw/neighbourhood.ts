@@ -1,17 +1,25 @@
 import type { ComparedValue } from '../../compare/result.ts'
 import { derive } from '../../graph/derive.ts'
-import { type Graph, graphAndBodies, type GraphPort, type Model, type Node, type ValueId } from '../../graph/graph.ts'
+import {
+  type Graph,
+  graphAndBodies,
+  type GraphPort,
+  isPortLayer,
+  type Model,
+  type Node,
+  type ValueId
+} from '../../graph/graph.ts'
 
 /** Nodes before and after a node that are drawn with it, and how many at most. */
 const BEFORE = 3
 const AFTER = 1
-const MOST = 30
+const MAX_NODES = 30
 
 /** A part of a model around one node, to be drawn. */
 export interface Surroundings {
   readonly model: Model
   /** Where the node is among the nodes of the part. */
-  readonly place: number
+  readonly index: number
 }
 
 /** What is around the node of a value; undefined where the file has no such node. */
@@ -33,22 +41,19 @@ function partOf(model: Model, graph: Graph, centre: Node): Surroundings {
   let edge = [centre]
   for (let step = 0; step < BEFORE; step++) {
     edge = edge.flatMap(({ inputs }) => inputs.flatMap(id => (id === undefined ? [] : (makers.get(id) ?? []))))
-    for (const node of edge) if (kept.size < MOST && !isBorder(node)) kept.add(node)
+    for (const node of edge) if (kept.size < MAX_NODES && !isPortLayer(node)) kept.add(node)
   }
   edge = [centre]
   for (let step = 0; step < AFTER; step++) {
     const made = new Set(edge.flatMap(({ outputs }) => outputs))
     edge = graph.nodes.filter(({ inputs }) => inputs.some(id => id !== undefined && made.has(id)))
-    for (const node of edge) if (kept.size < MOST && !isBorder(node)) kept.add(node)
+    for (const node of edge) if (kept.size < MAX_NODES && !isPortLayer(node)) kept.add(node)
   }
   const nodes = graph.nodes.filter(node => kept.has(node))
   const inputs = portsOf(graph, nodes)
   const part = { ...graph, inputs, outputs: [], nodes: nodes.map(withoutBodies) }
-  return { model: { ...model, graph: part, functions: new Map() }, place: nodes.indexOf(centre) }
+  return { model: { ...model, graph: part, functions: new Map() }, index: nodes.indexOf(centre) }
 }
-
-const isBorder = ({ dialect, type }: Node): boolean =>
-  dialect === 'openvino' && (type === 'Parameter' || type === 'Result')
 
 /** Bodies are pictures of their own. */
 const withoutBodies = (node: Node): Node =>

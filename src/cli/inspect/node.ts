@@ -7,13 +7,13 @@ import { boxText, lineText } from '../check/text.ts'
 import { badUsage } from '../failure.ts'
 import type { Style } from '../terminal.ts'
 import { operatorName } from './describe.ts'
-import { attributesOf, type NodePlace, restLines, versionText } from './nodes.ts'
+import { attributesOf, type NodeInGraph, restLines, versionText } from './nodes.ts'
 
 /** Nodes with what they read and who reads them. */
-export function nodeText(model: Model, registry: Registry, places: readonly NodePlace[], style: Style): string {
+export function nodeText(model: Model, registry: Registry, found: readonly NodeInGraph[], style: Style): string {
   const { bold, dim } = style
   const find = neighbourFinder(model, check(model, registry))
-  const blocks = places.map(({ graph: { path }, node }) => {
+  const blocks = found.map(({ graph: { path }, node }) => {
     const around = find({ ...node.place, ...(path !== '' && { graphPath: path }) })
     const end = (arrow: string, word: string, line: Line): string =>
       `  ${arrow} ${lineText(line, style)}  ${dim(`${word} ${boxText(line.box)}`)}`
@@ -33,13 +33,13 @@ export function nodeText(model: Model, registry: Registry, places: readonly Node
  * Nodes by their name, the name of an output, or their index or layer id.
  * @throws NodewiseError `bad-usage` where there is none
  */
-export function nodesNamed(model: Model, name: string): NodePlace[] {
+export function nodesNamed(model: Model, name: string): NodeInGraph[] {
   const all = [...allGraphs(model)].flatMap(graph => graph.nodes.map(node => ({ graph, node })))
-  const namesOfOutputs = ({ graph: { values }, node: { outputs } }: NodePlace): string[] =>
+  const namesOfOutputs = ({ graph: { values }, node: { outputs } }: NodeInGraph): string[] =>
     outputs.flatMap(id => (id === undefined ? [] : (values.get(id)?.names ?? [id])))
-  const indexOf = ({ graph: { path }, node: { index, layer } }: NodePlace): string =>
+  const indexOf = ({ graph: { path }, node: { index, layer } }: NodeInGraph): string =>
     layer ?? `${path === '' ? '' : `${path}/`}${index}`
-  const ways: ((place: NodePlace) => boolean)[] = [
+  const ways: ((one: NodeInGraph) => boolean)[] = [
     ({ node }) => node.name === name,
     place => namesOfOutputs(place).includes(name),
     place => indexOf(place) === name

@@ -55,14 +55,14 @@ export function filterBy(patterns: readonly string[]): (...names: readonly strin
 /** Nodes in the order of the file, those of bodies and functions too, with the types and dims that are inferred. */
 export function listNodes(model: Model, registry: Registry, { filter, withAttributes }: Listing): ListedNode[] {
   const isWanted = filterBy(filter)
-  const places = [...allGraphs(model)].flatMap(graph =>
+  const found = [...allGraphs(model)].flatMap(graph =>
     graph.nodes.filter(node => isWanted(node.name, operatorName(node))).map(node => ({ graph, node }))
   )
-  return describeNodes(model, registry, places, withAttributes)
+  return describeNodes(model, registry, found, withAttributes)
 }
 
 /** A node and the graph that it is in. */
-export interface NodePlace {
+export interface NodeInGraph {
   readonly graph: Graph
   readonly node: Node
 }
@@ -71,11 +71,11 @@ export interface NodePlace {
 export function describeNodes(
   model: Model,
   registry: Registry,
-  places: readonly NodePlace[],
+  found: readonly NodeInGraph[],
   withAttributes: boolean
 ): ListedNode[] {
   const values = new Map(check(model, registry).values.map(value => [keyOf(value.graphPath, value.id), value]))
-  return places.map(({ graph, node }) => listedNode(node, graph, values, withAttributes))
+  return found.map(({ graph, node }) => listedNode(node, graph, values, withAttributes))
 }
 
 const keyOf = (path: string, id: ValueId): string => `${path}\0${id}`

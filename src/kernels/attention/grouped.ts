@@ -5,8 +5,8 @@ import { reportIndex } from '../gather/indices.ts'
 import { attendHeads, type Weighing } from './attention.ts'
 import type { HideBlocks } from './block-mask.ts'
 import { copyHeads, headOf, type Heads, headsInBlocks } from './heads.ts'
+import type { KeyCounts } from './key-counts.ts'
 import type { MaskReader } from './masks.ts'
-import type { Places } from './places.ts'
 import { type Angles, rotateHeads } from './rotary.ts'
 
 /** What is done to queries and keys before they meet. */
@@ -66,7 +66,7 @@ export interface Grouped {
   readonly k: Heads
   readonly v: Heads
   readonly first: readonly number[]
-  readonly places: Places
+  readonly keyCounts: KeyCounts
   readonly out: Heads
   /** 0: 1 / sqrt(depth). */
   readonly scale: number
@@ -87,11 +87,11 @@ export interface Grouped {
 
 /** `out += softmax(softcap(q kᵀ * scale) + bias) v` over the keys that a query may see by its position. */
 export function* grouped(given: Grouped, pace: Pace): Generator<void> {
-  const { q, k, places, first, causal, window, bias, hideBlocks, shown } = given
+  const { q, k, keyCounts, first, causal, window, bias, hideBlocks, shown } = given
   if (given.out.numbers.length === 0 && !shown?.numbers.length) return
   const weighing = (batch: number, head: number): Weighing => {
     const at = batch * q.count + head
-    const [past, valid, base] = [places.past[batch], places.valid[batch], first[batch]]
+    const [past, valid, base] = [keyCounts.past[batch], keyCounts.valid[batch], first[batch]]
     return {
       factor: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
       softcap: given.softcap,

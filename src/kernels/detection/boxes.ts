@@ -186,26 +186,26 @@ export const accepts = (score: number, { minScore, takesEqual }: Floor): boolean
 /** Gives indices of scores one by one, in the order of {@link byScore}; -1 after the last one. */
 export type NextBest = () => number
 
-/** Memory for {@link acceptedByScore}, which one class after the other may use. */
-export interface Room {
+/** Arrays for {@link acceptedByScore}, which one class after the other may use. */
+export interface ScoreBuffers {
   readonly accepted: Int32Array
   readonly items: Float64Array
 }
 
 /** @param count scores of a class; more than are packed need none */
-export function roomFor(count: number): Room {
+export function buffersFor(count: number): ScoreBuffers {
   const size = count <= MAX_PACKED ? count : 0
   return { accepted: new Int32Array(size), items: new Float64Array(size) }
 }
 
 /**
  * The indices of the scores that are high enough. Only few may be asked for.
- * @param room is in use until no more are asked for
+ * @param buffers are in use until no more are asked for
  */
 export function* acceptedByScore(
   scores: ArrayLike<number>,
   floor: Floor,
-  { accepted, items }: Room
+  { accepted, items }: ScoreBuffers
 ): Generator<void, NextBest> {
   if (!(scores instanceof Float32Array) || scores.length > MAX_PACKED) {
     const sorted = yield* byScore(yield* acceptedIndices(scores.length, i => accepts(scores[i], floor)), scores)

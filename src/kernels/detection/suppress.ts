@@ -1,5 +1,13 @@
 import { COST, Pace } from '../core/pace.ts'
-import { acceptedByScore, acceptedIndices, accepts, type Floor, type KeptBoxes, type Room, roomFor } from './boxes.ts'
+import {
+  acceptedByScore,
+  acceptedIndices,
+  accepts,
+  buffersFor,
+  type Floor,
+  type KeptBoxes,
+  type ScoreBuffers
+} from './boxes.ts'
 
 /** Intersection over union of two boxes, given by their indices. */
 export type Overlap = (a: number, b: number) => number
@@ -8,7 +16,7 @@ export interface Suppression extends Floor {
   /** Compares boxes faster than the overlap does that {@link suppress} is given. */
   readonly kept?: KeptBoxes | undefined
   /** Memory, where there are classes of as many scores. */
-  readonly room?: Room
+  readonly buffers?: ScoreBuffers
   readonly maxBoxes: number
   /** Boxes that overlap a kept box more than this are dropped. */
   readonly iou: number
@@ -35,10 +43,10 @@ export function* suppress(overlap: Overlap, scores: ArrayLike<number>, rule: Sup
 }
 
 function* drop(overlap: Overlap, scores: ArrayLike<number>, rule: Suppression): Generator<void, Kept[]> {
-  const { maxBoxes, iou, cost = OVERLAP_COST, kept: own, room = roomFor(scores.length) } = rule
+  const { maxBoxes, iou, cost = OVERLAP_COST, kept: own, buffers = buffersFor(scores.length) } = rule
   const kept: number[] = []
   const pace = new Pace()
-  const next = yield* acceptedByScore(scores, rule, room)
+  const next = yield* acceptedByScore(scores, rule, buffers)
   for (let box = maxBoxes > 0 ? next() : -1; box >= 0; box = kept.length < maxBoxes ? next() : -1) {
     let i = 0
     if (own) {

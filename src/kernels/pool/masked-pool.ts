@@ -32,13 +32,13 @@ export function* maskedMaxPool(
   const pace = new Pace()
   let to = 0
   for (let plane = 0; plane < planes; plane++) {
-    const at = { x, mask, plane: plane * elements, maskStart: maskStart(plane), sparesFirst }
+    const data: MaskedPlane = { x, mask, plane: plane * elements, maskStart: maskStart(plane), sparesFirst }
     for (const windows of countersOf(outer.map(({ count }) => count))) {
       const lines = linesOf(outer, windows, last.size)
       for (let window = 0; window < last.count; window++) {
         const [start, end] = spanOf(last, window)
         let highest = LOWEST
-        for (const line of lines) highest = Math.max(highest, highestOf(at, line + start, line + end))
+        for (const line of lines) highest = Math.max(highest, highestOf(data, line + start, line + end))
         out[to++] = highest
         if (pace.isDue((1 + lines.length * (1 + Math.max(0, end - start))) * COST.element)) yield
       }
@@ -46,7 +46,7 @@ export function* maskedMaxPool(
   }
 }
 
-interface Place {
+interface MaskedPlane {
   readonly x: Float32Array
   readonly mask: Int32Array
   readonly plane: number
@@ -55,7 +55,7 @@ interface Place {
 }
 
 /** The highest of elements `[from, to)` of a plane up to the first whose mask is 0. */
-function highestOf({ x, mask, plane, maskStart, sparesFirst }: Place, from: number, to: number): number {
+function highestOf({ x, mask, plane, maskStart, sparesFirst }: MaskedPlane, from: number, to: number): number {
   let highest = LOWEST
   for (let i = from; i < to; i++) {
     if (mask[maskStart + i] === 0 && !(sparesFirst && i === 0)) break

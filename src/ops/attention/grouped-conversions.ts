@@ -42,8 +42,8 @@ import { blockSeen } from './block-mask-conversion.ts'
 import { asCodes, decoded, encoded, fromCodes } from './cache-conversion.ts'
 import { groupQueryAttention } from './group-query-attention.ts'
 
-/** Where rows of a cache stand, each a list of int64 with one number for each entry of the batch, `[batch, 1]`. */
-interface Places {
+/** How many keys there are: lists of int64 with one number for each entry of the batch, `[batch, 1]`. */
+interface KeyCounts {
   /** Number of valid keys after this call. */
   readonly valid: Made
   /** Number of keys before the fresh ones. */
@@ -56,7 +56,7 @@ interface Places {
 
 const int = (w: Writer, value: number): Made => w.scalar('int64', value)
 
-function placesOf(call: SourceCall, w: Writer, fresh: Size, total: Size, capacity: Size): Places {
+function keyCountsOf(call: SourceCall, w: Writer, fresh: Size, total: Size, capacity: Size): KeyCounts {
   const lengths = w.reshape(w.cast(call.operand('lengths'), 'int64'), [-1, 1])
   const valid = plus(w, lengths, call.param<number>('counted'))
   const [rows, all] = [fresh, total].map(size => sizeList(w, [size]))
@@ -81,7 +81,7 @@ function resident(call: SourceCall, w: Writer, count: Made, capacity: Size): Mad
 }
 
 /** Queries, keys and values as heads, normalized and rotated. */
-function headsOf(call: SourceCall, w: Writer, places: Places, fresh: Size): Made[] {
+function headsOf(call: SourceCall, w: Writer, keyCounts: KeyCounts, fresh: Size): Made[] {
   const [heads, shared] = [call.param<number>('heads'), call.param<number>('shared')]
   const query = widened(w, call.operand('query'))
   const key = call.optional('key')
@@ -93,7 +93,7 @@ function headsOf(call: SourceCall, w: Writer, places: Places, fresh: Size): Made
     : split(w, query, 2, [heads * size, shared * size, shared * size])
   const counts = [heads, shared, shared]
   const norms = ['queryNorm', 'keyNorm'].map(name => call.optional(name))
-  const rotate = rotationOf(call, w, places, fresh)
+  const rotate = rotationOf(call, w, keyCounts, fresh)
   return parts.map((x, i) => {
     const own = asHeads(w, x, counts[i])
     const factors = norms.at(i)
@@ -108,7 +108,7 @@ const normalized = (call: SourceCall, w: Writer, heads: Made, factors: Made): Ma
 function rotationOf(
   call: SourceCall,
   w: Writer,
-  { past, isPrompt }: Places,
+  { past, isPrompt }: KeyCounts,
   fresh: Size
 ): ((x: Made) => Made) | undefined {
   if (!call.param<boolean>('rotates')) return undefined
@@ -146,13 +146,13 @@ interface CacheRows {
 function rowsOf(
   call: SourceCall,
   w: Writer,
-  places: Places,
+  keyCounts: KeyCounts,
   sizes: { fresh: Size; total: Size; capacity: Size }
 ): CacheRows {
   const { fresh, total, capacity } = sizes
   const [own, end] = [sizeList(w, [fresh]), sizeList(w, [capacity])]
   const zeros = add(w, own, end)
-  const { kept } = places
+  const { kept } = keyCounts
   const isBefore = (at: Made): Made => elementwise(w, 'Less', at, kept)
   const isSparse = call.param<number>('block') > 0
   // A row of fresh ones; beyond them zeros, or what the past has there.
@@ -163,8 +163,8 @@ function rowsOf(
     return elementwise(w, 'Where', isBefore(at), at, behind)
   }
   if (call.param<boolean>('slides')) {
-    const left = resident(call, w, places.valid, capacity)
-    const first = sub(w, add(w, kept, sub(w, places.valid, places.past)), left)
+    const left = resident(call, w, keyCounts.valid, capacity)
+    const first = sub(w, add(w, kept, sub(w, keyCounts.valid, keyCounts.past)), left)
     const at = counted(w, 0, capacity)
     const present = elementwise(w, 'Where', elementwise(w, 'Less', at, left), rowOf(add(w, at, first)), zeros)
     return { attended: rowOf(counted(w, 0, sizeList(w, [add(w, own, end)]))), present }
@@ -175,15 +175,15 @@ function rowsOf(
 }
 
 /** Which keys the queries see, and what is added to their scores, with an axis for the heads that share keys. */
-function weighingOf(call: SourceCall, w: Writer, places: Places, q: Made, keys: Made): Weighing {
+function weighingOf(call: SourceCall, w: Writer, keyCounts: KeyCounts, q: Made, keys: Made): Weighing {
   const [heads, shared] = [call.param<number>('heads'), call.param<number>('shared')]
   const [fresh, total] = [sizeAt(w, q, 2), sizeAt(w, keys, 2)]
-  const rows = add(w, places.past, counted(w, 0, fresh))
+  const rows = add(w, keyCounts.past, counted(w, 0, fresh))
   const at = counted(w, 0, total)
   const slides = call.param<boolean>('slides')
-  const columns = slides ? unsqueezed(w, add(w, sub(w, places.past, places.kept), at), [1]) : at
+  const columns = slides ? unsqueezed(w, add(w, sub(w, keyCounts.past, keyCounts.kept), at), [1]) : at
   const position = unsqueezed(w, rows, [2])
-  const isValid = elementwise(w, 'Less', columns, unsqueezed(w, places.valid, [2]))
+  const isValid = elementwise(w, 'Less', columns, unsqueezed(w, keyCounts.valid, [2]))
   const window = call.param<number>('window')
   const conditions = [
     ...(call.param<boolean>('causal') ? [elementwise(w, 'LessOrEqual', columns, position)] : []),
@@ -218,9 +218,9 @@ function expandGrouped(call: SourceCall, w: Writer): readonly (Made | undefined)
   const total = sizeParameter(call, 'total', w)
   const pasts = ['pastKey', 'pastValue'].map(name => call.optional(name))
   const capacity: Size = pasts[0] ? sizeAt(w, pasts[0], 2) : 0
-  const places = placesOf(call, w, fresh, total, capacity)
-  const [q, k, v] = headsOf(call, w, places, fresh)
-  const rows = rowsOf(call, w, places, { fresh, total, capacity })
+  const keyCounts = keyCountsOf(call, w, fresh, total, capacity)
+  const [q, k, v] = headsOf(call, w, keyCounts, fresh)
+  const rows = rowsOf(call, w, keyCounts, { fresh, total, capacity })
   const slides = call.param<boolean>('slides')
   const presents: Made[] = []
   const [keys, values] = [k, v].map((own, i) => {
@@ -240,7 +240,7 @@ function expandGrouped(call: SourceCall, w: Writer): readonly (Made | undefined)
   const apart = (x: Made, per: number): Made =>
     reshapedBy(w, x, [sizeAt(w, x, 0), shared, per, sizeAt(w, x, 2), sizeAt(w, x, 3)])
   const spread = (x: Made): Made => unsqueezed(w, x, [2])
-  const how = weighingOf(call, w, places, q, keys)
+  const how = weighingOf(call, w, keyCounts, q, keys)
   const result = attended(w, apart(q, group), spread(keys), spread(values), how)
   const joinedHeads = (x: Made): Made => reshapedBy(w, x, [sizeAt(w, x, 0), heads, sizeAt(w, x, 3), sizeAt(w, x, 4)])
   const results: (Made | undefined)[] = [

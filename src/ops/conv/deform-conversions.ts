@@ -26,16 +26,16 @@ function deformToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const windows = windowsOf(call, rankOf(x) - 2)
   const groups = call.param<number>('offsetGroups')
   const attributes = { group: call.param<number>('group'), offset_group: groups }
-  const place: Placed = { x, windows, kernel: staticDims(weights, 'the weights').slice(2), groups }
+  const conv: Convolution = { x, windows, kernel: staticDims(weights, 'the weights').slice(2), groups }
   const moved =
     call.param('border') === 'zeros'
       ? { offsets: given, mask: mask && w.cast(mask, own) }
-      : movedInside(w, place, given, mask && w.cast(mask, own))
+      : movedInside(w, conv, given, mask && w.cast(mask, own))
   const inputs = [x, weights, moved.offsets, undefined, moved.mask]
-  return [w.cast(w.node('DeformConv', inputs, { ...onnxWindowAttributes(explicit(w, place)), ...attributes }), type)]
+  return [w.cast(w.node('DeformConv', inputs, { ...onnxWindowAttributes(explicit(w, conv)), ...attributes }), type)]
 }
 
-interface Placed {
+interface Convolution {
   readonly x: Made
   readonly windows: Windows
   readonly kernel: readonly number[]
@@ -43,7 +43,7 @@ interface Placed {
 }
 
 /** ONNX's operator has no `auto_pad`. */
-function explicit(w: Writer, { x, windows, kernel }: Placed): Windows {
+function explicit(w: Writer, { x, windows, kernel }: Convolution): Windows {
   const { begin, end } = padsOf(w, windows, [sizeAt(w, x, 2), sizeAt(w, x, 3)], kernel)
   if (!isKnown(begin) || !isKnown(end))
     return fail('unsupported-op', 'pads that follow from dims which are not known before the model runs')
@@ -54,10 +54,10 @@ function explicit(w: Writer, { x, windows, kernel }: Placed): Windows {
  * Without fading a location outside the data reads zero, and one in the last cell reads the last element: the mask of
  * the former is zero, and the latter are moved to it.
  */
-function movedInside(w: Writer, place: Placed, given: Made, mask: Made | undefined): { offsets: Made; mask: Made } {
+function movedInside(w: Writer, conv: Convolution, given: Made, mask: Made | undefined): { offsets: Made; mask: Made } {
   const type = typeOf(given)
-  const { x, kernel, groups } = place
-  const { strides, dilations, begin } = explicit(w, place)
+  const { x, kernel, groups } = conv
+  const { strides, dilations, begin } = explicit(w, conv)
   const taps = kernel[0] * kernel[1]
   const [batch, height, width] = [0, 2, 3].map(axis => sizeAt(w, given, axis))
   const offsets = reshapedBy(w, given, [batch, groups, taps, 2, height, width])

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { fusedKernel, fusedRules, type FusedStep, residualStep } from '../../op-kit/fused.ts'
+import { type EpiloguePart, fusedKernel, fusedRules, residualPart } from '../../op-kit/fused.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, floats, type NodeFacts } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
@@ -17,9 +17,9 @@ const activationOf = (node: NodeFacts): ReturnType<typeof fusedActivation> =>
   })
 
 /** `residual`, input 3, is added before the activation. */
-function stepsOf(node: NodeFacts): readonly FusedStep[] {
-  const { steps } = activationOf(node)
-  return node.hasInput(3) ? [residualStep(), ...steps] : steps
+function epilogueOf(node: NodeFacts): readonly EpiloguePart[] {
+  const { epilogue } = activationOf(node)
+  return node.hasInput(3) ? [residualPart(), ...epilogue] : epilogue
 }
 
 /** Rules of {@link fusedConv}. */
@@ -29,7 +29,7 @@ export const fusedConvRules = defineRules({
     {
       domain: 'com.microsoft',
       since: 1,
-      bind: { ...convBind, steps: derive(stepsOf), activation: derive(node => activationOf(node).activation) }
+      bind: { ...convBind, epilogue: derive(epilogueOf), activation: derive(node => activationOf(node).activation) }
     }
   ],
 

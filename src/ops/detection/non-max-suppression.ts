@@ -4,13 +4,13 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { sortPaced } from '../../kernels/core/sort.ts'
 import {
+  buffersFor,
   fromCenters,
   fromCorners,
   keptBoxes,
   type KeptBoxes,
   overlap,
-  readBoxes,
-  roomFor
+  readBoxes
 } from '../../kernels/detection/boxes.ts'
 import { type RotatedBox, rotatedOverlap } from '../../kernels/detection/rotated-boxes.ts'
 import { type Overlap, OVERLAP_COST, suppress } from '../../kernels/detection/suppress.ts'
@@ -196,7 +196,7 @@ function* selectBoxes(
   const numbers = yield* readNumbers(scores)
   const { maxBoxes, iou, sigma, dropsFading, minScore, takesEqual } = p
   const found: Selected[] = []
-  const room = roomFor(sigma > 0 ? 0 : count)
+  const buffers = buffersFor(sigma > 0 ? 0 : count)
   const pace = new Pace()
   for (let batch = 0; batch < batches; batch++) {
     for (let kind = 0; kind < classes; kind++) {
@@ -209,7 +209,7 @@ function* selectBoxes(
         minScore,
         takesEqual,
         cost,
-        room,
+        buffers,
         kept: keptIn?.(batch)
       })
       for (const { box, score } of kept) found.push({ batch, kind, box, score })

@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import type { AnyUnaryLoops, UnaryLoop } from '../../kernels/core/elementwise.ts'
 import * as kernels from '../../kernels/elementwise/activations.ts'
 import { RELU, TANH } from '../../kernels/elementwise/unary.ts'
-import { type Activation, activationStep, type FusedStep } from '../../op-kit/fused.ts'
+import { type Activation, activationPart, type EpiloguePart } from '../../op-kit/fused.ts'
 import { type NodeFacts, text } from '../../op-kit/sources.ts'
 
 /** An activation by the name that a fused operator gives it. */
@@ -45,7 +45,7 @@ const FUSABLE: ReadonlyMap<string, Fusable> = new Map([
 
 /** The last step of a fused operator, and how accelerated kernels know it. */
 interface FusedActivation {
-  readonly steps: readonly FusedStep[]
+  readonly epilogue: readonly EpiloguePart[]
   readonly activation: Activation | 'other' | undefined
 }
 
@@ -59,13 +59,13 @@ export function fusedActivation(
   parametersOf: (name: string, params: readonly string[]) => readonly number[]
 ): FusedActivation {
   const name = node.get(text('activation', '')) ?? ''
-  if (name === '') return { steps: [], activation: undefined }
+  if (name === '') return { epilogue: [], activation: undefined }
   const found = FUSABLE.get(name)
   if (found === undefined)
     fail('unknown-attribute-value', `activation is "${name}"; expected one of ${[...FUSABLE.keys()].join(', ')}`)
   const [p = 0, q = 0] = found.params.length > 0 ? parametersOf(name, found.params) : (found.activation?.bounds ?? [])
   return {
-    steps: [activationStep(found.loops(p, q))],
+    epilogue: [activationPart(found.loops(p, q))],
     activation: found.activation ? { name: found.activation.name, p, q } : 'other'
   }
 }

@@ -15,7 +15,7 @@ interface Params {
   end: DataDependent<readonly number[]>
 }
 
-const row = {
+const version = {
   since: 2,
   types: { block: INDEX_TYPES, begin: INDEX_TYPES, end: INDEX_TYPES },
   bind: { block: inputInts(1), begin: inputInts(2), end: inputInts(3) }
@@ -26,7 +26,7 @@ export const batchToSpace = defineOp({
   name: 'BatchToSpace',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  openvino: [row],
+  openvino: [version],
   moves: ['data'],
 
   shape: ({ data }, p) =>
@@ -52,7 +52,7 @@ export const spaceToBatch = defineOp({
   name: 'SpaceToBatch',
   operands: { data: 'tensor' },
   params: params<Params>(),
-  openvino: [row],
+  openvino: [version],
   moves: ['data'],
 
   shape: ({ data }, p) =>

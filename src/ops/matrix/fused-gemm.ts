@@ -26,7 +26,7 @@ export const fusedGemmRules = defineRules({
       in: { a: 0, b: 1, c: 2 },
       bind: {
         ...gemmBind,
-        steps: derive(node => activationOf(node).steps),
+        epilogue: derive(node => activationOf(node).epilogue),
         activation: derive(node => activationOf(node).activation)
       }
     }

@@ -23,7 +23,7 @@ interface Params {
   stash: DType
 }
 
-const onnxRow = (since: number, type?: string) => ({
+const onnxVersion = (since: number, type?: string) => ({
   since,
   ...(type && { type }),
   bind: { axis: int('axis'), epsilon: float('epsilon'), stash: typeOf('stash_type') }
@@ -40,7 +40,7 @@ export const layerNormalizationRules = defineRules({
   name: 'LayerNormalization',
   operands: { x: 'tensor', scale: 'tensor', bias: 'optional' },
   params: params<Params>(),
-  onnx: [onnxRow(1), onnxRow(17)],
+  onnx: [onnxVersion(1), onnxVersion(17)],
 
   shape({ x, scale, bias }, { axis, stash }, { version, outputCount }) {
     const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))
@@ -86,7 +86,7 @@ export const rmsNormalizationRules = defineRules({
   name: 'RMSNormalization',
   operands: { x: 'tensor', scale: 'tensor' },
   params: params<Params>(),
-  onnx: [onnxRow(23), onnxRow(1, 'SimplifiedLayerNormalization')],
+  onnx: [onnxVersion(23), onnxVersion(1, 'SimplifiedLayerNormalization')],
 
   shape({ x, scale }, { axis, stash }, { outputCount }) {
     const statistics = tensorFact(stash, x.shape && statisticsShape(x.shape, axis))

@@ -110,7 +110,7 @@ function* joinParts(
 }
 
 /** Where a part lies in the result: `outer` lines, which are `step` apart, the first after so many bytes. */
-interface Place {
+interface PartLayout {
   readonly line: number
   readonly outer: number
   readonly step: number
@@ -120,7 +120,7 @@ interface Place {
 /** Writes the codes of a part; false where the heap is full. */
 function* put(
   { codes, table }: Part,
-  { line, outer, step, before }: Place,
+  { line, outer, step, before }: PartLayout,
   target: Uint8Array,
   threads: number
 ): Generator<void, boolean> {

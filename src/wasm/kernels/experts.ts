@@ -213,7 +213,7 @@ function* mix(mixing: Mixing, served: readonly Served[], pace: Pace): Generator<
   const { allocate, free } = temporaries()
   try {
     const [tokens, made] = [allocate(most * columns), allocate(most * width)]
-    const room = {
+    const buffers = {
       outputs: allocate(most * first.rows),
       values: third && allocate(most * third.rows),
       hidden: allocate(most * second.columns)
@@ -223,7 +223,7 @@ function* mix(mixing: Mixing, served: readonly Served[], pace: Pace): Generator<
       for (let from = 0; from < rows.length; from += most) {
         const part = rows.slice(from, from + most)
         part.forEach((row, i) => tokens.set(x.subarray(row * columns, (row + 1) * columns), i * columns))
-        if (!(yield* applyExpert(mixing, expert, tokens, part.length, room, made))) return false
+        if (!(yield* applyExpert(mixing, expert, tokens, part.length, buffers, made))) return false
         for (const [i, row] of part.entries()) {
           addScaled(made, i * width, weights[from + i], y, row * width, width)
           if (pace.isDue(width * COST.multiplyAdd)) yield
@@ -236,7 +236,7 @@ function* mix(mixing: Mixing, served: readonly Served[], pace: Pace): Generator<
 }
 
 /** What lies between an expert's layers. */
-interface Room {
+interface LayerBuffers {
   readonly outputs: Float32Array
   readonly values: Float32Array | undefined
   readonly hidden: Float32Array
@@ -248,13 +248,13 @@ function* applyExpert(
   expert: number,
   tokens: Float32Array,
   m: number,
-  room: Room,
+  buffers: LayerBuffers,
   made: Float32Array
 ): Generator<void, boolean> {
   const part = (array: Float32Array, { rows }: { readonly rows: number }): Float32Array => array.subarray(0, m * rows)
-  const outputs = part(room.outputs, first)
-  const values = third && part(room.values!, third)
-  const hidden = part(room.hidden, { rows: second.columns })
+  const outputs = part(buffers.outputs, first)
+  const values = third && part(buffers.values!, third)
+  const hidden = part(buffers.hidden, { rows: second.columns })
   const inputs = part(tokens, { rows: first.columns })
   const jobs: readonly (readonly [job: BoundJob, to: Float32Array])[] = [
     [first.bind(expert, inputs, m), outputs],

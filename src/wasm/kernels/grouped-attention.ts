@@ -42,8 +42,10 @@ const isServed = (type: DType): boolean => type === 'float32' || isHalf(type)
 
 /** Attention by a job for each entry of the batch, or for all where they have as many keys. */
 function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: Parameters<Attend>[2]): Generator<void> {
-  const { batches, places } = given
-  const isEven = places.past.every((past, i) => past === places.past[0] && places.valid[i] === places.valid[0])
+  const { batches, keyCounts } = given
+  const isEven = keyCounts.past.every(
+    (past, i) => past === keyCounts.past[0] && keyCounts.valid[i] === keyCounts.valid[0]
+  )
   const each = isEven ? batches : 1
   for (let batch = 0; batch < batches; batch += each)
     if (!(yield* attendByJob(given, batch, each, threads))) return yield* reference(cleared(given), pace)
@@ -51,7 +53,7 @@ function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: P
 
 /** @returns false, where there is too little to do or no room; the output may hold anything then */
 function* attendByJob(given: Grouped, batch: number, count: number, threads: number): Generator<void, boolean> {
-  const { q, k, v, out, places } = given
+  const { q, k, v, out, keyCounts } = given
   const [keys, values, target] = [singles(k, batch), singles(v, batch), singles(out, batch)]
   if (!keys || !values || !target) return false
   const template = attentionTemplate(
@@ -60,7 +62,7 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
       heads: q.count,
       group: q.count / k.count,
       queries: q.length,
-      keys: places.valid[batch],
+      keys: keyCounts.valid[batch],
       depth: q.size,
       width: v.size,
       q: stridesOf(q),
@@ -71,7 +73,7 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
     {
       scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
       softcap: given.softcap,
-      causalOffset: given.causal ? places.past[batch] : undefined,
+      causalOffset: given.causal ? keyCounts.past[batch] : undefined,
       unseen: 0
     }
   )

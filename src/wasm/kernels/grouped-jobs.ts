@@ -1,4 +1,4 @@
-import { placesOf } from '../../kernels/attention/places.ts'
+import { keyCountsOf } from '../../kernels/attention/key-counts.ts'
 import type { KernelContext } from '../../op-kit/define.ts'
 import type { GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
@@ -12,12 +12,12 @@ import { attentionTemplate, type Strides } from './attention.ts'
 import { rotateTemplate } from './rotary.ts'
 
 /** Elements from batch to batch, head to head and row to row. */
-type Steps = readonly [batch: number, head: number, row: number]
+type RowStrides = readonly [batch: number, head: number, row: number]
 
 /** Heads in an array. */
 interface FloatHeads {
   readonly numbers: Float32Array
-  readonly steps: Steps
+  readonly steps: RowStrides
 }
 
 /** Sizes of a call all of whose entries have as many keys. */
@@ -46,8 +46,8 @@ export function* attendInJobs(
 ): Generator<void, boolean> {
   const [batches, fresh, columns] = x.query.dims
   const valid = toNumbers(x.lengths).map(length => length + p.counted)
-  const places = placesOf(valid, fresh, p.total)
-  const [past] = places.past
+  const keyCounts = keyCountsOf(valid, fresh, p.total)
+  const [past] = keyCounts.past
   const capacity = x.pastKey?.dims[2] ?? 0
   const sizes: Sizes = {
     ...{ batches, heads: p.heads, shared: p.shared, fresh, size: columns / p.heads },
@@ -83,8 +83,8 @@ export function* attendInJobs(
 const floatsOf = ({ data }: Tensor): Float32Array => data as Float32Array
 
 /** Heads side by side in rows; one after the other. */
-const inRows = (heads: number, rows: number, size: number): Steps => [rows * heads * size, size, heads * size]
-const inBlocks = (heads: number, rows: number, size: number): Steps => [heads * rows * size, rows * size, size]
+const inRows = (heads: number, rows: number, size: number): RowStrides => [rows * heads * size, size, heads * size]
+const inBlocks = (heads: number, rows: number, size: number): RowStrides => [heads * rows * size, rows * size, size]
 
 /** What the layers of a model have alike. */
 const attentions = /* @__PURE__ */ remembered<JobTemplate | undefined>()

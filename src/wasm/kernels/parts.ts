@@ -47,8 +47,8 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
         let before = 0
         for (const part of (given as unknown as Listed).inputs) {
           const line = product(part.dims) / outer
-          const place = { outer, line, fromStart: 0, fromStep: line, toStart: before, toStep: step }
-          if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), place, context.threads)
+          const layout = { outer, line, fromStart: 0, fromStep: line, toStart: before, toStep: step }
+          if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), layout, context.threads)
           before += line
         }
         if (!isOnHeap(array)) copyBytes(target.subarray(0, array.byteLength), bytesOf(array))
@@ -83,8 +83,8 @@ export const selectSplit = selectorFor<AxisParams>(({ op, operands, parameters }
         for (let i = 0; i < count; i++) {
           const part = context.rawOutput(i)
           const line = product(part.dims) / outer
-          const place = { outer, line, fromStart: before, fromStep: step, toStart: 0, toStep: line }
-          if (line > 0) yield* moveLines(source, bytesOf(arrayOf(part)), widthOf(part), place, context.threads)
+          const layout = { outer, line, fromStart: before, fromStep: step, toStart: 0, toStep: line }
+          if (line > 0) yield* moveLines(source, bytesOf(arrayOf(part)), widthOf(part), layout, context.threads)
           before += line
         }
       } finally {
@@ -116,8 +116,8 @@ function onHeap(tensor: Tensor): Uint8Array | undefined {
   return copy
 }
 
-/** Lines and where they lie, in elements. */
-interface Place {
+/** Lines, and where they lie in the array that is read and in the one that is written, in elements. */
+interface LineLayout {
   readonly outer: number
   readonly line: number
   readonly fromStart: number
@@ -134,7 +134,7 @@ function* moveLines(
   from: Uint8Array,
   to: Uint8Array,
   width: number,
-  { outer, line, fromStart, fromStep, toStart, toStep }: Place,
+  { outer, line, fromStart, fromStep, toStart, toStep }: LineLayout,
   threads: number
 ): Generator<void> {
   const template = linesJob(outer, line * width, fromStep * width, toStep * width)

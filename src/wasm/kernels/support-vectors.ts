@@ -22,8 +22,8 @@ const RADIAL_FLOPS = 20
 const TANH = 8
 const POWER = 16
 
-/** A job, and its inputs after the rows or what the step before has left. */
-interface Step {
+/** A job, and its inputs after the rows or what the job before has left. */
+interface ChainedJob {
   readonly template: JobTemplate
   readonly tables: readonly NumericArray[]
   /** Inputs that repeat the first one. */
@@ -47,13 +47,13 @@ const productOfRows = (m: number, k: number, n: number, isTransposed: boolean): 
 const WITH_COLUMN = { bias: { operand: 'added', kind: 'column' }, activation: undefined } as const
 
 /** The jobs that turn `rows` rows into kernel values. */
-function kernelSteps(rows: number, features: number, { count, vectors, kernel }: SupportVectors): Step[] {
+function kernelJobs(rows: number, features: number, { count, vectors, kernel }: SupportVectors): ChainedJob[] {
   const { type, gamma, coef0, degree } = kernel
   const values = rows * count
-  if (type === 'RBF') return [radialStep(rows, features, count, vectors, gamma)]
+  if (type === 'RBF') return [radialJob(rows, features, count, vectors, gamma)]
   const alpha = type === 'LINEAR' ? 1 : gamma
   const added = new Float32Array(count).fill(type === 'LINEAR' ? 0 : coef0)
-  const products: Step = {
+  const products: ChainedJob = {
     template: productTemplate(productOfRows(rows, features, count, true), { ...WITH_COLUMN, alpha }, false),
     tables: [Float32Array.from(vectors), added],
     repeats: 1
@@ -67,7 +67,7 @@ function kernelSteps(rows: number, features: number, { count, vectors, kernel }:
 }
 
 /** The arguments are those of RadialArguments in ../assembly/f32/radial.ts. */
-function radialStep(rows: number, features: number, count: number, vectors: Float64Array, gamma: number): Step {
+function radialJob(rows: number, features: number, count: number, vectors: Float64Array, gamma: number): ChainedJob {
   const width = Math.ceil(count / 4) * 4
   const columns = new Float32Array(features * width)
   for (let k = 0; k < count; k++) for (let f = 0; f < features; f++) columns[f * width + k] = vectors[k * features + f]
@@ -98,16 +98,16 @@ function* weightedSums(
   const sums = added.length
   const most = Math.max(1, Math.min(rows, Math.floor(MAX_VALUES / support.count)))
   const { allocate, free } = temporaries()
-  let steps: Step[] = []
+  let jobs: ChainedJob[] = []
   try {
     const values = allocate(most * support.count)
     for (let from = 0, count = 0; from < rows; from += count) {
       const own = Math.min(most, rows - from)
-      if (own !== count) steps = [...kernelSteps(own, features, support), sumStep(own, support.count, weights, added)]
+      if (own !== count) jobs = [...kernelJobs(own, features, support), sumJob(own, support.count, weights, added)]
       count = own
       let input: NumericArray = x.subarray(from * features, (from + own) * features)
-      for (const [i, { template, tables, repeats = 0 }] of steps.entries()) {
-        const isLast = i === steps.length - 1
+      for (const [i, { template, tables, repeats = 0 }] of jobs.entries()) {
+        const isLast = i === jobs.length - 1
         const target = isLast ? out.subarray(from * sums, (from + own) * sums) : values.subarray(0, own * support.count)
         const inputs = [input, ...tables, ...(repeats > 0 ? [input] : [])]
         if ((yield* runJob(template, inputs, target, threads)) !== 'done') return false
@@ -120,7 +120,7 @@ function* weightedSums(
   }
 }
 
-const sumStep = (rows: number, count: number, weights: Float32Array, added: Float32Array): Step => ({
+const sumJob = (rows: number, count: number, weights: Float32Array, added: Float32Array): ChainedJob => ({
   template: productTemplate(productOfRows(rows, count, added.length, false), WITH_COLUMN, false),
   tables: [weights, added],
   repeats: 1

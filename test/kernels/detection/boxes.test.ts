@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { drain } from '../../../src/kernels/core/pace.ts'
 import {
   acceptedByScore,
+  buffersFor,
   byScore,
   keptBoxes,
   overlap,
-  type ReadBox,
-  roomFor
+  type ReadBox
 } from '../../../src/kernels/detection/boxes.ts'
 
 test('float32 scores are sorted as numbers of other types, equal ones and zeros of both signs by index', () => {
@@ -25,7 +25,7 @@ test('scores that are high enough are given best first, as many as are asked for
     for (const takesEqual of [true, false]) {
       if (minScore === undefined) scores[5] = -0
       const all = [scores, Float64Array.from(scores)].map(given => {
-        const next = drain(acceptedByScore(given, { minScore, takesEqual }, roomFor(given.length)))
+        const next = drain(acceptedByScore(given, { minScore, takesEqual }, buffersFor(given.length)))
         const found: number[] = []
         for (let i = next(); i >= 0; i = next()) found.push(i)
         return found

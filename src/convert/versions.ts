@@ -4,7 +4,6 @@ import type { Attribute } from '../graph/graph.ts'
 import type { Made, NewAttributes } from '../op-kit/conversion.ts'
 import type { AnyOpVersion, Op, Parameters } from '../op-kit/define.ts'
 import type { AttributeSource, InputSource, Written } from '../op-kit/source-types.ts'
-import { isConcrete } from '../shapes/dim.ts'
 import type { Fact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { attributeOf } from './attributes.ts'
@@ -45,7 +44,7 @@ const isMade = (value: unknown): value is Made => typeof value === 'object' && v
 
 /** An operator version that may say a call. */
 interface Candidate {
-  readonly row: AnyOpVersion
+  readonly version: AnyOpVersion
   readonly type: string
   readonly schema: OpSchema | undefined
   /**
@@ -60,7 +59,7 @@ interface Candidate {
  * inverted.
  * @throws NodewiseError `unsupported-op`, with the reason of the newest version
  */
-export function sayByRow(saying: Saying, w: NodeWriter): readonly Made[] {
+export function sayByVersion(saying: Saying, w: NodeWriter): readonly Made[] {
   let first: NodewiseError | undefined
   for (const candidate of candidatesOf(saying.op, w)) {
     try {
@@ -77,34 +76,34 @@ export function sayByRow(saying: Saying, w: NodeWriter): readonly Made[] {
 
 function candidatesOf(op: Op, { dialect, opset }: NodeWriter): Candidate[] {
   const groups = new Map<string, AnyOpVersion[]>()
-  for (const row of op[dialect] ?? []) {
-    const key = `${row.domain ?? ''}::${row.type ?? op.name}`
-    groups.set(key, [...(groups.get(key) ?? []), row])
+  for (const version of op[dialect] ?? []) {
+    const key = `${version.domain ?? ''}::${version.type ?? op.name}`
+    groups.set(key, [...(groups.get(key) ?? []), version])
   }
-  return [...groups.values()].flatMap((rows): Candidate[] => {
+  return [...groups.values()].flatMap((versions): Candidate[] => {
     // Operators of one runtime only are no way to say it for all.
-    if (rows[0].domain === 'com.microsoft') return []
-    const type = rows[0].type ?? op.name
-    const newest = [...rows].sort((a, b) => b.since - a.since)
+    if (versions[0].domain === 'com.microsoft') return []
+    const type = versions[0].type ?? op.name
+    const newest = [...versions].sort((a, b) => b.since - a.since)
     if (dialect === 'openvino')
-      return newest.flatMap((row, i) =>
-        row.since > opset
+      return newest.flatMap((version, i) =>
+        version.since > opset
           ? []
-          : { row, type, schema: undefined, until: Math.min(opset, (i === 0 ? Infinity : newest[i - 1].since) - 1) }
+          : { version, type, schema: undefined, until: Math.min(opset, (i === 0 ? Infinity : newest[i - 1].since) - 1) }
       )
-    const { domain } = rows[0]
+    const { domain } = versions[0]
     const schema = onnxSchema(domain ?? 'ai.onnx', type, domain === undefined ? opset : 1)
-    const row = schema && newest.find(({ since }) => since <= schema.version)
-    return row && schema && !schema.deprecated ? [{ row, type, schema }] : []
+    const version = schema && newest.find(({ since }) => since <= schema.version)
+    return version && schema && !schema.deprecated ? [{ version, type, schema }] : []
   })
 }
 
 function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Made[] {
-  const { row, type, schema } = candidate
+  const { version, type, schema } = candidate
   const inputs = operandsAt(candidate, saying)
   const attributes: Record<string, Written> = {}
   let isGuessed = false
-  for (const [name, source] of Object.entries(row.bind)) {
+  for (const [name, source] of Object.entries(version.bind)) {
     if (source.kind === 'body') fail('unsupported-op', `no rule says how the body ${name} is connected`)
     if (source.kind === 'input') {
       inputs[source.index] ??= inputOf(name, source, candidate, saying, w)
@@ -126,7 +125,7 @@ function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Ma
       else if (value !== undefined) isGuessed = true
     }
   }
-  const widening = widened(inputs, typesOf(row, schema, saying.op), w)
+  const widening = widened(inputs, typesOf(version, schema, saying.op), w)
   const say = (all: NewAttributes): readonly Made[] => add(candidate, widening, all, saying, w)
   if (!isGuessed) return say(attributes)
   // Parameters that nothing inverts are often attributes of the same names in both dialects.
@@ -146,12 +145,12 @@ const shown = (value: unknown): string =>
       : String(value)
 
 /** The operands at their positions. */
-function operandsAt({ row }: Candidate, { op, operands }: Saying): (Made | undefined)[] {
+function operandsAt({ version }: Candidate, { op, operands }: Saying): (Made | undefined)[] {
   const inputs: (Made | undefined)[] = []
   Object.keys(op.operands).forEach((name, position) => {
     const given = operands[name]
     if (given === undefined || (Array.isArray(given) && given.length === 0)) return
-    const at = row.in ? row.in[name] : position
+    const at = version.in ? version.in[name] : position
     if (at === undefined) fail('unsupported-op', `it has no input for ${name}`)
     if (Array.isArray(given)) given.forEach((one: Made, i) => (inputs[at + i] = one))
     else inputs[at] = given as Made
@@ -177,7 +176,7 @@ function writtenFor(
 function inputOf(
   name: string,
   source: InputSource<unknown>,
-  { row, schema }: Candidate,
+  { version, schema }: Candidate,
   saying: Saying,
   w: NodeWriter
 ): Made | undefined {
@@ -185,7 +184,9 @@ function inputOf(
   const given = saying.source(name)
   if (found && source.fallback && isSameParameter(found.value, source.fallback.value)) return undefined
   if (found && found.value === undefined) fail('unsupported-op', `${name} is left out`)
-  const types = schema ? schema.inputs?.[source.index]?.types : row.types?.[name] && new Set<string>(row.types[name])
+  const types = schema
+    ? schema.inputs?.[source.index]?.types
+    : version.types?.[name] && new Set<string>(version.types[name])
   const type = typeFor(source, given, types)
   if (found) {
     const value = found.value as number | readonly number[] | boolean | string
@@ -247,7 +248,7 @@ function fromText(text: string, kind: string | undefined): Written {
 }
 
 function add(
-  { row, type, until }: Candidate,
+  { version, type, until }: Candidate,
   { inputs, casts }: Widening,
   attributes: NewAttributes,
   saying: Saying,
@@ -255,9 +256,11 @@ function add(
 ): readonly Made[] {
   const { values, call } = w.add(type, inputs, attributes, {
     outputs: saying.outputCount,
-    ...(w.dialect === 'openvino' ? { since: until ?? row.since } : row.domain !== undefined && { domain: row.domain })
+    ...(w.dialect === 'openvino'
+      ? { since: until ?? version.since }
+      : version.domain !== undefined && { domain: version.domain })
   })
-  if (call.opVersion !== row) fail('unsupported-op', `opset ${w.opset} has another version of ${type}`)
+  if (call.opVersion !== version) fail('unsupported-op', `opset ${w.opset} has another version of ${type}`)
   for (const [name, value] of Object.entries(call.known)) {
     const wanted = saying.known(name)
     if (wanted === undefined || !saying.allows(name, wanted.value, value))
@@ -265,7 +268,3 @@ function add(
   }
   return checkedAgainst(values, saying.results, casts, w)
 }
-
-/** Whether all dims are known; rules ask it before they write a shape as a constant. */
-export const isStatic = ({ fact }: Made): boolean =>
-  fact.kind === 'tensor' && fact.shape !== undefined && isConcrete(fact.shape)

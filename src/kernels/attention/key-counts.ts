@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 
-/** Where the fresh keys of each entry of a batch stand. */
-export interface Places {
+/** How many keys each entry of a batch has. */
+export interface KeyCounts {
   /** Number of keys that are valid after this call. */
   readonly valid: ArrayLike<number>
   /** Number of keys before the fresh ones. */
@@ -9,12 +9,12 @@ export interface Places {
 }
 
 /**
- * Places of `fresh` keys. In a first prompt, where there are as many as keys at all, they come first, and those beyond
- * the valid ones are padding; later they are the last of the valid ones.
+ * Counts the keys of each entry, of which `fresh` are new. In a first prompt all keys are new: they come first, and
+ * those beyond the valid ones are padding. Later the new ones are the last of the valid ones.
  * @param total the largest number of valid keys
  * @throws NodewiseError `value-out-of-range`
  */
-export function placesOf(valid: ArrayLike<number>, fresh: number, total: number): Places {
+export function keyCountsOf(valid: ArrayLike<number>, fresh: number, total: number): KeyCounts {
   const past: number[] = []
   for (let batch = 0; batch < valid.length; batch++) {
     const count = valid[batch]
