@@ -64,6 +64,7 @@ import {
   selectLogSum,
   selectLogSumExp,
   selectLpNorm,
+  selectMvnSteps,
   selectNormalizeL2,
   selectNormalizer
 } from './kernels/reduce-steps.ts'
@@ -78,7 +79,7 @@ import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
 import { selectSvmClassifier, selectSvmRegressor } from './kernels/support-vectors.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
-import { selectWideMatMul } from './kernels/wide-product.ts'
+import { selectWideGemm, selectWideMatMul } from './kernels/wide-product.ts'
 import { selectBiasGelu, selectSkipGroupNorm, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import type { Selector } from './selector.ts'
 
@@ -149,6 +150,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Concat', selectConcat],
   ['Split', selectSplit],
   ['MatMul', either(selectWideMatMul('int32'), selectWideMatMul('int64'))],
+  ['Gemm', either(selectWideGemm('int32'), selectWideGemm('int64'))],
   ['MatMulInteger', selectMatMulInteger],
   ['QLinearMatMul', selectQLinearMatMul],
   ['MatMulIntegerToFloat', selectMatMulIntegerToFloat],
@@ -190,7 +192,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */
 const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['MatMul', either(selectMatMul, selectWideMatMul('float64'))],
-  ['Gemm', selectGemm],
+  ['Gemm', either(selectGemm, selectWideGemm('float64'))],
   ['Einsum', selectEinsum],
   ['Conv', selectConv],
   ['MatMulNBits', selectMatMulNBits],
@@ -220,7 +222,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['SkipLayerNormalization', selectSkipLayerNorm],
   ['EmbedLayerNormalization', selectEmbedLayerNorm],
   ['QEmbedLayerNormalization', selectEmbedLayerNorm],
-  ['MeanVarianceNormalization', selectMvn],
+  ['MeanVarianceNormalization', either(selectMvn, selectMvnSteps)],
   ['GroupNormalization', selectGroupNorm],
   ['GroupNorm', selectSkipGroupNorm],
   ['BatchNormalization', selectBatchNorm],

@@ -64,7 +64,7 @@ export const selectRmsNorm = selectorFor<AxisParams>(call => {
   }
 })
 
-interface MvnParams {
+export interface MvnParams {
   readonly axes: readonly number[]
   readonly axesFrom: number | undefined
   readonly centers: boolean
@@ -73,14 +73,16 @@ interface MvnParams {
   readonly epsilonInside: boolean
 }
 
+/** The axes over which mean and variance are computed. */
+export const mvnAxes = ({ axes, axesFrom }: MvnParams, rank: number): readonly number[] =>
+  axesFrom === undefined ? normalizeAxes(axes, rank) : Array.from({ length: rank - axesFrom }, (_, i) => axesFrom + i)
+
 /** MeanVarianceNormalization and MVN of float32 over the last axes. */
 export const selectMvn = selectorFor<MvnParams>(({ op, operands, parameters }) => {
   const { x } = operands
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
-  const { axes, axesFrom, centers, scales, epsilon, epsilonInside } = parameters
-  const together =
-    axesFrom === undefined ? normalizeAxes(axes, x.dims.length) : x.dims.map((_, axis) => axis).slice(axesFrom)
-  const layout = aroundAxes(x.dims, together)
+  const { centers, scales, epsilon, epsilonInside } = parameters
+  const layout = aroundAxes(x.dims, mvnAxes(parameters, x.dims.length))
   if (layout === undefined || layout.inner !== 1) return undefined
   const divisor = !scales ? 'none' : epsilonInside ? 'deviation' : 'deviationOutside'
   if (!centers && divisor !== 'deviation') return undefined

@@ -11,7 +11,8 @@ import { arrayOf, type Candidate, selectorFor, type TensorOperands } from '../se
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
-import { passesKernel } from './passes.ts'
+import { mvnAxes, type MvnParams } from './normalization.ts'
+import { type Pass, passesKernel } from './passes.ts'
 import { FLOATS, reducedAxes, type ReduceParams, reducePasses, reduceTemplate } from './reduce.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
@@ -21,6 +22,8 @@ const MIN_SIZE = 4
 /** Sums of squares below it may have lost what squares of float32 cannot hold. */
 const MIN_SQUARES = 1e-30
 const MIN_MAGNITUDES = 1e-35
+/** What is added to variances that makes up for such a loss. */
+const MIN_EPSILON = 1e-12
 /** Costs of exp and log, in that of Relu. */
 const EXP = 5
 const LOG = 5
@@ -155,6 +158,55 @@ function normSelection(
     return yield* run(multiply, [x, factors], out)
   })
 }
+
+/** Jobs of which each reads what the one before has made; false where the heap is full. */
+function* inTurn(
+  passes: readonly Pass[],
+  x: NumericArray,
+  out: Float32Array,
+  run: RunStep,
+  own: Temporaries
+): Generator<void, boolean> {
+  let from = x
+  for (const [i, { template, count }] of passes.entries()) {
+    const to = i === passes.length - 1 ? out : own.allocate(count)
+    if (!(yield* run(template, [from], to))) return false
+    from = to
+  }
+  return true
+}
+
+/** MeanVarianceNormalization and MVN of float32 over axes that are not the last ones, such as those of a batch. */
+export const selectMvnSteps = selectorFor<MvnParams>(({ op, operands, parameters }) => {
+  const { x } = operands
+  if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS || !parameters.centers) return undefined
+  const { dims } = x
+  const axes = mvnAxes(parameters, dims.length)
+  const kept = dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
+  const groups = product(kept)
+  const size = product(dims) / groups
+  const subtract = binaryTemplate('subtract', dims, kept, dims)
+  const multiply = binaryTemplate('multiply', dims, kept, dims)
+  if (size < MIN_SIZE || subtract === undefined || multiply === undefined) return undefined
+  const sums = reducePasses(dims, 'sum', axes, FLOATS)
+  const squares = reducePasses(dims, 'sumSquare', axes, FLOATS)
+  const { scales, epsilon, epsilonInside } = parameters
+  return stepsSelection(op, 'x', function* (elements, out, run, own) {
+    const means = own.allocate(groups)
+    if (!(yield* inTurn(sums, elements, means, run, own))) return false
+    for (let i = 0; i < groups; i++) means[i] /= size
+    if (!(yield* run(subtract, [elements, means], out))) return false
+    if (!scales) return true
+    const factors = own.allocate(groups)
+    if (!(yield* inTurn(squares, out, factors, run, own))) return false
+    for (let i = 0; i < groups; i++) {
+      const sum = factors[i]
+      if (sum === Infinity || (sum <= MIN_SQUARES && epsilon < MIN_EPSILON)) return false
+      factors[i] = epsilonInside ? 1 / Math.sqrt(sum / size + epsilon) : 1 / (Math.sqrt(sum / size) + epsilon)
+    }
+    return yield* run(multiply, [out, factors], out)
+  })
+})
 
 /** How rows are reduced, and above which result float32 has lost nothing. */
 const MEASURES: ReadonlyMap<Norm, readonly [kind: 'max' | 'l1' | 'sumSquare', least: number]> = new Map([

@@ -1,33 +1,129 @@
-import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged, workOfFlops } from '../selector.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import { type JobTemplate, runAtOnce } from '../jobs.ts'
+import {
+  arrayOf,
+  jobKernel,
+  runHere,
+  type Selector,
+  selectorFor,
+  staged,
+  type TensorOperands,
+  workOfFlops
+} from '../selector.ts'
+import { temporaries } from '../temporary.ts'
+import { arithmeticTemplate } from './arithmetic.ts'
 import { MIN_MULTIPLICATIONS, productOf, type ProductParams } from './matrix.ts'
+import { matrixTemplate, merged } from './transpose.ts'
 
 /** Numbers of the types in ../assembly/wide/product.ts, and bytes of an element. */
 const TYPES = { int32: [0, 4], int64: [1, 8], float64: [2, 8] } as const
+type WideType = keyof typeof TYPES
 /** Rows of a block. */
 const ROWS = 4
 /** Products of a tile, which take some 0.1 ms. */
 const TILE = 1 << 18
 
-/** MatMul of int32, int64 or float64 whose second factor is not transposed. */
-export const selectWideMatMul = (type: keyof typeof TYPES): Selector =>
-  selectorFor<ProductParams>(({ op, operands: { a, b, bias, residual }, parameters: p }) => {
-    if (a?.type !== type || b?.type !== type || bias || residual || p.alpha !== 1 || p.activation) return undefined
-    const [number, width] = TYPES[type]
-    const found = p.transposeB ? undefined : productOf(a.dims, b.dims, p, width)
-    if (found === undefined) return undefined
-    const { m, n, k, aRow, aElement, bRow, batches, loops } = found
-    if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
-    // The arguments are those of WideProductArguments in ../assembly/wide/product.ts.
-    const template: JobTemplate = {
-      kernel: 'wideProduct',
-      blocks: batches * Math.ceil(m / ROWS),
-      blockBytes: Math.min(m, ROWS) * n * width,
-      tile: Math.max(1, Math.floor(TILE / (ROWS * n * k))),
-      work: workOfFlops(4 * batches * m * n * k),
-      inputs: staged(2),
-      outputStaging: 'whole',
-      args: [number, m, n, k, aRow, aElement, bRow, loops.length, ...loops.flat()]
-    }
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.a!), arrayOf(given.b!)] })) }
+/** MatMul of int32, int64 or float64. */
+export const selectWideMatMul = (type: WideType): Selector =>
+  selectorFor<ProductParams>(({ op, operands: { a, b, bias, residual }, parameters }) =>
+    bias || residual ? undefined : wideSelection(op, type, a, b, undefined, parameters)
+  )
+
+/** Gemm of these types that does not scale what it adds. */
+export const selectWideGemm = (type: WideType): Selector =>
+  selectorFor<ProductParams & { readonly beta: number }>(({ op, operands: { a, b, c }, parameters }) => {
+    const added = parameters.beta === 0 ? undefined : c
+    return added && parameters.beta !== 1 ? undefined : wideSelection(op, type, a, b, added, parameters)
   })
+
+/**
+ * A product, and the sum with what is added to it. Columns of the second factor have to lie side by side: one that is
+ * transposed is turned first.
+ */
+function wideSelection(
+  op: Op,
+  type: WideType,
+  a: Tensor | undefined,
+  b: Tensor | undefined,
+  added: Tensor | undefined,
+  p: ProductParams
+): Selection | undefined {
+  if (a?.type !== type || b?.type !== type || p.alpha !== 1 || p.activation) return undefined
+  const isTurned = p.transposeB && b.dims.length > 1
+  if (isTurned && p.movesB) return undefined
+  const right = isTurned ? [...b.dims.slice(0, -2), b.dims[b.dims.length - 1], b.dims[b.dims.length - 2]] : b.dims
+  const found = productTemplate(type, a.dims, right, { ...p, transposeB: false })
+  const turn = isTurned ? turnTemplate(b.dims, TYPES[type][1]) : undefined
+  if (found === undefined) return undefined
+  const { template, m, n } = found
+  const addition = added && arithmeticTemplate('add', type, [m, n], added.dims, [m, n])
+  if (added && addition === undefined) return undefined
+  if (turn === undefined && added === undefined)
+    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.a!), arrayOf(given.b!)] })) }
+  return {
+    *kernel(operands, parameters, context): Paced {
+      const out = context.rawOutput()
+      const y = arrayOf(out)
+      const given = operands as TensorOperands
+      const own = temporaries()
+      const run = function* (job: JobTemplate, inputs: readonly NumericArray[], to: NumericArray) {
+        return runAtOnce(job, inputs, to, context.threads) || (yield* runHere(job, inputs, to, context.threads))
+      }
+      try {
+        const factor = arrayOf(given.b!)
+        const turned = turn ? own.allocate(factor.byteLength / 4) : factor
+        let isDone = turn === undefined || (yield* run(turn, [factor], turned))
+        isDone &&= yield* run(template, [arrayOf(given.a!), turned], y)
+        if (addition) isDone &&= yield* run(addition, [y, arrayOf(given.c!)], y)
+        if (isDone) return
+      } finally {
+        own.free()
+      }
+      const rest = op.run(operands, parameters, withOutput(context, out))
+      if (rest) yield* rest
+    }
+  }
+}
+
+/** The job of a product whose second factor is not transposed, and sizes of its matrices. */
+function productTemplate(
+  type: WideType,
+  a: readonly number[],
+  b: readonly number[],
+  p: ProductParams
+): { readonly template: JobTemplate; readonly m: number; readonly n: number } | undefined {
+  const [number, width] = TYPES[type]
+  const found = productOf(a, b, p, width)
+  if (found === undefined) return undefined
+  const { m, n, k, aRow, aElement, bRow, batches, loops } = found
+  if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
+  // The arguments are those of WideProductArguments in ../assembly/wide/product.ts.
+  const template: JobTemplate = {
+    kernel: 'wideProduct',
+    blocks: batches * Math.ceil(m / ROWS),
+    blockBytes: Math.min(m, ROWS) * n * width,
+    tile: Math.max(1, Math.floor(TILE / (ROWS * n * k))),
+    work: workOfFlops(4 * batches * m * n * k),
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [number, m, n, k, aRow, aElement, bRow, loops.length, ...loops.flat()]
+  }
+  return { template, m, n }
+}
+
+/** The job that transposes matrices; undefined where they lie the same way then. */
+function turnTemplate(dims: readonly number[], width: number): JobTemplate | undefined {
+  const [rows, columns] = dims.slice(-2)
+  if (rows === 1 || columns === 1) return undefined
+  const size = rows * columns * width
+  const loops = merged([
+    { size: product(dims, 0, dims.length - 2), xStep: size, yStep: size },
+    { size: columns, xStep: width, yStep: rows * width },
+    { size: rows, xStep: columns * width, yStep: width }
+  ])
+  return matrixTemplate(loops, product(dims) * width, width)
+}

@@ -107,6 +107,25 @@ describe.each(['heap', 'array'] as const)('normalization of float32 in WebAssemb
     }
   })
 
+  test('MeanVarianceNormalization and MVN over axes that are not the last ones', () => {
+    const kind = ['onnx', 'MeanVarianceNormalization', 13] as const
+    // Means are not corrected here, so they are off by a rounding of the largest magnitudes.
+    const tolerance = 2e-6
+    for (const x of [noise([4, 6, 9, 11], 1), shifted([4, 6, 9, 11], 2, 3)]) {
+      for (const axes of [[0, 2, 3], [1], [0, 1], [0], [2], [-1, 0], [0, 2], [1, 3]])
+        expectEqual(kind, [x], { region, attributes: { axes } }, tolerance)
+      for (const attributes of [
+        { eps: '1e-3', normalize_variance: 'true', eps_mode: 'inside_sqrt' },
+        { eps: '1e-3', normalize_variance: 'false', eps_mode: 'inside_sqrt' }
+      ])
+        expectEqual(['openvino', 'MVN', 6], [x, new Tensor('int64', [1n], [1])], { region, attributes }, tolerance)
+    }
+    const tiny = noise([4, 6, 9, 11], 3, 1e-25)
+    const inside = { eps: '1e-50', normalize_variance: 'true', eps_mode: 'inside_sqrt' }
+    expectEqual(['openvino', 'MVN', 6], [tiny, new Tensor('int64', [1n], [1])], { region, attributes: inside }, 0)
+    expectEqual(kind, [noise([4, 6, 9, 11], 3, 1e25)], { region }, 0)
+  })
+
   test('GroupNormalization with scale and bias by group or by channel, and InstanceNormalization', () => {
     for (const dims of [
       [2, 12, 9, 7],
@@ -197,6 +216,7 @@ test('wanted statistics, rows in part, few elements and training are left to the
   refused('LayerNormalization', 17, [noise([0, 100], 1), scale])
   refused('RMSNormalization', 23, [x, new Tensor('float64', new Float64Array(100), [100])])
   refused('MeanVarianceNormalization', 13, [noise([2, 8, 9, 9], 1)])
+  refused('MeanVarianceNormalization', 13, [noise([3, 8, 9, 12], 1)], { axes: [0] })
   const four = [1, 2, 3].map(seed => noise([4], seed))
   const batch = [noise([3, 4, 50], 1), ...four, positive([4], 1)]
   refused('BatchNormalization', 15, batch, { training_mode: 1 }, 3)

@@ -52,16 +52,70 @@ describe.each(['heap', 'array'] as const)('products of wide numbers in WebAssemb
       )
   })
 
+  test('a second factor that is transposed', () => {
+    const transposed = { transpose_a: false, transpose_b: true }
+    for (const type of ['int32', 'int64', 'float64'] as const) {
+      const tolerance = type === 'float64' ? 1e-15 : 0
+      for (const [a, b] of [
+        [
+          [13, 21],
+          [19, 21]
+        ],
+        [
+          [3, 13, 21],
+          [3, 19, 21]
+        ],
+        [
+          [5, 1, 6, 20],
+          [3, 7, 20]
+        ],
+        [
+          [9, 21],
+          [1, 21]
+        ],
+        [
+          [40, 1],
+          [30, 1]
+        ],
+        [[40], [30, 40]]
+      ])
+        expectEqual(
+          ['openvino', 'MatMul', 1],
+          [numbers(type, a, 1), numbers(type, b, 2)],
+          { region, attributes: transposed },
+          tolerance
+        )
+    }
+  })
+
+  test('Gemm adds to columns, rows or all elements', () => {
+    for (const type of ['int32', 'int64', 'float64'] as const) {
+      const tolerance = type === 'float64' ? 1e-15 : 0
+      for (const [transA, transB] of [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1]
+      ]) {
+        const factors = [numbers(type, transA ? [33, 14] : [14, 33], 1), numbers(type, transB ? [17, 33] : [33, 17], 2)]
+        const options = { region, attributes: { transA, transB } }
+        expectEqual(['onnx', 'Gemm', 13], factors, options, tolerance)
+        for (const dims of [[17], [14, 1], [14, 17], [1, 1], []])
+          expectEqual(['onnx', 'Gemm', 13], [...factors, numbers(type, dims, 3)], options, tolerance)
+      }
+    }
+  })
+
   test('are shared by two threads', () => {
     const operands = [numbers('float64', [130, 90], 1), numbers('float64', [90, 110], 2)]
     expectEqual(MATMUL, operands, { region, threads: 2 }, 1e-15)
   })
 })
 
-test('a second factor that is transposed and small products are left to the reference', () => {
+test('what is scaled and small products are left to the reference', () => {
   const none = 'no accelerated kernel is selected'
   const [a, b] = [numbers('float64', [30, 30], 1), numbers('float64', [30, 30], 2)]
-  const attributes = { transpose_a: false, transpose_b: true }
-  expect(() => runAccelerated(['openvino', 'MatMul', 1], [a, b], { attributes })).toThrow(none)
+  expect(() => runAccelerated(['onnx', 'Gemm', 13], [a, b], { attributes: { alpha: 0.5 } })).toThrow(none)
+  expect(() => runAccelerated(['onnx', 'Gemm', 13], [a, b, b], { attributes: { beta: 0.5 } })).toThrow(none)
   expect(() => runAccelerated(MATMUL, [numbers('int32', [3, 3], 1), numbers('int32', [3, 3], 2)])).toThrow(none)
 })
