@@ -78,6 +78,7 @@ import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
 import { selectSvmClassifier, selectSvmRegressor } from './kernels/support-vectors.ts'
+import { selectTranscendental } from './kernels/transcendental.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
 import { selectWideGemm, selectWideMatMul } from './kernels/wide-product.ts'
 import { selectBiasGelu, selectSkipGroupNorm, selectSkipLayerNorm } from './kernels/with-addition.ts'
@@ -265,8 +266,17 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['LSTM', selectLstm],
   ['DynamicQuantizeLSTM', selectDynamicQuantizeLstm],
   ['Pow', selectPow],
-  ['Sin', selectSine(false)],
-  ['Cos', selectSine(true)],
+  ['Sin', selectSine('sine')],
+  ['Cos', selectSine('cosine')],
+  ['Tan', selectSine('tangent')],
+  ['Asin', selectTranscendental('asin')],
+  ['Acos', selectTranscendental('acos')],
+  ['Atan', selectTranscendental('atan')],
+  ['Sinh', selectTranscendental('sinh')],
+  ['Cosh', selectTranscendental('cosh')],
+  ['Asinh', selectTranscendental('asinh')],
+  ['Acosh', selectTranscendental('acosh')],
+  ['Atanh', selectTranscendental('atanh')],
   ['GRU', selectGru],
   ['RNN', selectRnn],
   ['Resize', selectResampled],

@@ -66,7 +66,8 @@ const COMPUTING = {
   radial: 87,
   cumulate: 88,
   wideBest: 89,
-  fold: 90
+  fold: 90,
+  transcendental: 91
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -36,6 +36,7 @@ import {
 import { sine, SineArguments } from './f32/sine'
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { TakeArguments, takeRows } from './f32/take'
+import { transcendental, TranscendentalArguments } from './f32/transcendental'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { byteBinary, ByteBinaryArguments } from './int8/binary'
@@ -279,6 +280,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 90:
       fold(changetype<FoldArguments>(args), from, to)
+      break
+    case 91:
+      transcendental(changetype<TranscendentalArguments>(args), from, to)
       break
     default:
       unreachable()

@@ -8,9 +8,12 @@ const TILE = 1 << 14
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 32
 
-/** Sin and Cos of float32. The kernel stops at magnitudes of which float32 holds no angle. */
+/** Numbers of the functions in ../assembly/f32/sine.ts. */
+const KINDS = { sine: 0, cosine: 1, tangent: 2 } as const
+
+/** Sin, Cos and Tan of float32. The kernel stops at magnitudes of which float32 holds no angle. */
 export const selectSine =
-  (isCosine: boolean): Selector =>
+  (name: keyof typeof KINDS): Selector =>
   ({ op, operands: { x } }) => {
     if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
     // The arguments are those of SineArguments in ../assembly/f32/sine.ts.
@@ -22,7 +25,7 @@ export const selectSine =
       work: product(x.dims) * ELEMENT_WORK,
       inputs: staged(1),
       outputStaging: 'whole',
-      args: [Number(isCosine)]
+      args: [KINDS[name]]
     } as const
     return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 describe.each(['heap', 'array'] as const)('%s: sines and cosines of float32 in WebAssembly', region => {
@@ -19,6 +20,25 @@ describe.each(['heap', 'array'] as const)('%s: sines and cosines of float32 in W
       x.data[2050] = edge
       for (const name of ['Sin', 'Cos']) expectEqual(['onnx', name, 22], [x], { region }, 0)
     }
+  })
+
+  test('Tan equals the reference', () => {
+    const kind = ['onnx', 'Tan', 7] as const
+    for (const scale of [0.01, 1, 1.4]) expectEqual(kind, [noise([4099], 1, scale)], { region }, 2e-7)
+    // Of angles near a pole each one is held to its own magnitude.
+    const x = noise([4099], 2, 300)
+    ;[0, -0, NaN, 1e-40, -1e-30, Math.PI, Math.PI / 2, 65_536, -Math.PI / 2, -65_000].forEach((edge, i) => {
+      x.data[i * 250] = edge
+    })
+    const [found] = runAccelerated(kind, [x], { region }) as Tensor<'float32'>[]
+    const [expected] = runOp(kind, [x]) as Tensor<'float32'>[]
+    expected.data.forEach((value, i) => {
+      if (Number.isNaN(value)) expect(found.data[i]).toBeNaN()
+      else expect(Math.abs(found.data[i] - value)).toBeLessThanOrEqual(3e-7 * Math.abs(value))
+    })
+    expect(found.data[250]).toBe(-0)
+    x.data[4098] = 70_000
+    expectEqual(kind, [x], { region }, 0)
   })
 
   test('sines of zeros keep their sign', () => {

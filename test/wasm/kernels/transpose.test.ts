@@ -66,6 +66,25 @@ describe.each(['heap', 'array'] as const)('transposes in WebAssembly, operands i
     expectEqual(KIND, [noise(dims, 1)], { region, attributes: { perm }, threads: 2 }, 0)
   })
 
+  test.each([
+    ...cases,
+    [
+      [1, 97, 89, 3],
+      [0, 3, 1, 2]
+    ],
+    [
+      [2, 3, 97, 89],
+      [0, 2, 3, 1]
+    ],
+    [
+      [69, 101],
+      [1, 0]
+    ]
+  ] as const)('of bytes equal the reference: %j to %j', (dims, perm) => {
+    expectEqual(KIND, [bits('uint8', dims)], { region, attributes: { perm } }, 0)
+    expectEqual(KIND, [bits('int8', dims)], { region, attributes: { perm }, threads: 2 }, 0)
+  })
+
   test('reverse the axes without a list', () => {
     expectEqual(KIND, [noise([11, 40, 30], 1)], { region }, 0)
   })

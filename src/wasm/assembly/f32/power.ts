@@ -55,6 +55,13 @@ function power(x: f32, y: f32): f32 {
 // @ts-ignore: decorator
 @inline
 function magnitudes(x: v128, y: v128): v128 {
+  return powersOf2(f64x2.mul(y, logarithms(x)))
+}
+
+/** Logarithms to base 2 of two positive finite numbers. */
+// @ts-ignore: decorator
+@inline
+export function logarithms(x: v128): v128 {
   // x = 2^e m, with m from the root of 1/2 on, up to the root of 2.
   const shifted = i64x2.sub(x, i64x2.splat(0x3fe6a09e667f3bcd))
   const e = i64x2.shr_s(shifted, 52)
@@ -69,14 +76,13 @@ function magnitudes(x: v128, y: v128): v128 {
   p = f64x2.add(f64x2.mul(p, z), f64x2.splat(0.9617966731158438))
   p = f64x2.add(f64x2.mul(p, z), f64x2.splat(2.8853900817902636))
   const exponents = f64x2.convert_low_i32x4_s(i32x4.shuffle(e, e, 0, 2, 0, 2))
-  const logarithm = f64x2.add(exponents, f64x2.mul(p, s))
-  return powersOf2(f64x2.mul(y, logarithm))
+  return f64x2.add(exponents, f64x2.mul(p, s))
 }
 
 /** 2^t, beyond the range of float32 in double precision too. */
 // @ts-ignore: decorator
 @inline
-function powersOf2(unbounded: v128): v128 {
+export function powersOf2(unbounded: v128): v128 {
   const t = f64x2.min(f64x2.max(unbounded, f64x2.splat(-400)), f64x2.splat(400))
   const n = f64x2.nearest(t)
   const r = f64x2.mul(f64x2.sub(t, n), f64x2.splat(0.6931471805599453))

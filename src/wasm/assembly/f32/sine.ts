@@ -1,12 +1,16 @@
 import { splat } from './simd'
 
-/** Sines or cosines of numbers side by side. */
+/** Sines, cosines or tangents of numbers side by side. */
 @unmanaged
 export class SineArguments {
   x: usize
   y: usize
-  isCosine: u32
+  kind: i32
 }
+
+/** Numbers of the functions; sines are 0. */
+const COSINE: i32 = 1
+const TANGENT: i32 = 2
 
 /** Up to this magnitude a double holds how far a number is from a multiple of a quarter turn. */
 const MAX_ANGLE: f32 = 65536
@@ -17,19 +21,19 @@ const QUARTER: f64 = 1.5707963267948966
  * @returns whether it stopped at a number of a larger magnitude
  */
 export function sine(args: SineArguments, from: u32, to: u32): bool {
-  const isCosine = args.isCosine != 0
+  const kind = args.kind
   let x = args.x + (from << 2)
   let y = args.y + (from << 2)
   const end = args.y + (to << 2)
   for (const vectors = end - ((end - y) & 15); y < vectors; x += 16, y += 16) {
     const v = v128.load(x)
     if (v128.any_true(f32x4.gt(f32x4.abs(v), splat(MAX_ANGLE)))) return true
-    v128.store(y, sineOf(v, isCosine))
+    v128.store(y, sineOf(v, kind))
   }
   for (; y < end; x += 4, y += 4) {
     const v = v128.load32_splat(x)
     if (v128.any_true(f32x4.gt(f32x4.abs(v), splat(MAX_ANGLE)))) return true
-    v128.store32_lane(y, sineOf(v, isCosine), 0)
+    v128.store32_lane(y, sineOf(v, kind), 0)
   }
   return false
 }
@@ -51,10 +55,13 @@ function upper(v: v128): v128 {
   return i64x2.shuffle(v, v, 1, 0)
 }
 
-/** Polynomials of both functions up to an eighth of a turn, as in Cephes; the sign of a sine is that of its angle. */
+/**
+ * Polynomials of sine and cosine up to an eighth of a turn, as in Cephes; the sign of a sine, and of a tangent, is that
+ * of its angle.
+ */
 // @ts-ignore: decorator
 @inline
-function sineOf(v: v128, isCosine: bool): v128 {
+function sineOf(v: v128, kind: i32): v128 {
   const angle = f32x4.abs(v)
   const turns = f32x4.nearest(f32x4.mul(angle, splat(<f32>(1 / QUARTER))))
   const low = restOf(angle, turns)
@@ -67,8 +74,13 @@ function sineOf(v: v128, isCosine: bool): v128 {
   c = f32x4.add(f32x4.mul(c, z), splat(4.166664568298827e-2))
   c = f32x4.add(f32x4.sub(f32x4.mul(f32x4.mul(c, z), z), f32x4.mul(z, splat(0.5))), splat(1))
   let n = i32x4.trunc_sat_f32x4_s(turns)
-  if (isCosine) n = i32x4.add(n, i32x4.splat(1))
-  const result = v128.bitselect(c, s, i32x4.neg(v128.and(n, i32x4.splat(1))))
-  const flipped = v128.xor(result, i32x4.shl(v128.and(n, i32x4.splat(2)), 30))
-  return isCosine ? flipped : v128.xor(flipped, v128.and(v, splat(-0.0)))
+  const sign = v128.and(v, splat(-0.0))
+  if (kind == COSINE) n = i32x4.add(n, i32x4.splat(1))
+  const isOdd = i32x4.neg(v128.and(n, i32x4.splat(1)))
+  if (kind == TANGENT) {
+    const quotient = f32x4.div(v128.bitselect(f32x4.neg(c), s, isOdd), v128.bitselect(s, c, isOdd))
+    return v128.xor(quotient, sign)
+  }
+  const flipped = v128.xor(v128.bitselect(c, s, isOdd), i32x4.shl(v128.and(n, i32x4.splat(2)), 30))
+  return kind == COSINE ? flipped : v128.xor(flipped, sign)
 }

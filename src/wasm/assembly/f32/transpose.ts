@@ -53,7 +53,7 @@ export function transpose(args: TransposeArguments, from: u32, to: u32): void {
 }
 
 function moveBlock(shift: u32, x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
-  if (shift == 0) part<u8>(x, y, 0, rows, 0, columns, xRow, yColumn)
+  if (shift == 0) byteBlock(x, y, rows, columns, xRow, yColumn)
   else if (shift == 1) narrowBlock(x, y, rows, columns, xRow, yColumn)
   else if (shift == 3) part<u64>(x, y, 0, rows, 0, columns, xRow, yColumn)
   else if (columns == 2 && xRow == 8) takeApart(x, y, rows, yColumn)
@@ -129,6 +129,104 @@ function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn
   }
   part<u32>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
   part<u32>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
+}
+
+/** Bytes, 8 rows by 16 columns at a time; of three channels, as pictures have, 48 at a time. */
+function byteBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
+  if (columns == 3 && xRow == 3) return takeThreeApart(x, y, rows, yColumn)
+  if (rows == 3 && yColumn == 3) return putThreeTogether(x, y, columns, xRow)
+  const wholeRows = rows & ~7
+  const wholeColumns = columns & ~15
+  for (let c: u32 = 0; c < wholeColumns; c += 16) {
+    const to = y + c * yColumn
+    for (let r: u32 = 0; r < wholeRows; r += 8) {
+      const at = x + r * xRow + c
+      const half = at + 4 * xRow
+      const a = v128.load(at)
+      const b = v128.load(at + xRow)
+      const d = v128.load(at + 2 * xRow)
+      const e = v128.load(at + 3 * xRow)
+      const f = v128.load(half)
+      const g = v128.load(half + xRow)
+      const h = v128.load(half + 2 * xRow)
+      const i = v128.load(half + 3 * xRow)
+      eightColumns(lowerBytes(a, b), lowerBytes(d, e), lowerBytes(f, g), lowerBytes(h, i), to + r, yColumn)
+      const next = to + r + 8 * yColumn
+      eightColumns(upperBytes(a, b), upperBytes(d, e), upperBytes(f, g), upperBytes(h, i), next, yColumn)
+    }
+  }
+  part<u8>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
+  part<u8>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
+}
+
+/** Writes eight columns of eight bytes, given in pairs of rows. */
+function eightColumns(a: v128, b: v128, c: v128, d: v128, y: usize, yColumn: usize): void {
+  y = fourColumns(lower(a, b), lower(c, d), y, yColumn)
+  fourColumns(upper(a, b), upper(c, d), y, yColumn)
+}
+
+/** Writes four columns of eight bytes, given in halves. @returns where the next one lies */
+// @ts-ignore: decorator
+@inline
+function fourColumns(a: v128, b: v128, y: usize, yColumn: usize): usize {
+  const first = i32x4.shuffle(a, b, 0, 4, 1, 5)
+  const last = i32x4.shuffle(a, b, 2, 6, 3, 7)
+  v128.store64_lane(y, first, 0)
+  y += yColumn
+  v128.store64_lane(y, first, 1)
+  y += yColumn
+  v128.store64_lane(y, last, 0)
+  y += yColumn
+  v128.store64_lane(y, last, 1)
+  return y + yColumn
+}
+
+// @ts-ignore: decorator
+@inline
+function lowerBytes(a: v128, b: v128): v128 {
+  return i8x16.shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+}
+
+// @ts-ignore: decorator
+@inline
+function upperBytes(a: v128, b: v128): v128 {
+  return i8x16.shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+}
+
+/** Triples of bytes become three lines. */
+function takeThreeApart(x: usize, y: usize, rows: u32, yColumn: usize): void {
+  const whole = rows & ~15
+  const end = y + whole
+  for (; y < end; x += 48, y += 16) {
+    const a = v128.load(x)
+    const b = v128.load(x, 16)
+    const c = v128.load(x, 32)
+    const first = i8x16.shuffle(a, b, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0)
+    v128.store(y, i8x16.shuffle(first, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29))
+    const second = i8x16.shuffle(a, b, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0)
+    v128.store(y + yColumn, i8x16.shuffle(second, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30))
+    const third = i8x16.shuffle(a, b, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0)
+    v128.store(y + 2 * yColumn, i8x16.shuffle(third, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31))
+  }
+  part<u8>(x, y, 0, rows - whole, 0, 3, 3, yColumn)
+}
+
+/** Three lines become triples of bytes. */
+function putThreeTogether(x: usize, y: usize, columns: u32, xRow: usize): void {
+  const whole = columns & ~15
+  const end = x + whole
+  for (; x < end; x += 16, y += 48) {
+    const a = v128.load(x)
+    const b = v128.load(x + xRow)
+    const c = v128.load(x + 2 * xRow)
+    const first = i8x16.shuffle(a, b, 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5)
+    v128.store(y, i8x16.shuffle(first, c, 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15))
+    const second = i8x16.shuffle(a, b, 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26)
+    v128.store(y, i8x16.shuffle(second, c, 0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15), 16)
+    const third = i8x16.shuffle(a, b, 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0)
+    v128.store(y, i8x16.shuffle(third, c, 26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31), 32)
+  }
+  part<u8>(x, y, 0, 3, 0, columns - whole, xRow, 3)
 }
 
 /** Elements of two bytes, 64 at a time: pairs of rows are put together, then pairs of pairs, then of these. */
