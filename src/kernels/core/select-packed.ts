@@ -29,7 +29,8 @@ const PARTED = 8
 /** Rounds in which these are found; pivots are bad where there would be more. */
 const MAX_ROUNDS = 64
 
-const isShort = (k: number, size: number): boolean => k <= FEW && size <= SHORT
+/** Whether few elements of a short line are selected. */
+export const isShort = (k: number, size: number): boolean => k <= FEW && size <= SHORT
 
 /** An array whose elements, and NaN, have keys of 32 bits. */
 export const hasNarrowKeys = (keys: Numbers): boolean => !(keys instanceof Float64Array)

@@ -2,7 +2,8 @@ import type { Numbers } from '../../tensor/elements.ts'
 import type { Positions } from '../gather/indices.ts'
 import type { AxisLayout } from './axis-layout.ts'
 import { chunkSize, COST, Pace } from './pace.ts'
-import { hasNarrowKeys, MAX_PACKED, type Selection, selectPacked } from './select-packed.ts'
+import { hasNarrowKeys, isShort, MAX_PACKED, type Selection, selectPacked } from './select-packed.ts'
+import { selectShort } from './select-short.ts'
 import { sortNumbers } from './sort.ts'
 
 /** Elements of a line that are compared between two chances to yield. */
@@ -20,6 +21,8 @@ export function* selectTop(
   selection: Selection,
   per = 1
 ): Generator<void, Positions> {
+  if (keys instanceof Float32Array && per === 1 && isShort(k, size))
+    return yield* selectShort(keys, { outer, size, inner }, k, selection)
   if (hasNarrowKeys(keys) && size <= MAX_PACKED)
     return yield* selectPacked(keys, { outer, size, inner }, k, selection, per)
   const positions = size > 0x7fffffff ? new Float64Array(outer * k * inner) : new Int32Array(outer * k * inner)

@@ -189,6 +189,7 @@ export function* ravelPositions(
   const { loops, stride } = loopsOf(dims, dataDims, axis)
   const [row] = loops.slice(-1)
   const outer = loops.slice(0, -1)
+  if (outer.length === 1) return yield* ravelShortRows(positions, row, outer[0].step, stride)
   const at = new Array<number>(outer.length).fill(0)
   const chunk = chunkSize(COST.copy)
   const pace = new Pace()
@@ -204,6 +205,23 @@ export function* ravelPositions(
       if (++at[d] < outer[d].size) break
       base -= outer[d].size * outer[d].step
       at[d] = 0
+    }
+  }
+}
+
+/** {@link ravelPositions} where rows are one loop: several between two looks at the clock, since they may be short. */
+function* ravelShortRows(positions: Positions, row: Loop, outerStep: number, stride: number): Generator<void> {
+  const most = chunkSize(COST.copy)
+  const width = Math.min(row.size, most)
+  const height = Math.max(1, Math.floor(most / width))
+  const pace = new Pace()
+  for (let start = 0, base = 0; start < positions.length; start += height * row.size, base += height * outerStep) {
+    const rows = Math.min(height, (positions.length - start) / row.size)
+    for (let from = 0; from < row.size; from += width) {
+      const to = Math.min(row.size, from + width)
+      for (let r = 0; r < rows; r++)
+        ravelRow(positions, start + r * row.size, from, to, base + r * outerStep, row.step, stride)
+      if (pace.isDue(rows * (to - from) * COST.copy)) yield
     }
   }
 }
