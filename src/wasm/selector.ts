@@ -29,24 +29,41 @@ export interface BoundJob {
   readonly inputs: readonly NumericArray[]
 }
 
+/** What a kernel may do instead of one job: false where the heap is full. Undefined: the job it is. */
+export type Otherwise = (
+  operands: TensorOperands,
+  packed: Packed | undefined,
+  out: Tensor,
+  threads: number
+) => Generator<void, boolean> | undefined
+
 /**
  * A kernel that computes output 0 by one job. Where the heap is full the operator's own kernel computes it.
  * @param bind makes the job for operands and what has been packed of them; undefined where it needs what could not be
  *   packed
  */
 export const jobKernel =
-  (op: Op, bind: (operands: TensorOperands, packed: Packed | undefined, out: Tensor) => BoundJob | undefined): Kernel =>
+  (
+    op: Op,
+    bind: (operands: TensorOperands, packed: Packed | undefined, out: Tensor) => BoundJob | undefined,
+    otherwise?: Otherwise
+  ): Kernel =>
   (operands, parameters, context) => {
     const out = context.rawOutput()
-    const job = bind(operands as TensorOperands, context.packed, out)
-    if (job === undefined) return op.run(operands, parameters, withOutput(context, out))
-    if (runAtOnce(job.template, job.inputs, arrayOf(out), context.threads)) return undefined
-    return runPaced(job, out, () => op.run(operands, parameters, withOutput(context, out)), context.threads)
+    const { packed, threads } = context
+    const reference = (): void | Paced => op.run(operands, parameters, withOutput(context, out))
+    const other = otherwise?.(operands as TensorOperands, packed, out, threads)
+    if (other) return unlessFull(other, reference)
+    const job = bind(operands as TensorOperands, packed, out)
+    if (job === undefined) return reference()
+    const { template, inputs } = job
+    if (runAtOnce(template, inputs, arrayOf(out), threads)) return undefined
+    return unlessFull(runHere(template, inputs, arrayOf(out), threads), reference)
   }
 
-/** Runs a job; where the heap is full, `reference`. */
-function* runPaced({ template, inputs }: BoundJob, out: Tensor, reference: () => void | Paced, threads: number): Paced {
-  if ((yield* runJob(template, inputs, arrayOf(out), threads)) === 'done') return
+/** Does some work; `reference` where it says that the heap is full. */
+function* unlessFull(work: Generator<void, boolean>, reference: () => void | Paced): Paced {
+  if (yield* work) return
   const rest = reference()
   if (rest) yield* rest
 }

@@ -1,14 +1,15 @@
 import { FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
 import { codeBytes } from '../../kernels/quantized/packed.ts'
 import { type CompressedParams, valuesOf } from '../../op-kit/compressed.ts'
-import type { Op, Selection } from '../../op-kit/define.ts'
+import type { Op, Packed, Selection } from '../../op-kit/define.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, jobKernel, selectorFor, type TensorOperands } from '../selector.ts'
 import { isFloat8 } from './coded-floats.ts'
-import { arePackable, bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
+import { isByParts, productByParts } from './coded-parts.ts'
+import { arePackable, bindCoded, type CodedArrays, type CodedProduct, isServed, rowsOf } from './coded.ts'
 import { packingOf } from './nibble-packing.ts'
 
 interface NBitsParams {
@@ -92,20 +93,24 @@ function codedSelection(
   if (!isServed(found, scales.type)) return undefined
   const kept = remembered<JobTemplate>()
   const pack = arePackable(found) ? packingOf[found.zeros.kind] : undefined
-  return {
-    kernel: jobKernel(op, (given: TensorOperands, packed) => {
-      const weights = packed ?? given
-      const arrays = {
-        a: arrayOf(given.a!),
-        codes: arrayOf(weights[names.weights]!),
-        scales: weights[names.scales]!,
-        zeros: weights.zeros && arrayOf(weights.zeros),
-        bias: given.bias && arrayOf(given.bias),
-        ...(names.table && { table: names.table })
-      }
-      return bindCoded(found, arrays, packed !== undefined, kept)
-    }),
-    ...(pack && { pack }),
-    looksAt: []
+  const arraysOf = (given: TensorOperands, packed: Packed | undefined): CodedArrays => {
+    const weights = packed ?? given
+    return {
+      a: arrayOf(given.a!),
+      codes: arrayOf(weights[names.weights]!),
+      scales: weights[names.scales]!,
+      zeros: weights.zeros && arrayOf(weights.zeros),
+      bias: given.bias && arrayOf(given.bias),
+      ...(names.table && { table: names.table })
+    }
   }
+  const kernel = jobKernel(
+    op,
+    (given, packed) => bindCoded(found, arraysOf(given, packed), packed !== undefined, kept),
+    (given, packed, out, threads) =>
+      isByParts(arrayOf(out))
+        ? productByParts(found, arraysOf(given, packed), packed !== undefined, arrayOf(out), threads)
+        : undefined
+  )
+  return { kernel, ...(pack && { pack }), looksAt: [] }
 }
