@@ -46,9 +46,13 @@ export function deadlineOf({ signal, timeout }: Patience): Deadline | undefined 
 export function signalOf({ signal, timeout }: Patience): () => AbortSignal | undefined {
   if (timeout === undefined) return () => signal
   const end = clock() + timeout
+  // Both are kept with the run: Node 20 collects a timeout that only `any` knows, and then nothing ends the wait.
+  let late: AbortSignal | undefined
+  let either: AbortSignal | undefined
   return () => {
-    const late = AbortSignal.timeout(Math.max(0, Math.ceil(end - clock())))
-    return signal ? AbortSignal.any([signal, late]) : late
+    late ??= AbortSignal.timeout(Math.max(0, Math.ceil(end - clock())))
+    either ??= signal ? AbortSignal.any([signal, late]) : late
+    return either
   }
 }
 

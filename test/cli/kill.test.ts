@@ -87,7 +87,7 @@ describe('a run that is killed while it writes', () => {
       }
       console.info(`${KILLS} kills: ${changed} files were replaced, none was torn`)
     },
-    KILLS * 10 * SECONDS
+    KILLS * 60 * SECONDS
   )
 
   test('leaves nothing behind once a later run writes there', () => {

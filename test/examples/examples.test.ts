@@ -14,12 +14,12 @@ describe.runIf(existsSync(file('node_modules')))('examples', () => {
     // Where the sentences were put into the recording, and what ONNX Runtime computes.
     const expected = [1.024, 3.424, 5.024, 6.752]
     ends.forEach((seconds, i) => expect(Math.abs(seconds - expected[i])).toBeLessThan(0.05))
-  }, 60_000)
+  })
 
   test('a line of text is read from an image', async () => {
     const { readLine } = await import('../../examples/read-line.js')
     expect(await readLine(file('line.png'))).toBe('Gathers move memory')
-  }, 60_000)
+  })
 
   test('irises are told apart, and each gets a map of probabilities', async () => {
     const { classify } = await import('../../examples/iris.js')

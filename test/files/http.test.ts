@@ -363,7 +363,9 @@ describe('a signal', () => {
       { timeout: 1_000_000 }
     )
     const reason = new Error('enough')
-    const signal = AbortSignal.any([AbortSignal.timeout(50)])
+    const control = new AbortController()
+    setTimeout(() => control.abort(), 50)
+    const signal = AbortSignal.any([control.signal])
     const work = source.remote!.fetch([{ offset: 100_000, length: 100 }], signal)
     await expect(work).rejects.toMatchObject({ code: 'aborted', place: { file: web.url(FILE) } })
     const before = source.remote!.fetch([{ offset: 1, length: 100_000 }], AbortSignal.abort(reason))

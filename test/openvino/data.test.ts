@@ -119,7 +119,7 @@ describe.skipIf(!existsSync(DATA)).each(['openvino-op', 'openvino-zoo', 'gather'
         const raw = reader.parse(readFileSync(join(DATA, name))) as { net: RawGraph }
         expect(describeGraph(model.graph), name).toEqual(describeRaw(raw.net))
       }
-    }, 60_000)
+    })
 
     test('has constants that can be read, but for a dead one beyond its file', () => {
       for (const name of modelsUnder(folder)) {
@@ -131,7 +131,7 @@ describe.skipIf(!existsSync(DATA)).each(['openvino-op', 'openvino-zoo', 'gather'
           }
         }
       }
-    }, 60_000)
+    })
   }
 )
 
@@ -243,5 +243,5 @@ describe.skipIf(!existsSync(DATA))('damaged copies of real models', () => {
         }
       })
     }
-  }, 60_000)
+  })
 })

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { check, type Constant, InferenceSession, load, type LoadOptions, Tensor } from '../../src/index.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
@@ -162,6 +164,19 @@ describe('a model whose weights come asynchronously', () => {
     isSlow = false
     release()
     await isRight(session)
+  })
+
+  test('stops when its time is up, though a signal is given too and memory is collected meanwhile', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    let isSlow = false
+    const session = await opened([], {}, () => (isSlow ? new Promise(() => undefined) : Promise.resolve()))
+    isSlow = true
+    const { signal } = new AbortController()
+    const collecting = setInterval(collect, 10)
+    const run = session.run({ ids: ids(9000), x }, { signal, timeout: 100 })
+    await expect(run).rejects.toMatchObject({ code: 'aborted', message: /more than 100 ms/ })
+    clearInterval(collecting)
   })
 
   test('leaves nothing behind where it is disposed of while it waits', async () => {

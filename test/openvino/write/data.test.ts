@@ -35,5 +35,5 @@ describe.runIf(existsSync(DATA)).each(FOLDERS)('IR files of %s', folder => {
       written++
     }
     expect(written).toBeGreaterThan(0)
-  }, 120_000)
+  })
 })
