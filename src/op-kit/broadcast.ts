@@ -72,8 +72,11 @@ function equalShapes(a: readonly Dim[], b: readonly Dim[]): readonly Dim[] {
 }
 
 /** `dim` where `other` is the same or 1, so that `other` can be broadcast to it; else undefined. */
-const oneWayDim = (dim: Dim, other: Dim): Dim | undefined =>
-  other === 1 ? dim : broadcastDim(dim, other) === undefined ? undefined : dim === 1 ? meetDims(dim, other) : dim
+function oneWayDim(dim: Dim, other: Dim): Dim | undefined {
+  if (other === 1) return dim
+  if (dim === 1 || typeof other === 'number') return meetDims(dim, other)
+  return broadcastDim(dim, other) === undefined ? undefined : dim
+}
 
 /**
  * The second operand's shape with dims of 1 added up to the first operand's rank, ready for NumPy's rules. Trailing

@@ -57,5 +57,7 @@ describe('Gemm', () => {
   test('shapes stay symbolic', () => {
     const inputs = [fact('float32', ['k', 'm']), fact('float32', ['k', 'n']), fact('float32', ['n'])]
     expect(dimsOf(inferOp(['onnx', 'Gemm', 13], inputs, { attributes: { transA: 1 } })[0])).toEqual(['m', 'n'])
+    const unknown = fact('float32', ['?', '?'])
+    expect(dimsOf(inferOp(['onnx', 'Gemm', 13], [unknown, unknown, fact('float32', [1, 8])])[0])).toEqual(['?', 8])
   })
 })
