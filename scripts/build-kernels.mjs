@@ -2,6 +2,8 @@
 //   src/wasm/NAME.wasm     the module, for those who load it themselves
 //   src/wasm/binaries.js   all modules as text, so that they are there wherever the code is: in a bundle, in a
 //                          browser, in tests; src/wasm/binaries.d.ts declares its exports
+// With --quick the code is not optimized, which takes a third of the time: to see whether a kernel is right, not how
+// fast it is.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
@@ -18,14 +20,14 @@ const MODULES = [
 
 const folder = fileURLToPath(new URL('../src/wasm/', import.meta.url))
 
-async function compile({ name, entry, features }) {
+async function compile({ name, entry, features }, isQuick) {
   const { error, stderr } = await asc.main([
     entry,
     '--baseDir',
     folder,
     '--outFile',
     `${name}.wasm`,
-    '-O3',
+    isQuick ? '-O0' : '-O3',
     '--runtime',
     'stub',
     '--noAssert',
@@ -71,7 +73,9 @@ function errorsOf(text) {
 /** Compiles modules one after the other in a thread of their own: the first of them takes one core 15 s. */
 const compileApart = names =>
   new Promise((resolve, reject) => {
-    const thread = new Worker(new URL(import.meta.url), { workerData: names })
+    const thread = new Worker(new URL(import.meta.url), {
+      workerData: { names, isQuick: process.argv.includes('--quick') }
+    })
     thread.once('exit', resolve)
     thread.once('error', reject)
   })
@@ -91,4 +95,9 @@ if (isMainThread) {
   await Promise.all([['relaxed'], ['compute', 'kernels']].map(compileApart))
   const [kernels, compute, relaxed] = MODULES.map(({ name }) => readFileSync(`${folder}${name}.wasm`))
   writeFileSync(`${folder}binaries.js`, textOfAll(kernels, relaxed, compute))
-} else for (const name of workerData) await compile(MODULES.find(module => module.name === name))
+} else
+  for (const name of workerData.names)
+    await compile(
+      MODULES.find(module => module.name === name),
+      workerData.isQuick
+    )
