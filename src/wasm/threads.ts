@@ -36,8 +36,16 @@ const READS = 200
 /**
  * A worker as text, so that it needs no file of its own in a bundle or a browser. When woken, it takes tiles of the job
  * that is open. A kernel that traps there stops the job, and neither ends the worker nor keeps the main thread waiting.
+ * Node loads modules where `performance` is first asked for, as in `clock` of ../host.ts.
  */
 const WORKER = `
+const isNode = typeof process === 'object'
+const now = isNode
+  ? () => {
+      const [seconds, nanoseconds] = process.hrtime()
+      return seconds * 1e3 + nanoseconds / 1e6
+    }
+  : () => performance.now()
 function serve({ modules, memory, job, scratch }) {
   const runners = modules.map(module => new WebAssembly.Instance(module, { env: { memory } }).exports)
   const header = new Int32Array(memory.buffer, job, ${WORDS.runs + 1})
@@ -47,10 +55,10 @@ function serve({ modules, memory, job, scratch }) {
     return false
   }
   const spin = () => {
-    const begin = performance.now()
+    const begin = now()
     while (!isCalled()) {
       const limit = Atomics.load(header, ${WORDS.runs}) > 0 ? ${SPIN.duringRun} : ${SPIN.afterRun}
-      if (performance.now() - begin > limit) return false
+      if (now() - begin > limit) return false
     }
     return true
   }
@@ -73,9 +81,15 @@ function serve({ modules, memory, job, scratch }) {
     }
   }
 }
-if (typeof process === 'object') serve(require('node:worker_threads').workerData)
+if (isNode) serve(require('node:worker_threads').workerData)
 else onmessage = ({ data }) => serve(data)
 `
+
+/**
+ * Size of a worker's memory for new objects. What it makes are times that it reads while it spins, none of which it
+ * keeps: more memory would only take longer to fill.
+ */
+const YOUNG_MEGABYTES = 1
 
 /** Milliseconds that large kernels must have taken before workers are started, which costs some 30. */
 const MIN_TIME_BEFORE_START = 10
@@ -156,7 +170,8 @@ const refuse = (): void => {
 
 function startInNode(workerData: WorkerStart): void {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
-  const worker = new Worker(WORKER, { eval: true, workerData, execArgv: [], env: {} })
+  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MEGABYTES }
+  const worker = new Worker(WORKER, { eval: true, workerData, execArgv: [], env: {}, resourceLimits })
   worker.on('error', refuse)
   worker.unref()
 }

@@ -130,6 +130,21 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     expect(out).toBe('0\n')
   })
 
+  test('of Node have little memory for new objects, since they keep none', () => {
+    const out = runAlone(`
+      const threads = process.getBuiltinModule('node:worker_threads')
+      threads.Worker = class extends threads.Worker {
+        constructor(...given) {
+          super(...given)
+          console.log(this.resourceLimits.maxYoungGenerationSizeMb)
+        }
+      }
+      ${SETUP}
+      while (workersStarted() === 0) { gather(2); await pause() }
+    `)
+    expect(out).toBe('1\n')
+  })
+
   test('take no processor time while nothing is to be done, also while a run waits for something else', () => {
     const out = runAlone(`
       import { enterRun, leaveRun } from './src/wasm/threads.ts'
