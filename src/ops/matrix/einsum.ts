@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
+import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { BIG_INTEGERS, einsum as contract, DOUBLES, type Labelled } from '../../kernels/matrix/einsum.ts'
 import { params } from '../../op-kit/define.ts'
 import { type Equation, labelDims, labelSizes, outputLabels, parseEquation } from '../../op-kit/equation.ts'
@@ -58,6 +59,8 @@ export const einsum = /* @__PURE__ */ withKernel(einsumRules, {
     const labels = labelDims(p.equation.terms, shapes)
     const sizes = labelSizes(labels, shapes) as Map<string, number>
     const output = outputLabels(p.equation, labels)
+    if (inputs.length === 1 && labels[0].every(label => output.includes(label)))
+      return yield* copyLabelled(inputs[0], labels[0], out, output)
     const labelled = function* <A extends Float64Array | BigInt64Array>(
       type: 'float64' | 'int64'
     ): Generator<void, Labelled<A>[]> {
@@ -93,3 +96,20 @@ export const einsum = /* @__PURE__ */ withKernel(einsumRules, {
     }
   }
 })
+
+/** Elements of an operand whose labels are all kept: its axes in another order, or diagonals, whose steps add up. */
+function copyLabelled(
+  input: Tensor,
+  labels: readonly string[],
+  out: Tensor,
+  output: readonly string[]
+): Generator<void> {
+  const from = stridesOf(input.dims)
+  const to = stridesOf(out.dims)
+  const loops = output.map((label, i) => ({
+    count: out.dims[i],
+    from: labels.reduce((sum, other, axis) => (other === label ? sum + from[axis] : sum), 0),
+    to: to[i]
+  }))
+  return copyStrided(input, out, loops)
+}

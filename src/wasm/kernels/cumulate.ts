@@ -10,6 +10,8 @@ import { panelOf } from './reduce.ts'
 const MIN_ELEMENTS = 1 << 8
 /** Elements of a tile, which take some 0.05 ms. */
 const TILE = 1 << 16
+/** Blocks that threads should find at least: wider ones read more of each row, which lies side by side. */
+const MIN_BLOCKS = 4
 /** Most columns of a block, whose sums stay in the cache. */
 const MAX_PANEL = 512
 
@@ -37,7 +39,7 @@ export const selectCumSum: Selector = selectorFor<Params>(({ op, operands, param
   if (type === undefined) return undefined
   const layout = axisLayout(data.dims, normalizeAxis(parameters.axis, data.dims.length))
   const { outer, size, inner } = layout
-  const panel = Math.min(panelOf(layout), MAX_PANEL)
+  const panel = Math.min(panelOf(layout, MIN_BLOCKS), MAX_PANEL)
   const width = arrayOf(data).BYTES_PER_ELEMENT
   // The arguments are those of CumulateArguments in ../assembly/wide/cumulate.ts.
   const template: JobTemplate = {

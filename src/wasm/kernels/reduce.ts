@@ -145,8 +145,8 @@ const THEN = {
 } as const
 
 /** Columns of a block, so that threads find blocks enough. */
-export const panelOf = ({ outer, inner }: AxisLayout): number =>
-  Math.min(inner, Math.ceil(inner / Math.ceil(MIN_BLOCKS / outer) / LINE) * LINE)
+export const panelOf = ({ outer, inner }: AxisLayout, minBlocks = MIN_BLOCKS): number =>
+  Math.min(inner, Math.ceil(inner / Math.ceil(minBlocks / outer) / LINE) * LINE)
 
 /**
  * The arguments are those of ReduceArguments in ../assembly/f32/reduce.ts.

@@ -25,7 +25,7 @@ export const selectSoftmax = (isLog: boolean): ReturnType<typeof selectorFor> =>
   })
 
 /** The arguments are those of SoftmaxArguments in ../assembly/f32/softmax.ts. */
-function softmaxTemplate({ outer, size, inner }: AxisLayout, isLog: boolean): JobTemplate {
+export function softmaxTemplate({ outer, size, inner }: AxisLayout, isLog: boolean): JobTemplate {
   const perBlock = size * Math.min(inner, COLUMNS)
   return {
     kernel: 'softmax',

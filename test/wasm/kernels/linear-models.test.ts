@@ -31,6 +31,10 @@ describe('linear models of ai.onnx.ml in WebAssembly', () => {
     const x = noise([301, 17], 1, post_transform === 'PROBIT' ? 0.01 : 1)
     const attributes = { coefficients: numbers(5 * 17, 2), intercepts: [0.5, 0.4, 0.3, 0.5, 0.6], post_transform }
     expectClassified(ml('LinearClassifier'), x, { ...attributes, classlabels_ints: [3, 1, 4, 15, 9] }, 1e-5)
+    const two = { coefficients: numbers(2 * 17, 2), post_transform, classlabels_ints: [7, 8] }
+    expectClassified(ml('LinearClassifier'), x, two, 1e-5)
+    const single = { coefficients: numbers(17, 2), post_transform, classlabels_ints: [7] }
+    expectClassified(ml('LinearClassifier'), x, single, 1e-5)
     const one = { coefficients: numbers(17, 2), intercepts: [0.25], post_transform }
     expectClassified(ml('LinearClassifier'), x, { ...one, classlabels_strings: ['no', 'yes'] }, 1e-5)
   })
