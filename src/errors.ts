@@ -93,7 +93,7 @@ class FailureOf<C extends ErrorCode> extends Error {
     Object.defineProperty(this.prototype, 'name', { value: 'NodewiseError', configurable: true, writable: true })
   }
 
-  /** Those of another copy of this package count: a process may have several, as where an operator brings its own. */
+  /** Errors of another copy of this package count, too: a file of operators may bring a copy of its own. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === 'NodewiseError' && 'reason' in value && 'place' in value
   }

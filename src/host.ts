@@ -75,7 +75,7 @@ export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0): void {
   else to.set(from, at)
 }
 
-/** A little less than the largest piece by which the C library of GNU learns. */
+/** Bytes: a little less than the largest piece up to which the C library of GNU raises its threshold (32 MiB). */
 const MAX_KEPT = 31 << 20
 let isFreedKept = false
 
@@ -89,7 +89,7 @@ function keepFreed(): void {
   try {
     void new ArrayBuffer(MAX_KEPT)
   } catch {
-    // Where there is no room for it, memory had better go back.
+    // Without room for one piece of this size, freed memory is better returned to the system.
   }
 }
 

@@ -39,7 +39,7 @@ export interface Arity {
 
 /** Templates of a registry's operators that have been asked for. */
 const templatesByType = new WeakMap<Registry, Map<string, CallTemplate[]>>()
-/** A file may name any versions, so not all of them are kept for ever. */
+/** A file may name any number of versions, so only some templates are kept. */
 const MAX_TEMPLATES_OF_TYPE = 32
 
 /**

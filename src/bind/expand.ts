@@ -53,7 +53,7 @@ export function expandNodes(graph: Graph, registry: Registry, allowance: Allowan
 class Expansion implements ExpandScope {
   private readonly makers = new Map<ValueId, Node>()
   private readonly inputs: ReadonlySet<ValueId>
-  /** What nodes have become, or why they cannot; while one is being expanded there is nothing. */
+  /** The nodes in the place of a node, or why it cannot be expanded; undefined while it is being expanded. */
   private readonly done = new Map<Node, { nodes: readonly Node[] } | { error: NodewiseError } | undefined>()
   private depth = 0
 

@@ -54,7 +54,7 @@ function registryOf(library: OpLibrary): Registry {
   }
 }
 
-/** What there is of a type of nodes. */
+/** The operators of one type of nodes. */
 interface OfType {
   readonly versions: Index
   /** Whether an ONNX operator of the type stands for other nodes. */

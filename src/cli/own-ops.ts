@@ -101,11 +101,11 @@ function lineOf(error: unknown, path: string): Place {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-/** Whether somebody meant a value to be an operator. */
+/** Whether a value is meant as an operator: whether it has some of an operator's members. */
 const looksLikeOp = (value: unknown): boolean =>
   isObject(value) && typeof value.name === 'string' && ('operands' in value || 'shape' in value || 'run' in value)
 
-/** What an operator lacks that JavaScript let somebody leave out; undefined for a sound one. */
+/** What an operator from plain JavaScript lacks, which no compiler has checked; undefined where it lacks nothing. */
 function problemOf(value: unknown): string | undefined {
   const { name, operands, onnx = [], openvino = [], shape, run } = value as Readonly<Record<string, unknown>>
   if (name === '') return 'its name is empty'

@@ -23,7 +23,7 @@ function startCommand(args: readonly string[]): void {
     const failure = new NodewiseError('write-failed', `cannot write the output: ${error.message}`)
     end(reportFailure(failure, { json: false, debug: false }, terminal))
   })
-  // A failure to write to stderr can be told to nobody.
+  // A failure to write to stderr cannot be reported anywhere.
   process.stderr.on('error', () => undefined)
   process.on('uncaughtException', error => end(reportFailure(error, reportFlags(args), terminal)))
   void main(args, terminal).then(code => {

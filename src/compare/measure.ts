@@ -23,7 +23,7 @@ export interface Distance {
   readonly sqnr: number
   /** Where the element that is furthest beyond the tolerance is in `a`; undefined where none is. */
   readonly position?: readonly number[]
-  /** That element in `a` and in `b`. */
+  /** The element at `position` in `a` and in `b`. */
   readonly worst?: readonly [number | string, number | string]
   /** Elements beyond the tolerance. */
   readonly differing: number

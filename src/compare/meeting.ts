@@ -18,7 +18,7 @@ export interface Met {
   readonly time: number
   /** Of values in bodies. */
   readonly iteration?: number
-  /** Where nothing earlier that was met differs. */
+  /** Set where no pair that was measured earlier differs. */
   readonly statistics?: { readonly a: ValueStatistics; readonly b: ValueStatistics }
 }
 
@@ -223,7 +223,7 @@ export class Meeting {
     return (this.sides[side].positions.get(pair[side].node) ?? Infinity) <= this.passed[side]
   }
 
-  /** What waits for values that one side would have made up to a position waits in vain. */
+  /** Notes how far a side has come: values that wait for what it should have made up to there will not be met. */
   private pass(side: SideName, position: number): void {
     this.passed[side] = Math.max(this.passed[side], position)
     const { [side === 'a' ? 'b' : 'a']: others } = this.waiting

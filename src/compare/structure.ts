@@ -153,7 +153,7 @@ const nodeOf = ({ item: { node }, graph }: Item): StructureNode => ({
 /** What the models say as a whole: versions of operators, inputs and outputs. */
 function modelChanges(a: Model, b: Model): StructuralDifference[] {
   const changes: StructuralChange[] = []
-  // Only ONNX has names of dims, and converters find other dims.
+  // Across dialects dims are not compared: only ONNX names them, and converters infer others.
   const isOne = a.dialect === b.dialect
   if (isOne && a.dialect === 'onnx')
     for (const domain of new Set([...a.opsets.keys(), ...b.opsets.keys()]))

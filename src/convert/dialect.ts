@@ -121,7 +121,7 @@ class Attempt {
     convertInputs(source, facts, environment, this.root, w)
     this.nodes(facts, this.root, environment)
     this.outputs = convertOutputs(source, id => this.valueAt(id, facts, this.root, environment), w)
-    // A variable that nobody reads is not told.
+    // A variable that no node reads is not reported.
     this.carried = [...this.making.carried].flatMap(([name, { input, next }]) =>
       input && next ? [{ port: { name: `${name}/next`, aliases: [] }, value: next }] : []
     )

@@ -48,7 +48,7 @@ export interface MadeValue extends Made {
   names: readonly string[]
 }
 
-/** What rules get are values of this module. */
+/** Rules get `Made` values, all of which this module has made as `MadeValue`. */
 export const valueOf = (made: Made): MadeValue =>
   'origin' in made ? (made as MadeValue) : fail('internal', 'a rule made a value itself')
 

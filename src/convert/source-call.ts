@@ -118,7 +118,7 @@ export class CallToSay implements SourceCall, Saying {
   }
 
   allows(parameter: string, from: unknown, to: unknown): boolean {
-    // What is an error in the source may be anything in a model that does the same for all that is none.
+    // A model without errors does the same whatever the new operator makes of what is an error in the source.
     if (isSameParameter(from, to) || from === 'error') return true
     return this.leniencies.some(one => one.parameter === parameter && one.allows(from, to, this))
   }

@@ -57,7 +57,7 @@ function sendFromNode({ url, method, headers, signal }: Outgoing): Promise<Incom
 function incoming(response: IncomingMessage, url: URL): Incoming {
   const found = (name: string): string | string[] | undefined =>
     response.headers[name.toLowerCase() as keyof IncomingHttpHeaders]
-  // What comes to grief before somebody reads the body is told then.
+  // A connection that fails before the body is read gives its error when the body is read.
   let failure: Error | undefined
   response.on('error', error => (failure = error))
   return {

@@ -98,7 +98,7 @@ export function prepareRun(
   return memo.kept
 }
 
-/** What is kept and holds for some inputs; it is kept as the last one then. */
+/** A preparation that is kept and holds for these inputs; it becomes the one that is tried first. */
 function keptFor(memo: CallMemo, inputs: readonly (Value | undefined)[]): KeptPreparation | undefined {
   const { kept, earlier } = memo
   if (kept === undefined || stillHolds(kept.seen, inputs)) return kept

@@ -41,7 +41,7 @@ export const UNKNOWN = '?'
 const SMALL_PAYLOAD = 1024
 /** Fields that are kept are copied in pieces of about this many bytes, so that the reader's window still holds them. */
 const MAX_PIECE = 4096
-/** The same where bytes come asynchronously: attributes and values that decide shapes are read synchronously. */
+/** {@link SMALL_PAYLOAD} where bytes come asynchronously: values that decide shapes must be read synchronously. */
 const SMALL_AFAR = 2 ** 14
 const LISTS: readonly string[] = ['floats', 'ints', 'strings']
 /** Number of the fields `payload` in proto/onnx.proto. */

@@ -80,9 +80,9 @@ export interface Body {
 
 /** Variables of a session by id (ReadValue, Assign). */
 export interface State {
-  /** What earlier runs left. */
+  /** The value that the last run which ended well has written. */
   read(id: string): Value | undefined
-  /** What later runs read; it counts once this run has ended well. */
+  /** Sets the value for later runs; it takes effect when this run has ended well. */
   write(id: string, value: Value): void
 }
 

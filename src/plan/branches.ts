@@ -30,7 +30,7 @@ export const branches: Pass = {
       isDone = spread.size === 0
       changed ||= !isDone
     }
-    // What is in the branches has not been through these.
+    // The calls of the branches have not been folded and pruned yet.
     if (changed) for (const pass of [fold, prune]) pass.run(graph)
     return changed
   }

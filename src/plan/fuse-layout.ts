@@ -49,7 +49,7 @@ const turnOf = (data: string, ...axes: readonly number[]): PatternCall => ({
   reads: () => ({ data })
 })
 
-/** One whose result others may read, too. */
+/** A Transpose whose result other calls may read, too. */
 const turning = (...axes: readonly number[]): PatternCall => ({ ...turnOf('x', ...axes), repeats: true })
 
 const rowsFirstOf = (call: Call): RowsFirst => call.known.rowsFirst as RowsFirst

@@ -92,12 +92,12 @@ function stackedPart(match: Match, graph: PlanGraph, isTurned: boolean): Part | 
 /** Which of `many` is taken. */
 function indexOf({ calls, values }: Match, graph: PlanGraph, many: number): number | undefined {
   const split = calls.get('split')?.call
-  // Each output has one of them.
+  // Each output of a Split is one of the parts.
   if (split)
     return split.outputs.length === many ? split.outputs.indexOf(calls.get('squeezed')!.call.inputs[0]) : undefined
   const index = scalarOf(graph, values.get('index'))!
-  const place = index < 0 ? index + many : index
-  return place >= 0 && place < many ? place : undefined
+  const at = index < 0 ? index + many : index
+  return at >= 0 && at < many ? at : undefined
 }
 
 /** Queries, keys and values one after the other in each row, which a Split parts before a Reshape parts heads. */

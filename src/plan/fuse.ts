@@ -19,7 +19,7 @@ export interface PatternCall {
    * alternatives that are not taken are not part of the match.
    */
   reads?(call: Call): Reading | readonly Reading[]
-  /** Others may read its result too: then each fused call repeats its work, and it goes when nobody reads it. */
+  /** Calls outside the match may read the result, too; then each fused call repeats the work of this one. */
   readonly repeats?: true
 }
 
@@ -81,7 +81,7 @@ function fuseAt(graph: PlanGraph, patterns: readonly Pattern[], root: PlanCall):
   return undefined
 }
 
-/** Removes the calls that nobody reads, and so on: readers go before what they read. */
+/** Removes calls whose results no call reads any more, readers before what they read. */
 function removeUnread(graph: PlanGraph, calls: Set<PlanCall>): void {
   const unread = [...calls].filter(call => !isRead(graph, call))
   for (const call of unread) {

@@ -22,13 +22,13 @@ import { fusedConvert } from './fused-convert.ts'
 /** Patterns of quantized models that give the same codes as the calls that they stand for. */
 export const QUANTIZED: readonly Pattern[] = codePatterns
 
-/** These and the ones that round otherwise. */
+/** {@link QUANTIZED}, and patterns of quantized models that round otherwise. */
 export const QUANTIZED_ROUNDED: readonly Pattern[] = [channelPattern, ...quantizedPatterns, ...QUANTIZED]
 
 /** Patterns whose fused operators give the same numbers as the calls that they stand for. */
 export const IDENTICAL: readonly Pattern[] = [fusedConvert, transposesPattern]
 
-/** These and the ones that round otherwise, in the order in which they are tried. */
+/** {@link IDENTICAL}, and patterns that round otherwise, in the order in which they are tried. */
 export const ROUNDED: readonly Pattern[] = [
   ...IDENTICAL,
   compressedPattern,

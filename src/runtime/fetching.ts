@@ -39,7 +39,7 @@ export class Fetching {
   begin(constants: readonly Constant[]): void {
     const controller = new AbortController()
     const done = this.readAll(constants, controller.signal).finally(() => this.forget(batch))
-    // Whoever waits gets the failure.
+    // `wait` throws the failure: without this handler, Node would end the process where nobody waits.
     done.catch(() => undefined)
     const batch: Batch = { done, controller, constants, waiting: 0 }
     for (const constant of constants) this.batches.set(constant, batch)
@@ -56,7 +56,7 @@ export class Fetching {
     }
   }
 
-  /** Nobody waits for it any more; who comes now begins anew. */
+  /** Stops a batch for which no run waits any more; a run that needs its constants later begins anew. */
   private forget(batch: Batch): void {
     for (const constant of batch.constants) if (this.batches.get(constant) === batch) this.batches.delete(constant)
     batch.controller.abort()

@@ -227,14 +227,14 @@ export function tensorsIn(value: Value | undefined): readonly Tensor[] {
   return value.type === 'sequence' ? value.values.flatMap(tensorsIn) : tensorsIn(value.value)
 }
 
-/** Maps that count together: one, or those of a sequence, by what stands for them. */
+/** A map, or the maps of a sequence, which count as one, with the object by which a budget knows them. */
 function mapsIn(value: Value): { storage: unknown; maps: readonly MapValue[] } | undefined {
   if (value.type === 'map') return { storage: value.entries, maps: [value] }
   if (value.type !== 'sequence' || value.values[0]?.type !== 'map') return undefined
   return { storage: value.values, maps: value.values.filter(item => item.type === 'map') }
 }
 
-/** What stands in a budget for the memory of a value. */
+/** The objects by which a budget knows the memory of a value. */
 const storagesIn = (value: Value): readonly unknown[] => {
   const maps = mapsIn(value)
   return maps ? [maps.storage] : tensorsIn(value).map(storageOf)

@@ -15,7 +15,7 @@ export interface PackRequest {
 
 /** What has been packed for one request. */
 export interface PackEntry extends PackRequest {
-  /** Undefined where `pack` made nothing, and from when memory was needed for something else. */
+  /** Undefined where `pack` made nothing, and once its memory has been taken for something else. */
   packed: Packed | undefined
   /** Operands whose constants were read, and for which the packed form stands. */
   readonly read: Set<string>

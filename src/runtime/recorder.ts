@@ -164,7 +164,8 @@ class Recorder {
   /** Gives slots the outputs of a step that has run. @returns whether it need not run again */
   private takeOver(step: Step, context: RecordedCall): boolean {
     const { op, operands } = step.call
-    // What is only moved, by what does not change, is an operand again the next time where it is one now.
+    // Where the outputs of this run share memory with an operand of an operator that only moves elements, and its other
+    // operands are constants, they share it in later runs, too.
     const isMoved = (index: number): boolean =>
       operands.some(operand => operand.index === index && op.moves?.includes(operand.name))
     const isSame =

@@ -16,9 +16,9 @@ export interface Request extends Asked {
   readonly overrides: Readonly<Record<string, unknown>>
   readonly plan: Plan
   readonly forecast: Forecast
-  /** Not where somebody sees the values of every node. */
+  /** Undefined where the caller sees the values of every node. */
   readonly settled: Settled | undefined
-  /** Where elements of inputs decide which branches are taken, and where dims may do so. */
+  /** Plans for elements of inputs that decide which branches are taken, and plans for dims that may do so. */
   readonly byValues?: SpecialRequests
   readonly byDims?: SpecialRequests
 }

@@ -102,7 +102,7 @@ export class Weights implements CommonMemory {
     await this.fetching.wait(missing, signal)
   }
 
-  /** Those of some constants whose bytes come asynchronously and have not come yet, as far as memory has room. */
+  /** Those constants whose bytes have still to be fetched, as many as memory has room for. */
   afar(constants: readonly Constant[], budget: Budget): Constant[] {
     let bytes = 0
     return constants.filter(constant => {

@@ -104,7 +104,7 @@ function fromStrings(source: Tensor, target: Tensor, options: ConvertOptions): v
 function toBooleans(source: Tensor, flags: Uint8Array): void {
   const { type, data } = source
   const isIeee = type === 'float16' || type === 'bfloat16' || type === 'float32' || type === 'float64'
-  // These have no code of zero that could be told by its bits alone.
+  // Whether an 8-bit or 4-bit float is zero does not show in its bits alone, so its codes become numbers first.
   const plain = isCodedFloat(type) && !isIeee ? widen(type, data as Codes) : (data as Numbers)
   const { buffer, byteOffset, length, BYTES_PER_ELEMENT: width } = plain
   // A float is zero where all bits but the sign are.

@@ -97,7 +97,8 @@ function selectAmong(
   if (selection?.kernel === undefined) return selection
   if (selector === identical(op.name) && isSmall(op, operands, prepared))
     return { ...selection, kernel: laterOn(op, selection.kernel) }
-  // Only here, since most small models pick none: WebAssembly takes milliseconds to start.
+  // WebAssembly takes milliseconds to start, so it is started when the first kernel is picked; most small models pick
+  // none.
   return wasm() && selection
 }
 

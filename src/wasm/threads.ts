@@ -73,7 +73,7 @@ function serve({ modules, memory, job, scratch }) {
     try {
       runners[header[${HEADER.module}]].join(job, scratch)
     } catch {
-      // It has left its tile undone, and itself in the count of active workers.
+      // The kernel trapped: its tile is undone, and this worker still counts as active.
       Atomics.store(header, ${HEADER.failed}, 1)
       Atomics.store(header, ${HEADER.next}, ${CLOSED})
       Atomics.sub(header, ${HEADER.active}, 1)

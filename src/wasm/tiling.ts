@@ -75,7 +75,7 @@ function sharedTile({ blocks, isDivisible, together = 1, work }: Divided, tile: 
     const least = Math.max(blocks / tiles, (blocks * MIN_TILE_WORK) / work)
     return Math.min(tile, Math.ceil(least / together) * together)
   }
-  // As large as threads still have about the same to do.
+  // The largest tiles that still give all threads about the same number.
   for (let part = tile; part > 1; part--) {
     const tiles = blocks / part
     if (tile % part === 0 && tiles >= 2 * threads && Math.ceil(tiles / threads) * threads * MIN_BALANCE <= tiles)

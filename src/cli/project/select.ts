@@ -24,7 +24,7 @@ export interface SelectOptions {
 }
 
 const SUFFIXES = new Set(['.onnx', '.onnxtxt', '.xml'])
-/** Where nobody keeps models to check. */
+/** Folders in which no models are looked for. */
 const NEVER = ['**/node_modules/**']
 
 /** Files, folders (all models in them, at any depth) and globs, as files. */

@@ -59,7 +59,7 @@ const HOW = 'is stored in float16'
 /** The mark of a Convert that OpenVINO leaves in the model, so that the weights stay compressed. */
 const DECOMPRESSION: readonly [string, Attribute] = ['rt_info.decompression', { kind: 'text', value: '', place: {} }]
 
-/** As OpenVINO's own compression: the Convert has the name of the Const, and that gets another. */
+/** Names are those of OpenVINO's own compression: the Convert takes the name of the Const, which gets a new one. */
 function halveLayers(model: Model): { model: Model; changed: Change[] } {
   const { graph } = model
   const parts = new NewParts(graph)

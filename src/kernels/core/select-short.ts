@@ -67,7 +67,7 @@ interface Line {
 
 const keyOf = (bits: number, nanKey: number): number => ((bits & FIRST) > INFINITY_BITS ? nanKey : keyOfBits(bits))
 
-/** The lower one of two numbers. `Math.min` branches, which takes long where nobody foresees the branch. */
+/** The lower one of two numbers. `Math.min` branches, which is slow where the branch cannot be predicted. */
 const lower = (a: number, b: number): number => (a + b - Math.abs(a - b)) * 0.5
 
 /**
@@ -110,7 +110,7 @@ function selectLine(
   chosen: Int32Array
 ): void {
   const k = chosen.length
-  // Nothing is at most NaN: the keys decide then, as they do for NaN.
+  // No comparison with NaN holds, so keys decide until `k` elements are kept, and wherever an element is NaN.
   let last = NaN
   for (let n = 0, at = first; n < size; n++, at += step) {
     if (sign * floats[at] <= last) continue

@@ -107,7 +107,7 @@ async function openWithCodec(
       return sound(format, read)
     } catch (error) {
       codec.delete()
-      // What it threw may have left it in any state.
+      // The module of a decoder that threw may be in any state.
       running.delete(name)
       throw error
     }

@@ -52,7 +52,7 @@ export function codedLayer(
 
 /** How the first layer's outputs become the second one's inputs. */
 export type Gating =
-  /** One output makes an input. */
+  /** Each output becomes an input, by `loop`. */
   | { readonly kind: 'plain'; readonly loop: UnaryLoop }
   /** Two outputs make an input: `gate` of the one times what `value` makes of the other. */
   | {

@@ -151,6 +151,6 @@ class TestWriter implements TreeTests {
 interface Membership {
   readonly inside: TreeRef
   readonly outside: TreeRef
-  /** Where NaN goes: one of the two. */
+  /** Where NaN goes: `inside` or `outside`. */
   readonly missing: TreeRef
 }

@@ -131,10 +131,10 @@ function walk(
   }
 }
 
-/** What trees compare takes at least one column, which leaves read as well. */
+/** Columns of the values that trees compare, at least one, since a leaf reads a column, too. */
 const columnsOf = ({ features }: Forest): number => Math.max(1, features.length)
 
-/** Puts what the trees compare of some rows side by side. */
+/** Copies the features that the trees compare of some rows, side by side. */
 function takeValues(forest: Forest, x: Numbers, first: number, count: number, stride: number, to: Float64Array): void {
   const { features } = forest
   const columns = columnsOf(forest)

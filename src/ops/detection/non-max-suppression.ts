@@ -116,7 +116,7 @@ export const nonMaxSuppression = defineOp({
   *run({ boxes, scores }, p, call) {
     const read = p.encoding === 'corner' ? fromCorners : fromCenters
     const numbers = yield* readNumbers(boxes)
-    // Else few of many are read, one by one.
+    // Only the soft variant needs all boxes at once; otherwise the few that matter are read one by one.
     const corners = p.sigma > 0 ? yield* readBoxes(read, numbers) : new Float32Array()
     const count = boxes.dims[1]
     const kept = keptBoxes(read, numbers)

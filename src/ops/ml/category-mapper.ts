@@ -6,7 +6,7 @@ import { derive, exactInt, exactInts, type NodeFacts, optional, text, texts } fr
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
-  /** Each integer's string and each string's integer, types apart by nature. */
+  /** The string of each integer and the integer of each string. */
   table: ReadonlyMap<Label, Label>
   defaultInt: bigint
   defaultText: string

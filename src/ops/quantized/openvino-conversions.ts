@@ -63,7 +63,7 @@ function inBlocks(
 function parametersAt(call: SourceCall, w: Writer, x: Made): { scale: Made; zero: Made | undefined } {
   const [scale, zero] = [call.operand('scale'), call.optional('zero')]
   const axis = call.param<number | undefined>('axis')
-  // One scale for all is along no axis, whatever is said.
+  // A single scale holds for the whole tensor, so the axis that the node names does not matter.
   const isOne = axis === undefined || rankOf(scale) === 0 || dimsOf(scale)[0] === 1
   const at = isOne ? 0 : normalizeAxis(axis, rankOf(x))
   return { scale: along(w, scale, at, rankOf(x)), zero: zero && along(w, zero, at, rankOf(x)) }

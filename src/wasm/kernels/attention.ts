@@ -85,7 +85,7 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
   if (template === undefined) return undefined
   const kernelFor = (given: TensorOperands): Kernel =>
     attentionKernel(op, dotProductTemplate(given, parameters, dims)!, reads)
-  // Where rows lie in a room depends on what else lies in it, and not on dims alone: what is noted is for others.
+  // Where rows lie in a room does not follow from dims alone, so the kernel that is kept is for other operands only.
   let dense = liesApart(operands) ? undefined : attentionKernel(op, template, reads)
   return {
     kernel: (given, own, context) => {

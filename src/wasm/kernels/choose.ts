@@ -126,7 +126,7 @@ interface IsInfParams extends Params {
 const infinityOf = (type: DType, infinity: number): NumericArray =>
   type === 'float32' ? new Float32Array([infinity]) : new Float64Array([infinity])
 
-/** Where, of elements of any type up to eight bytes. */
+/** The operator Where, for elements of any type of up to eight bytes. */
 export const selectWhere: Selector = selectorFor<Params>(call => {
   const { whenTrue } = call.operands
   if (whenTrue === undefined || whenTrue.type === 'string' || product(whenTrue.dims) === 0) return undefined

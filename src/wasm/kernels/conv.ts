@@ -33,7 +33,7 @@ const MIN_POSITIONS = 32
 /** As in ../assembly/f32/matrix.ts: panels computed together, and their depth. */
 const TOGETHER = 16
 const DEPTH = 256
-/** As there: bytes for what sums begin with, and from the end of a panel to the next one. */
+/** As in matrix.ts: bytes for what sums begin with, and from the end of a panel to the next one. */
 const START = 128
 const APART = 64
 /** Channels from which Winograd's transforms pay. */
