@@ -49,7 +49,7 @@ export interface EpiloguePart {
 /** Parameters of a fused operator, beside those of the operator that it begins with. */
 export interface FusedParams {
   readonly epilogue: readonly EpiloguePart[]
-  /** What the last part computes, where it is no addition; `other`: what only the operator's own kernel computes. */
+  /** What the last part computes, where it is no addition; `other`: what kernels in WebAssembly do not know. */
   readonly activation: Activation | 'other' | undefined
 }
 
@@ -126,17 +126,31 @@ function* runParts(
   const into = withOutput(context, out)
   const begun = base.run(values, parameters, into)
   if (begun) yield* begun
-  for (const { op, parameters: own, result, others } of parameters.epilogue) {
-    // A kernel that may not write over its operand reads a copy.
-    const isInPlace = op.inPlace?.includes(result) === true
-    const soFar = isInPlace ? out : new Tensor(out.type, out.data.slice(), out.dims)
-    const operands: Record<string, Tensor | undefined> = { [result]: soFar }
-    for (const [name, other] of Object.entries(others))
-      operands[name] = typeof other === 'string' ? (values[other] as Tensor) : other
-    const rest = op.run(operands, own, into)
+  for (const part of parameters.epilogue) {
+    const rest = runEpiloguePart(part, values, out, into)
     if (rest) yield* rest
   }
   yield* finish()
+}
+
+/**
+ * Runs a part of an epilogue by its reference, over the result so far.
+ * @param values operands of the fused operator
+ * @param into a context whose output 0 is `out`
+ */
+export function runEpiloguePart(
+  { op, parameters, result, others }: EpiloguePart,
+  values: ValueOperands,
+  out: Tensor,
+  into: KernelContext
+): void | Paced {
+  // A kernel that may not write over its operand reads a copy.
+  const isInPlace = op.inPlace?.includes(result) === true
+  const soFar = isInPlace ? out : new Tensor(out.type, out.data.slice(), out.dims)
+  const operands: Record<string, Tensor | undefined> = { [result]: soFar }
+  for (const [name, other] of Object.entries(others))
+    operands[name] = typeof other === 'string' ? (values[other] as Tensor) : other
+  return op.run(operands, parameters, into)
 }
 
 /** SiLU, `x / (1 + e^-x)`: what a product of x and its sigmoid is fused into. */

@@ -37,6 +37,7 @@ import { selectFolded } from './kernels/folded.ts'
 import { selectBilinear } from './kernels/grid-sample.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectJoinedMatMul } from './kernels/joined-products.ts'
+import { withLastPart } from './kernels/last-part.ts'
 import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-models.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention, selectQAttention } from './kernels/multi-head.ts'
@@ -204,9 +205,9 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   // What plans make of a MatMul: the type FusedMatMul of com.microsoft is a MatMul that scales.
   ['FusedMatMul', selectMatMul],
   ['JoinedMatMul', selectJoinedMatMul],
-  ['FusedGemm', selectGemm],
+  ['FusedGemm', withLastPart(selectGemm)],
   ['FusedMatMulIntegerToFloat', selectMatMulIntegerToFloat],
-  ['FusedConv', selectConv],
+  ['FusedConv', withLastPart(selectConv)],
   ['Silu', selectUnary(['silu'], 6)],
   ['Swish', selectSwish],
   ['Attention', either(selectAttention, selectProjectedAttention)],
