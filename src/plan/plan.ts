@@ -23,7 +23,7 @@ import { grow } from './grow.ts'
 import { joinProducts } from './join-products.ts'
 import { levels } from './levels.ts'
 import { pack } from './pack.ts'
-import { type Pass, runPasses } from './pass.ts'
+import { type Pass, Progress, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
 import { schedule } from './schedule.ts'
@@ -181,11 +181,11 @@ function plannedGraph(
     const constant = outer?.constantOf(id)
     if (constant) graph.constants.set(id, constant)
   }
-  const done = new Set<string>()
-  runPasses(graph, SELECTING, done)
+  const progress = new Progress()
+  runPasses(graph, SELECTING, progress)
   refuseFindings(graph)
   missing.push(...missingIn(graph))
-  runPasses(graph, options.isExact === true ? IMPROVING : IMPROVING_FAST, done)
+  runPasses(graph, options.isExact === true ? IMPROVING : IMPROVING_FAST, progress)
   return graph
 }
 

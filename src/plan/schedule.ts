@@ -13,6 +13,7 @@ export const schedule: Pass = {
   name: 'schedule',
   requires: ['fuse', 'pack'],
   run(graph) {
+    let changed = false
     const seen = new Set<ValueId>()
     // Operators with bodies hand values round that nobody else counts, so memory is reused in the main graph only.
     const canReuse = !graph.isObserved && graph.bound.graph.path === ''
@@ -25,8 +26,9 @@ export const schedule: Pass = {
       }
       item.free = [...dying]
       item.inPlace = canReuse ? inPlaceInputs(graph, item, dying) : []
+      changed ||= dying.size > 0
     }
-    return true
+    return changed
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../src/plan/fold.ts'
-import { runPasses } from '../../src/plan/pass.ts'
+import { type Pass, Progress, runPasses } from '../../src/plan/pass.ts'
 import { prune } from '../../src/plan/prune.ts'
 import { schedule } from '../../src/plan/schedule.ts'
 import { floats, int64s, node, port } from '../fixtures/onnx.ts'
@@ -12,6 +12,37 @@ const y = port('y', 'float', [2, 3])
 test('a pass that requires another does not run before it', async () => {
   const graph = await graphOf({ inputs: [x], outputs: [y], nodes: [node('Relu', ['x'], ['y'])] })
   expect(() => runPasses(graph, [prune, schedule])).toThrow('pass schedule requires fuse, which has not run')
+})
+
+test('a pass that found nothing runs again only once another has changed the graph', async () => {
+  const graph = await graphOf({ inputs: [x], outputs: [y], nodes: [node('Relu', ['x'], ['y'])] })
+  const runs: string[] = []
+  const pass = (name: string, ...answers: boolean[]): Pass => ({
+    name,
+    requires: [],
+    run: () => (runs.push(name), answers.shift() ?? false)
+  })
+  const [idle, once] = [pass('idle'), pass('once', true)]
+  const progress = new Progress()
+  runPasses(graph, [idle, idle, once, idle], progress)
+  expect(runs).toEqual(['idle', 'once', 'idle'])
+  runPasses(graph, [idle, once, once], progress)
+  expect(runs.slice(3)).toEqual(['once'])
+  expect([...progress.done]).toEqual(['idle', 'once'])
+})
+
+test('schedule says whether it noted anything', async () => {
+  const said = async (nodes: Parameters<typeof node>[]): Promise<boolean> => {
+    const graph = await graphOf({ inputs: [x], outputs: [y], nodes: nodes.map(parts => node(...parts)) })
+    return schedule.run(graph)
+  }
+  expect(await said([['Relu', ['x'], ['y']]])).toBe(false)
+  expect(
+    await said([
+      ['Relu', ['x'], ['h']],
+      ['Neg', ['h'], ['y']]
+    ])
+  ).toBe(true)
 })
 
 describe('prune', () => {
