@@ -112,7 +112,12 @@ function tensorOf(type: DType, elements: readonly Json[], dims: readonly number[
   if (count !== elements.length)
     fail('shape-mismatch', `dims [${dims.join(', ')}] hold ${count} elements, the literal ${elements.length}`)
   const store = storeOf(type)
-  if (DTYPES[type].kind === 'string') return new Tensor(type, elements.map(element => store(element)[0]) as never, dims)
+  if (DTYPES[type].kind === 'string')
+    return new Tensor(
+      type,
+      elements.map(element => store(element)[0] as string),
+      dims
+    )
   const tensor = allocate(type, dims)
   const data = tensor.data as { [i: number]: Element }
   let next = 0

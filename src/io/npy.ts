@@ -125,7 +125,7 @@ function parseDescr(descr: string): NpyItem {
 }
 
 function numbers(raw: Uint8Array, item: NpyItem, type: DType, dims: readonly number[]): Tensor {
-  if (isPacked(type)) return new Tensor(type, checkedCodes(raw, item.held === 'int8', type) as never, dims)
+  if (isPacked(type)) return new Tensor(type, checkedCodes(raw, item.held === 'int8', type), dims)
   const unit = item.kind === 'c' ? item.bytes / 2 : item.bytes
   return tensorOfBytes(type, dims, item.bigEndian ? swapped(raw, unit) : raw, 'onnx')
 }

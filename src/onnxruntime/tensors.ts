@@ -46,7 +46,7 @@ export function toOwn(name: string, given: unknown): Tensor {
   if (given.location !== 'cpu' && given.location !== 'cpu-pinned')
     throw new NodewiseError('type-mismatch', `"${name}" lies in a ${given.location}; await its getData() first`)
   const { type, data, dims } = given
-  if (isPacked(type)) return new Tensor(type, unpack(type, data as Uint8Array, given.size, 'onnx') as never, dims)
+  if (isPacked(type)) return new Tensor(type, unpack(type, data as Uint8Array, given.size, 'onnx'), dims)
   // Newer engines have an array of their own for float16.
   const isView = type === 'float16' && ArrayBuffer.isView(data) && !(data instanceof Uint16Array)
   const held = isView ? new Uint16Array(data.buffer, data.byteOffset, given.size) : data
@@ -71,11 +71,7 @@ export function toCommon(name: string, value: Value): CommonTensor {
   if (!isTensor(value)) throw refused(name, `a ${value.type}`)
   const { type, data, dims } = value
   if (!TYPES.has(type)) throw refused(name, `of type ${type}`)
-  return new CommonTensor(
-    type as 'float32',
-    (isPacked(type) ? pack(type, data as Int8Array, 'onnx') : data) as never,
-    dims
-  )
+  return new CommonTensor(type as 'float32', isPacked(type) ? pack(type, data as Int8Array, 'onnx') : data, dims)
 }
 
 const refused = (name: string, what: string): NodewiseError =>

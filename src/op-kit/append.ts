@@ -53,7 +53,7 @@ function* copyRows(source: Tensor, room: Room, first: number, to: number, count:
 }
 
 /** All of a room. */
-const flat = ({ type }: Tensor, { array }: Room): Tensor => new Tensor(type, array as never)
+const flat = ({ type }: Tensor, { array }: Room): Tensor => new Tensor(type, array)
 
 /** What a call that {@link reorderOf} made has beside the parameters of Gather. */
 export interface Reordering {

@@ -36,7 +36,7 @@ export const convIntegerToFloat = /* @__PURE__ */ oncePerOp(conv =>
       const { xScale, wScale, bias } = operands
       const out = context.rawOutput()
       const sums = allocate('int32', out.dims)
-      yield* conv.run(operands, parameters as never, withOutput(context, sums)) ?? []
+      yield* conv.run(operands, parameters, withOutput(context, sums)) ?? []
       const numbers = allocate('float64', out.dims)
       yield* convertPaced(sums, numbers)
       const ofChannels = (list: Tensor): Tensor =>

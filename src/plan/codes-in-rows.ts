@@ -59,7 +59,7 @@ function derived(
   const shape = dims ?? [isCode ? Math.ceil((count * DTYPES[type].bits) / 8) : count]
   const read = (): Tensor => {
     const list = make(tensorOf(constant).data as Numbers)
-    return isCode ? new Tensor('uint8', packedOf(type, list), shape) : new Tensor(type, list as never, shape)
+    return isCode ? new Tensor('uint8', packedOf(type, list), shape) : new Tensor(type, list, shape)
   }
   const name = `${id}\0${key}`
   graph.constants.set(name, derivedConstant(constant, `\0${key}`, isCode ? 'uint8' : type, shape, read))

@@ -213,11 +213,11 @@ export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean):
   const count = elementCount(dims) * slots
   if (array === undefined || count * array.BYTES_PER_ELEMENT < MIN_HEAP_BYTES) return undefined
   const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })
-  return block && new Tensor(type, new array(block.buffer, block.byteOffset, count) as never, dims)
+  return block && new Tensor(type, new array(block.buffer, block.byteOffset, count), dims)
 }
 
 const tensorOver = (memory: ArrayBuffer, type: DType, dims: readonly number[]): Tensor =>
-  new Tensor(type, new DTYPES[type].array!(memory) as never, dims)
+  new Tensor(type, new DTYPES[type].array!(memory), dims)
 
 /** The tensors that a value is made of. */
 export function tensorsIn(value: Value | undefined): readonly Tensor[] {

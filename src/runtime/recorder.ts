@@ -213,7 +213,7 @@ class Recorder {
     const count = product(dims) * slots
     const memory = array && this.arena.take(count * array.BYTES_PER_ELEMENT)
     if (array === undefined || memory === undefined) throw new Unrepeatable()
-    return new Tensor(type, new array(memory.buffer, memory.byteOffset, count) as never, dims)
+    return new Tensor(type, new array(memory.buffer, memory.byteOffset, count), dims)
   }
 }
 

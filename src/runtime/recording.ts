@@ -121,7 +121,7 @@ export class Recording {
     const { spares } = budget
     const values = made.map(([, { type, data, dims }]) => {
       const array = data as NumericArray
-      return new Tensor(type, copyOfArray(array, spares?.take(array.byteLength)) as never, dims)
+      return new Tensor(type, copyOfArray(array, spares?.take(array.byteLength)), dims)
     })
     return { values }
   }

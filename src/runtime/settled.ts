@@ -322,7 +322,7 @@ export class Watch {
     const isTooLarge = bytes > MAX_VALUE_BYTES || this.bytes + bytes > MAX_KEPT_BYTES
     if (isTooLarge) return tensorFact(value.type, value.dims)
     this.bytes += bytes
-    const copy = new Tensor(value.type, value.data.slice() as never, value.dims)
+    const copy = new Tensor(value.type, value.data.slice(), value.dims)
     return tensorFact(copy.type, copy.dims, copy)
   }
 }

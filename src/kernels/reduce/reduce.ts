@@ -254,5 +254,5 @@ function* reduceBigInts(
   if (kind === 'prod') results.fill(1n)
   yield* accumulate(innerLoop, x.data as BigInts, x.dims, axes, results)
   if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(count)
-  yield* convertPaced(new Tensor(x.type, results as never, out.dims), out)
+  yield* convertPaced(new Tensor(x.type, results, out.dims), out)
 }

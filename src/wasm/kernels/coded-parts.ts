@@ -82,7 +82,7 @@ function columnsFrom(
   return {
     a,
     codes: cut(codes, rowBytes / codes.BYTES_PER_ELEMENT),
-    scales: new Tensor(scales.type, ofScales as never, [ofScales.length]),
+    scales: new Tensor(scales.type, ofScales, [ofScales.length]),
     zeros: zeros && cut(zeros, perColumn),
     bias: bias && cut(bias, 1),
     ...(table && { table })

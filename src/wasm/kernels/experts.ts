@@ -154,7 +154,7 @@ function codedLayer(layer: QuantizedLayer<Tensor>, bits: number, p: QuantizedExp
     partOf(arrayOf(tensor), expert, product(tensor.dims) / experts)
   const scalesOf = (expert: number): Tensor =>
     scales
-      ? new Tensor(scales.type, ofExpert(scales, expert) as never, scales.dims.slice(1))
+      ? new Tensor(scales.type, ofExpert(scales, expert), scales.dims.slice(1))
       : new Tensor('float32', new Float32Array(rows).fill(global ? (global.data as Float32Array)[expert] : 1), [rows])
   return {
     rows,

@@ -102,7 +102,7 @@ const packTogether: Pack = function* (constants, { transposeB }, context) {
   const all = context.allocate((types.size === 1 && narrow) || 'float32', [count])
   let at = 0
   const within: PackContext = {
-    allocate: (type, dims) => new Tensor(type, arrayOf(all).subarray(at, (at += elementCount(dims))) as never, dims)
+    allocate: (type, dims) => new Tensor(type, arrayOf(all).subarray(at, (at += elementCount(dims))), dims)
   }
   for (const factor of factors)
     if ((yield* packFactor(factor, transposeB === true, within, all.type !== 'float32')) === undefined) return undefined

@@ -135,7 +135,7 @@ async function runOne(
 ): Promise<Plain> {
   const start = performance.now()
   const given = Object.fromEntries(
-    Object.entries(feeds).map(([name, { type, dims, data }]) => [name, new Tensor(type, data as never, dims)])
+    Object.entries(feeds).map(([name, { type, dims, data }]) => [name, new Tensor(type, data, dims)])
   )
   // A request sees nothing of those before it: variables of the model begin anew.
   session.resetState()

@@ -123,7 +123,7 @@ export function dataText({ type, dims, data }: PlainTensor): string {
   if (Array.isArray(data)) return JSON.stringify(data)
   if (type === 'bool') return `[${Array.from(data as Uint8Array, bit => (bit === 0 ? 'false' : 'true')).join(',')}]`
   if (isCoded(type)) {
-    const elements = dataToJson(new Tensor(type, data as never, dims))
+    const elements = dataToJson(new Tensor(type, data, dims))
     return stringifyExact(type.startsWith('complex') ? elements.flat() : elements)
   }
   const isFloat = type === 'float32' || type === 'float64'
