@@ -1,22 +1,31 @@
 import { byOperand } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn, type Kernel, type Packed, type SelectKernel } from '../op-kit/define.ts'
 import { type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
 import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
-import { Arena, type FixedJob, fixJob, liesIn } from '../wasm/fixed-jobs.ts'
+import { Arena, liesIn } from '../wasm/arena.ts'
+import { type FixedJob, fixJob } from '../wasm/fixed-jobs.ts'
 import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
 import { liesOnHeap } from './memory.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
-import { RecordedStep, Recording } from './recording.ts'
+import { RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
-/** Most bytes of a recording, and of the values that it makes. */
-export const MAX_RECORDED_BYTES = 1 << 23
-const MAX_VALUE_BYTES = 1 << 22
+/**
+ * Most bytes of values that live at once in what is recorded, most bytes for them, since what is free between them may
+ * not fit others, and for jobs. Of larger values the kernels take so long that a recording would gain little.
+ */
+const MAX_LIVE_BYTES = 3 << 23
+const MAX_VALUE_BYTES = 1 << 25
+const MAX_JOB_BYTES = 1 << 21
+export const MAX_RECORDED_BYTES = MAX_VALUE_BYTES + MAX_JOB_BYTES
+/** Most bytes of what a run is given, which is copied to where it is read: an image, and no large caches. */
+const MAX_GIVEN_BYTES = 5 << 20
 /** The first steps of a plan are recorded alone where there are at least so many. */
 const MIN_STEPS = 8
 
@@ -32,59 +41,74 @@ export interface RecordedRun extends RunPart {
  * @param slots hold these values
  * @returns undefined where one of the first steps cannot be repeated, or fails; nothing is held then
  */
-export function record(
+export function* record(
   plan: Plan,
   sources: readonly number[],
   slots: readonly (Value | Constant | undefined)[],
   run: RecordedRun
-): Recording | undefined {
+): Paced<Recording | undefined> {
   const given = new Map(sources.map(slot => [slot, slots[slot] as Value]))
-  const count = countRecordable(plan, given.values())
+  const count = countRecordable(plan, given)
   if (!isWorthwhile(count, plan)) return undefined
   const recorder = new Recorder(plan, given, run)
+  let recording: Recording | undefined
   try {
-    return recorder.record(count)
+    recording = yield* recorder.record(count)
   } catch {
-    recorder.arena.free()
-    return undefined
+    // The run is taken in the usual way.
+  } finally {
+    if (recording === undefined) for (const arena of Object.values(recorder.arenas)) arena.freeAll()
   }
+  return recording
 }
 
 const isWorthwhile = (count: number, { steps }: Plan): boolean => count === steps.length || count >= MIN_STEPS
 
 /**
- * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where there are
- * large values.
+ * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where much is
+ * given, or lives at once.
  */
-function countRecordable({ steps }: Plan, given: Iterable<Value>): number {
-  let bytes = 0
-  const isCounted = (type: DType, dims: readonly number[]): boolean => {
-    if (DTYPES[type].array === undefined) return false
-    bytes += memoryBytes(type, elementCount(dims))
-    return bytes <= MAX_VALUE_BYTES
+function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>): number {
+  const sizes = new Map<number, number>()
+  let live = 0
+  const add = (slot: number, type: DType, dims: readonly number[]): void => {
+    const bytes = memoryBytes(type, elementCount(dims))
+    sizes.set(slot, bytes)
+    live += bytes
   }
-  for (const value of given) if (!isTensor(value) || !isCounted(value.type, value.dims)) return -1
-  for (const [i, { call, bodies, memo }] of steps.entries()) {
+  for (const [slot, value] of given) {
+    if (!isTensor(value) || !isOfNumbers(value.type)) return -1
+    add(slot, value.type, value.dims)
+  }
+  if (live > MAX_GIVEN_BYTES) return -1
+  for (const [i, { call, bodies, memo, outputs, free }] of steps.entries()) {
     const { op } = call
     if (op.impure || op.dynamic || bodies.size > 0 || !isBuiltIn(op) || memo.kept === undefined) return i
-    for (const fact of memo.kept.outputs) {
+    for (const [at, fact] of memo.kept.outputs.entries()) {
       if (fact.kind !== 'tensor' || fact.shape === undefined || !isConcrete(fact.shape)) return i
-      if (fact.type === undefined || fact.type === 'string') return i
-      if (!isCounted(fact.type, fact.shape)) return -1
+      if (fact.type === undefined || !isOfNumbers(fact.type)) return i
+      if (outputs[at] >= 0) add(outputs[at], fact.type, fact.shape)
     }
+    if (live > MAX_LIVE_BYTES) return -1
+    for (const slot of free) live -= sizes.get(slot) ?? 0
   }
   return steps.length
 }
 
+const isOfNumbers = (type: DType): boolean => DTYPES[type].array !== undefined
+
 /** A recording while it is made. */
 class Recorder {
-  readonly arena = new Arena(MAX_RECORDED_BYTES)
+  /** Of values, whose memory later values may have, and of jobs, which stay as they are. */
+  readonly arenas = { values: new Arena(MAX_VALUE_BYTES), jobs: new Arena(MAX_JOB_BYTES) }
   private readonly plan: Plan
   private readonly run: RecordedRun
   private readonly given: ReadonlyMap<number, Value>
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
+  /** Slots that hold an array of the arena which later steps read. */
+  private readonly holders = new Map<unknown, number>()
 
   constructor(plan: Plan, given: ReadonlyMap<number, Value>, run: RecordedRun) {
     this.plan = plan
@@ -95,9 +119,9 @@ class Recorder {
   }
 
   /** @param most steps that may be recorded */
-  record(most: number): Recording | undefined {
+  *record(most: number): Paced<Recording> {
     const { plan, given, slots } = this
-    const read = new Set([...plan.outputs, ...plan.steps.flatMap(({ inputs }) => inputs)])
+    const read = readBy(plan, most)
     const inputs = [...given]
       .filter(([slot]) => read.has(slot))
       .map(([slot, value]): readonly [number, Tensor] => {
@@ -106,32 +130,41 @@ class Recorder {
         ;(tensor.data as Uint8Array).set(data as Uint8Array)
         slots[slot] = tensor
         this.isConstant[slot] = false
+        this.hold(slot)
         return [slot, tensor]
       })
-    const count = this.recordSteps(most)
+    const count = yield* this.recordSteps(most)
     if (!isWorthwhile(count, plan)) throw new Unrepeatable()
     const isWhole = count === plan.steps.length
+    const still = readBy(plan, count)
     const made = (isWhole ? plan.outputs : crossing(plan, count)).map((slot): readonly [number, Tensor] => {
       const { type, data, dims } = this.require(slot)
       return [slot, new Tensor(type, data, Object.freeze(dims.slice()))]
     })
     const rest = isWhole ? undefined : { ...plan, steps: plan.steps.slice(count) }
-    return new Recording(this.arena, this.steps, inputs, made, rest)
+    return new Recording(
+      Object.values(this.arenas),
+      this.steps,
+      inputs.filter(([slot]) => still.has(slot)),
+      made,
+      rest
+    )
   }
 
   /** Records steps until one cannot be repeated, or fails. @returns their number */
-  private recordSteps(most: number): number {
+  private *recordSteps(most: number): Paced<number> {
     for (let i = 0; i < most; i++) {
       try {
-        this.recordStep(this.plan.steps[i])
+        yield* this.recordStep(this.plan.steps[i])
       } catch {
         return i
       }
+      if (i % STEPS_PER_YIELD === STEPS_PER_YIELD - 1) yield
     }
     return most
   }
 
-  private recordStep(step: Step): void {
+  private *recordStep(step: Step): Paced {
     const { call, memo } = step
     if (lazyTables(step, this.plan, this.slots, this.run).length > 0) throw new Unrepeatable()
     const inputs = step.inputs.map((slot, i) => (slot < 0 ? undefined : this.operandOf(step, i)))
@@ -151,14 +184,33 @@ class Recorder {
     const kernel: Kernel = selection?.kernel ?? call.op.run.bind(call.op)
     const recorded = new RecordedStep(undefined, kernel, operands, parameters, context)
     const isOfJobs = selection?.looksAt?.every(name => this.isFixedOperand(step, name)) === true
-    const jobs = new Jobs(this.arena, knownArrays(inputs, context.packed))
-    if (isOfJobs) watchingJobs(jobs, () => runThrough(recorded))
-    else runThrough(recorded)
+    const jobs = isOfJobs ? new Jobs(this.arenas, knownArrays(inputs, context.packed), this.run.threads) : undefined
+    yield* runThrough(recorded, jobs)
     const isDone = this.takeOver(step, context)
     context.seal()
+    for (const slot of step.outputs) if (slot >= 0) this.hold(slot)
+    for (const slot of step.free) this.release(slot)
     if (isDone) return
-    if (context.given.size > 0 || jobs.made.length === 0) this.steps.push(recorded)
+    if (context.given.size > 0 || jobs === undefined || jobs.made.length === 0) this.steps.push(recorded)
     else for (const job of jobs.made) this.steps.push(new RecordedStep(job, kernel, operands, parameters, context))
+  }
+
+  private hold(slot: number): void {
+    const { data } = this.slots[slot] as Tensor
+    this.holders.set(data, (this.holders.get(data) ?? 0) + 1)
+  }
+
+  /** Nobody reads a slot any more: later steps may have its memory, where no other slot holds it. */
+  private release(slot: number): void {
+    const value = this.slots[slot]
+    const data = value && !('read' in value) && isTensor(value) ? value.data : undefined
+    const count = this.holders.get(data)
+    if (count === undefined) return
+    this.holders.set(data, count - 1)
+    if (count > 1) return
+    this.holders.delete(data)
+    const { values } = this.arenas
+    if (values.holds(data as NumericArray)) values.giveBack(data as NumericArray)
   }
 
   /** Gives slots the outputs of a step that has run. @returns whether it need not run again */
@@ -211,11 +263,15 @@ class Recorder {
   private tensor(type: DType, dims: readonly number[]): Tensor {
     const { array, slots } = DTYPES[type]
     const count = product(dims) * slots
-    const memory = array && this.arena.take(count * array.BYTES_PER_ELEMENT)
+    const memory = array && this.arenas.values.take(count * array.BYTES_PER_ELEMENT)
     if (array === undefined || memory === undefined) throw new Unrepeatable()
     return new Tensor(type, new array(memory.buffer, memory.byteOffset, count), dims)
   }
 }
+
+/** Slots that the first steps of a plan read, and, where they are all of it, those of its outputs. */
+const readBy = ({ steps, outputs }: Plan, count: number): ReadonlySet<number> =>
+  new Set([...steps.slice(0, count).flatMap(slotsReadBy), ...(count === steps.length ? outputs : [])])
 
 /** Slots of what the first steps of a plan make and others read, or the caller gets. */
 function crossing({ steps, outputs }: Plan, count: number): number[] {
@@ -232,10 +288,15 @@ function packedOf({ call, constants, memo: { packs } }: Step, { selection }: Run
   return packs.entry.packed
 }
 
-/** Runs a kernel to its end. */
-function runThrough({ kernel, operands, parameters, context }: RecordedStep): void {
-  const work = kernel(operands, parameters, context)
-  if (work) for (const wait of work) if (wait) throw new Unrepeatable()
+/** Runs a kernel to its end; jobs of other runs, which may go on while it pauses, are not reported to `jobs`. */
+function* runThrough({ kernel, operands, parameters, context }: RecordedStep, jobs: Jobs | undefined): Paced {
+  const watched = <R>(act: () => R): R => (jobs ? watchingJobs(jobs, act) : act())
+  const work = watched(() => kernel(operands, parameters, context))
+  if (!work) return
+  for (let step = watched(() => work.next()); !step.done; step = watched(() => work.next())) {
+    if (step.value) throw new Unrepeatable()
+    yield
+  }
 }
 
 /** The arrays of constants that lie on the heap, as far as they have been read. */
@@ -247,21 +308,23 @@ function knownArrays(inputs: readonly (Tensor | undefined)[], packed: Packed | u
 /** Writes the jobs of a step. */
 class Jobs implements JobWatcher {
   made: readonly FixedJob[] = []
-  private readonly arena: Arena
+  private readonly arenas: Recorder['arenas']
   private readonly constants: readonly ArrayBufferView[]
+  private readonly threads: number
   private isWhole = true
 
-  constructor(arena: Arena, constants: readonly ArrayBufferView[]) {
-    this.arena = arena
+  constructor(arenas: Recorder['arenas'], constants: readonly ArrayBufferView[], threads: number) {
+    this.arenas = arenas
     this.constants = constants
+    this.threads = threads
   }
 
-  ran(job: WatchedJob, tile: number, inputs: readonly NumericArray[], out: NumericArray): void {
+  ran(job: WatchedJob, inputs: readonly NumericArray[], out: NumericArray): void {
+    const { values, jobs } = this.arenas
     // Memory that a kernel takes for itself is another one each time.
     const isKnown =
-      this.arena.holds(out) &&
-      inputs.every(input => !liesOnHeap(input) || this.arena.holds(input) || this.isOfConstant(input))
-    const fixed = this.isWhole && isKnown ? fixJob(job, tile, inputs, out, this.arena) : undefined
+      values.holds(out) && inputs.every(input => !liesOnHeap(input) || values.holds(input) || this.isOfConstant(input))
+    const fixed = this.isWhole && isKnown ? fixJob(job, inputs, out, jobs, this.threads) : undefined
     if (fixed) this.made = [...this.made, fixed]
     else this.missed()
   }

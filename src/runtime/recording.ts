@@ -5,12 +5,13 @@ import type { Plan } from '../plan/plan.ts'
 import { copyArray, copyOfArray } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import { areSameDims, Tensor, type Value } from '../tensor/tensor.ts'
-import type { Arena, FixedJob } from '../wasm/fixed-jobs.ts'
+import type { Arena } from '../wasm/arena.ts'
+import type { FixedJob } from '../wasm/fixed-jobs.ts'
 import type { Budget, Region } from './memory.ts'
 import type { RecordedCall } from './recorded-call.ts'
 
 /** Steps between two yields. */
-const STEPS_PER_YIELD = 32
+export const STEPS_PER_YIELD = 32
 
 /** What is run again: a job, or a kernel with its operands. */
 export class RecordedStep {
@@ -58,18 +59,18 @@ export class Recording {
   private readonly made: readonly (readonly [slot: number, value: Tensor])[]
   /** The steps that are not recorded. */
   private readonly rest: Plan | undefined
-  private readonly arena: Arena
+  private readonly arenas: readonly Arena[]
   /** Whether a run is under way here. */
   isRunning = false
 
   constructor(
-    arena: Arena,
+    arenas: readonly Arena[],
     steps: readonly RecordedStep[],
     inputs: readonly (readonly [number, Tensor])[],
     made: readonly (readonly [number, Tensor])[],
     rest: Plan | undefined
   ) {
-    this.arena = arena
+    this.arenas = arenas
     this.steps = steps
     this.inputs = inputs
     this.made = made
@@ -99,13 +100,18 @@ export class Recording {
     }
   }
 
+  /** Lets go of its memory, where nobody else holds it. */
+  free(): void {
+    for (const arena of this.arenas) arena.freeAll()
+  }
+
   /** Its memory on the heap, which has to be held while it is used. */
   get blocks(): readonly Uint8Array[] {
-    return this.arena.blocks
+    return this.arenas.flatMap(({ blocks }) => blocks)
   }
 
   get bytes(): number {
-    return this.arena.bytes
+    return this.arenas.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
   /**
@@ -133,7 +139,10 @@ export class Recording {
       if (job === undefined) {
         const work = kernel(operands, parameters, context)
         if (work) yield* work
-      } else if (!job.run()) return false
+      } else {
+        const outcome = job.run()
+        if (!(typeof outcome === 'boolean' ? outcome : yield* outcome)) return false
+      }
       if (i % STEPS_PER_YIELD === STEPS_PER_YIELD - 1) yield
     }
     return true

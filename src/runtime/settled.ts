@@ -139,15 +139,24 @@ export class Settled implements Spare {
     const { first, others } = kept.parted!
     if (kept.recording instanceof Recording) return yield* kept.recording.run(run.budget, slots)
     const sources = [...kept.plan.inputs.filter((_, i) => given[i] !== undefined), ...(first ? slotsMadeBy(first) : [])]
-    const recording = run.budget.fits(MAX_RECORDED_BYTES) ? record(others, sources, slots, run) : undefined
-    if (recording === undefined) {
-      kept.recording = 'none'
-      return undefined
+    // Nobody else records it meanwhile, and whoever lets go of it, since a constant moves, says so here.
+    kept.recording = 'none'
+    if (!run.budget.fits(MAX_RECORDED_BYTES)) return undefined
+    let recording: Recording | 'given up' | undefined = 'given up'
+    try {
+      recording = yield* record(others, sources, slots, run)
+    } finally {
+      if (recording === 'given up' && kept.recording === 'none') kept.recording = undefined
     }
-    for (const block of recording.blocks) this.blocks.keep(block)
-    this.weights.otherBytes += recording.bytes
-    kept.recording = recording
-    return recording.results(run.budget, slots)
+    if (recording === undefined) return undefined
+    const repeated = recording.results(run.budget, slots)
+    if (this.kept !== kept || kept.recording !== 'none') recording.free()
+    else {
+      for (const block of recording.blocks) this.blocks.keep(block)
+      this.weights.otherBytes += recording.bytes
+      kept.recording = recording
+    }
+    return repeated
   }
 
   giveUp(): number {
@@ -249,7 +258,18 @@ export class Watch {
     const isDynamic = step.call.op.dynamic === true || step.bodies.size > 0
     if (isDynamic && !(isKnown && this.knowsCaptures(step))) return undefined
     if (isKnown) return outputs.map(value => value && this.factWithValue(value))
-    return isLookup ? undefined : this.inferred(step, facts, outputs)
+    return this.inferred(step, isLookup ? this.withWholeTables(step, facts) : facts, outputs)
+  }
+
+  /** Facts of the inputs of a step that has read rows of tables: dims of rows would not be those of the tables. */
+  private withWholeTables(
+    { inputs, tables }: Step,
+    facts: readonly (TensorFact | undefined)[]
+  ): readonly (TensorFact | undefined)[] {
+    return facts.map((fact, i) => {
+      const table = tables.includes(i) ? this.plan.initial[inputs[i]] : undefined
+      return fact && table && 'dims' in table ? tensorFact(fact.type, table.dims) : fact
+    })
   }
 
   private letGo(slot: number): void {

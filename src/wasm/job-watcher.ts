@@ -1,18 +1,16 @@
 import type { NumericArray } from '../tensor/dtype.ts'
-import type { KernelName } from './wasm.ts'
+import type { DividedJob } from './shared-jobs.ts'
 
 /** What of a job stays the same where it runs again with the same arrays. */
-export interface WatchedJob {
-  readonly kernel: KernelName
-  readonly blocks: number
+export interface WatchedJob extends DividedJob {
   readonly args: readonly number[]
 }
 
 /** Is told of the jobs that run. */
 export interface JobWatcher {
-  /** The calling thread has run a job, `tile` blocks at a time. */
-  ran(job: WatchedJob, tile: number, inputs: readonly NumericArray[], out: NumericArray): void
-  /** A job runs in another way: in pieces, or by several threads. */
+  /** A job has run whose output lies on the heap; inputs lie there, or may be copied to it as they are. */
+  ran(job: WatchedJob, inputs: readonly NumericArray[], out: NumericArray): void
+  /** A job has run in another way. */
   missed(): void
 }
 
@@ -21,10 +19,10 @@ let watcher: JobWatcher | undefined
 export const jobWatcher = (): JobWatcher | undefined => watcher
 
 /** Does something, jobs of which a watcher is told. */
-export function watchingJobs(by: JobWatcher, act: () => void): void {
+export function watchingJobs<R>(by: JobWatcher, act: () => R): R {
   watcher = by
   try {
-    act()
+    return act()
   } finally {
     watcher = undefined
   }

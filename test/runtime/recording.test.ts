@@ -67,6 +67,45 @@ describe('from the third run in a row with inputs of the same types and dims', (
     expect(heapStats().blocks).toBeLessThan(before[1] + 1)
   })
 
+  test.each([1, 2, 3])('products and convolutions that %i threads share give what they gave', async threads => {
+    const width = 256
+    const layer = (i: number): object[] => [
+      node('MatMul', [`x${i}`, 'w'], [`m${i}`]),
+      node('Reshape', [`m${i}`, 'image'], [`i${i}`]),
+      node('Conv', [`i${i}`, 'taps'], [`c${i}`], { pads: [1, 1, 1, 1] }),
+      node('Reshape', [`c${i}`, 'matrix'], [`r${i}`]),
+      node('Tanh', [`r${i}`], [`t${i}`]),
+      node('Concat', [`t${i}`, `x${i}`], [`j${i}`], { axis: 0 }),
+      node('Slice', [`j${i}`, 'from', 'to'], [`x${i + 1}`])
+    ]
+    const model: ModelParts = {
+      inputs: [port('x0', 'float', [width, width])],
+      outputs: [port('x3', 'float'), port('t1', 'float')],
+      initializers: [
+        floats('w', [width, width], numbers(width ** 2)),
+        floats('taps', [16, 16, 3, 3], numbers(2304)),
+        int64s('image', [4], [1, 16, 64, 64]),
+        int64s('matrix', [2], [width, width]),
+        int64s('from', [1], [100]),
+        int64s('to', [1], [100 + width])
+      ],
+      nodes: [0, 1, 2].flatMap(layer)
+    }
+    const make = (): Promise<InferenceSession> => InferenceSession.create(onnxBytes(model), { threads })
+    const of = await make()
+    const blocks: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const feeds = { x0: new Tensor('float32', numbers(width ** 2), [width, width]) }
+      const fresh = await make()
+      expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
+      fresh.dispose()
+      blocks.push(heapStats().blocks)
+    }
+    expect(blocks[2]).toBeGreaterThan(blocks[1])
+    expect(blocks[7]).toBe(blocks[2])
+    of.dispose()
+  })
+
   test('outputs are the caller’s own', async () => {
     const of = await session()
     const feeds = feedsOf(3)

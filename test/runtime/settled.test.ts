@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { bytesSource } from '../../src/files/byte-source.ts'
 import { defineOp as defineOwnOp, InferenceSession, type SessionOptions, Tensor } from '../../src/index.ts'
 import { defineOp } from '../../src/op-kit/define.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { floats, type GraphParts, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { DOMAIN, note, noted } from './noted.ts'
+import { external, onnx, rowsOfTable, tableBytes } from './table-models.ts'
 
 let ran: string[] = []
 const noting = (name: string): ReturnType<typeof noted> => noted(name, () => ran.push(name))
@@ -99,6 +101,32 @@ describe('from the third run in a row with inputs of the same types and dims', (
       ;(below.data as Float32Array).fill(9)
       ;(dims.data as BigInt64Array).fill(9n)
     }
+  })
+
+  test('and dims of rows that are looked up in a table of the file', async () => {
+    const parts: ModelParts = {
+      domains: [DOMAIN],
+      inputs: [port('ids', 'int64', ['n'])],
+      outputs: [port('y', 'float')],
+      initializers: [external([4096, 64])],
+      nodes: [
+        node('Gather', ['table', 'ids'], ['looked']),
+        node('Shape', ['looked'], ['dims']),
+        note('Dims', 'dims', 'noted'),
+        node('Expand', ['looked', 'noted'], ['y'])
+      ]
+    }
+    const weights = bytesSource('w.bin', tableBytes(4096 * 64))
+    const of = new InferenceSession(onnx(parts, weights), { ops })
+    const all: string[] = []
+    for (const ids of [[1n], [2n], [3n], [4n, 4095n], [5n]]) {
+      ran = []
+      const { y } = await of.run({ ids: new Tensor('int64', ids, [ids.length]) })
+      expect(y.dims).toEqual([ids.length, 64])
+      expect(y.data).toEqual(rowsOfTable(ids.map(Number), 64))
+      all.push(ran.join(' '))
+    }
+    expect(all).toEqual(['Dims', 'Dims', '', 'Dims', ''])
   })
 
   test('whoever watches a run sees every node', async () => {
