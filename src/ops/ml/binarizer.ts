@@ -20,7 +20,8 @@ export const binarizer = /* @__PURE__ */ withKernel(binarizerRules, {
 
 const above = (threshold: number): UnaryLoops => ({
   float: (x, out, i, to) => {
-    for (; i < to; i++) out[i] = x[i] > threshold ? 1 : 0
+    // Without a branch, which nobody could foresee.
+    for (; i < to; i++) out[i] = Number(x[i] > threshold)
   },
   big: (x, out, i, to) => {
     for (; i < to; i++) out[i] = x[i] > threshold ? 1n : 0n

@@ -79,10 +79,11 @@ function valuesFor(type: DType, given: Params): readonly (number | bigint)[] {
 const loop =
   (replaced: number, values: readonly number[]): UnaryLoop =>
   (x, out, from, to) => {
-    const period = values.length
-    const isMissing = Number.isNaN(replaced)
-    for (let i = from, k = from % period; i < to; i++, k = k + 1 === period ? 0 : k + 1)
-      out[i] = x[i] === replaced || (isMissing && Number.isNaN(x[i])) ? values[k] : x[i]
+    // Few elements are missing: all are copied, and those that are replaced are looked for.
+    if (x !== out) out.set(x.subarray(from, to), from)
+    if (Number.isNaN(replaced)) {
+      for (let i = from; i < to; i++) if (x[i] !== x[i]) out[i] = values[i % values.length]
+    } else for (let i = from; i < to; i++) if (x[i] === replaced) out[i] = values[i % values.length]
   }
 
 const bigLoop =
