@@ -130,6 +130,18 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
+  test('of kernels that families share lead to no family', () => {
+    const core = join(src, 'kernels/core/')
+    const wrong = [...imports].flatMap(([path, files]) =>
+      path.startsWith(core)
+        ? files
+            .filter(file => file.startsWith(join(src, 'kernels/')) && !file.startsWith(core))
+            .map(file => `${shown(path)} imports ${shown(file)}`)
+        : []
+    )
+    expect(wrong).toEqual([])
+  })
+
   test('of no module are there for its effects: bundlers may leave out what is not used', () => {
     const bare = sources.filter(path => /^import '/m.test(readFileSync(path, 'utf8')))
     expect(bare.map(shown)).toEqual([])

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { type Dim, mulDims, sameDim } from '../shapes/dim.ts'
+import { MAX_FLOAT32 } from '../tensor/dtype.ts'
 import { elementwise, expanded, joined, sliced, transposed, unsqueezed } from './conversion-kit.ts'
 import { add, mul, multiplied, padded, part, softmaxed, split, sub, times } from './conversion-parts.ts'
 import { counted, extremeSize, minus, plus, type Size, sizeAt, sizeList } from './conversion-sizes.ts'
@@ -53,8 +54,6 @@ export interface Attended {
   readonly values: Made
 }
 
-const LOWEST = -3.4028234663852886e38
-
 /** `softmax(q kᵀ * scale + added) v` */
 export function attended(w: Writer, q: Made, k: Made, v: Made, how: Weighing): Attended {
   const { scale, softcap = 0, added = [], seen, sink } = how
@@ -62,7 +61,7 @@ export function attended(w: Writer, q: Made, k: Made, v: Made, how: Weighing): A
   const capped = softcap > 0 ? times(w, elementwise(w, 'Tanh', times(w, scores, 1 / softcap)), softcap) : scores
   const type = typeOf(scores)
   const summed = added.reduce<Made>((sum, each) => (each ? add(w, sum, w.cast(each, type)) : sum), capped)
-  const biased = seen ? elementwise(w, 'Where', seen, summed, w.scalar(type, LOWEST)) : summed
+  const biased = seen ? elementwise(w, 'Where', seen, summed, w.scalar(type, -MAX_FLOAT32)) : summed
   const weights = sink ? withSink(w, biased, sink) : softmaxed(w, biased, rankOf(biased) - 1)
   return { scores, capped, biased, weights, values: multiplied(w, weights, v) }
 }

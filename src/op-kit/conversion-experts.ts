@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { MAX_FLOAT32 } from '../tensor/dtype.ts'
 import { elementwise, gathered, reduced, transposed, unsqueezed, upTo } from './conversion-kit.ts'
 import {
   add,
@@ -64,7 +65,7 @@ function gatedBy(call: SourceCall, w: Writer, x: Made, other: Made | undefined):
   const limit = call.param<number>('limit')
   const [gate, value] = other ? [x, other] : halvesOf(w, x, call.param('layout'))
   const bounded = Number.isFinite(limit)
-  const g = bounded ? clamped(w, gate, -3.4028234663852886e38, limit) : gate
+  const g = bounded ? clamped(w, gate, -MAX_FLOAT32, limit) : gate
   const l = bounded ? clamped(w, value, -limit, limit) : value
   return mul(w, sigmoidWeighted(w, g, call.param('alpha')), plus(w, l, call.param('beta')))
 }

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
-import { type Positions, reportIndex, resolveIndicesPaced } from '../kernels/gather/indices.ts'
+import type { Positions } from '../kernels/core/positions.ts'
+import { reportIndex, resolveIndicesPaced } from '../kernels/gather/indices.ts'
 import { type Dim, maxDim, meetDims, printDim, printShape } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'

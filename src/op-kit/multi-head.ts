@@ -12,13 +12,14 @@ import {
   unknownDim
 } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
+import { MAX_FLOAT32 } from '../tensor/dtype.ts'
 import { meetShape } from './ranks.ts'
 
 /** Largest finite numbers, negated, of the types of com.microsoft's attention. */
 export const LOWEST: Readonly<Record<string, number>> = {
   float16: -65504,
   bfloat16: -3.3895313892515355e38,
-  float32: -3.4028234663852886e38
+  float32: -MAX_FLOAT32
 }
 
 /** Sizes of multi-head attention; known ones are numbers. */

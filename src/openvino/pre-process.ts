@@ -1,7 +1,7 @@
 import type { Place } from '../errors.ts'
 import type { DeclaredType, Graph, GraphPort, InputMean } from '../graph/graph.ts'
 import { convert } from '../tensor/convert.ts'
-import { type DType, dtypeName, isFloat, isInteger } from '../tensor/dtype.ts'
+import { type DType, dtypeName, isFloat, isInteger, MAX_FLOAT32 } from '../tensor/dtype.ts'
 import { isPacked } from '../tensor/packing.ts'
 import { allocate, elementCount, fileBytes, Tensor } from '../tensor/tensor.ts'
 import { constantAt } from './constants.ts'
@@ -151,8 +151,6 @@ function parseFloat32(text: string): number | undefined {
   if (text.length > 400 || !/^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return undefined
   return Math.fround(Math.max(-MAX_FLOAT32, Math.min(MAX_FLOAT32, Number(text))))
 }
-
-const MAX_FLOAT32 = 2 ** 128 - 2 ** 104
 
 /** What is stated for each channel: the largest number, where there are several. */
 function byChannel(stated: Channels, channels: number, wrong: Wrong): (number | undefined)[] | undefined {

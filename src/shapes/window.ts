@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { MAX_INT32 } from '../tensor/dtype.ts'
 import { product } from '../tensor/tensor.ts'
 import {
   addDims,
@@ -66,7 +67,6 @@ export interface WindowAxis {
 }
 
 /** No kernel, stride or pad of a real model comes near it, and sums of them stay exact. */
-const MAX_INT32 = 2 ** 31 - 1
 const MAX_EXTENT = 2 ** 48
 
 /**

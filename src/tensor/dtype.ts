@@ -201,3 +201,7 @@ export const is64BitInteger = (type: DType): type is 'int64' | 'uint64' => type 
 
 /** Types of a kind, for operators' type lists. */
 export const dtypesOf = (...kinds: Kind[]): DType[] => ALL_DTYPES.filter(type => kinds.includes(DTYPES[type].kind))
+
+/** Largest int32, and largest finite float32. */
+export const MAX_INT32 = 2 ** 31 - 1
+export const MAX_FLOAT32 = (2 - 2 ** -23) * 2 ** 127

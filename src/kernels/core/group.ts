@@ -1,9 +1,10 @@
 import { fail } from '../../errors.ts'
+import { MAX_INT32 } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate } from '../../tensor/tensor.ts'
-import type { Positions } from '../gather/indices.ts'
 import { compareNumbers } from './order.ts'
 import { COST, inChunks } from './pace.ts'
+import type { Positions } from './positions.ts'
 import { sortPaced } from './sort.ts'
 
 /** Most keys of a map in V8. */
@@ -33,7 +34,7 @@ export interface Items {
  */
 export function* groupItems(keys: Numbers, items: Items, sorted: boolean): Generator<void, Groups> {
   const { outer, size, inner } = items
-  let ids: Positions = allocate(size > 0x7fffffff ? 'float64' : 'int32', [size]).data
+  let ids: Positions = allocate(size > MAX_INT32 ? 'float64' : 'int32', [size]).data
   let count = Math.min(1, size)
   for (let j = 0; j < outer * inner && count < size; j++) {
     const split = yield* splitGroups(ids, count, keys, Math.floor(j / inner) * size * inner + (j % inner), inner)

@@ -1,9 +1,9 @@
 import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import { halvesOf } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import type { Positions } from '../gather/indices.ts'
 import { readNumbers } from './numbers.ts'
 import { chunkSize, COST } from './pace.ts'
+import { type Positions, positionsArray } from './positions.ts'
 
 /** Elements that are looked at between two yields. */
 const CHUNK = chunkSize(COST.element)
@@ -21,7 +21,7 @@ export function* nonZeroPositions(data: Tensor): Generator<void, Positions> {
     yield
   }
   // One more, into which what follows the last one that is found is written.
-  const positions = count > 0x7fffffff ? new Float64Array(found + 1) : new Int32Array(found + 1)
+  const positions = positionsArray(found + 1, count)
   let next = 0
   for (let from = 0; from < count && next < found; from += CHUNK) {
     next = find(from, Math.min(count, from + CHUNK), positions, next)

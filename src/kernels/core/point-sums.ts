@@ -1,6 +1,6 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import type { Positions } from '../gather/indices.ts'
 import { COST, Pace } from './pace.ts'
+import type { Positions } from './positions.ts'
 
 /**
  * For each of some points the elements of a plane that are summed, and their weights: `taps` entries, of which those

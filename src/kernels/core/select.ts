@@ -1,7 +1,7 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import type { Positions } from '../gather/indices.ts'
 import type { AxisLayout } from './axis-layout.ts'
 import { chunkSize, COST, Pace } from './pace.ts'
+import { type Positions, positionsArray } from './positions.ts'
 import { hasNarrowKeys, isShort, MAX_PACKED, type Selection, selectPacked } from './select-packed.ts'
 import { selectShort } from './select-short.ts'
 import { sortNumbers } from './sort.ts'
@@ -25,10 +25,10 @@ export function* selectTop(
     return yield* selectShort(keys, { outer, size, inner }, k, selection)
   if (hasNarrowKeys(keys) && size <= MAX_PACKED)
     return yield* selectPacked(keys, { outer, size, inner }, k, selection, per)
-  const positions = size > 0x7fffffff ? new Float64Array(outer * k * inner) : new Int32Array(outer * k * inner)
+  const positions = positionsArray(outer * k * inner, size)
   if (positions.length === 0) return positions
   const line = new Float64Array(size)
-  const heap = size > 0x7fffffff ? new Float64Array(k) : new Int32Array(k)
+  const heap = positionsArray(k, size)
   const sign = selection.largest ? 1 : -1
   const nanFirst = selection.nan === 'smallest' && !selection.largest
   const pace = new Pace()

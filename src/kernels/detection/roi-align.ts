@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
+import { MAX_INT32 } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { entriesOf, firstEntry, type PointTable, type SumPoints } from '../core/point-sums.ts'
-import type { Positions } from '../gather/indices.ts'
+import type { Positions } from '../core/positions.ts'
 
 /** A region of interest, in elements of the feature map. */
 export interface Region {
@@ -60,7 +61,7 @@ export function* alignRegions(
 ): Generator<void> {
   const { channels, height, width, pooled, pooling } = plan
   const plane = height * width
-  const Offsets = plane > 0x7fffffff ? Float64Array : Int32Array
+  const Offsets = plane > MAX_INT32 ? Float64Array : Int32Array
   const bins = pooled[0] * pooled[1]
   const samples: Samples = {
     count: 0,

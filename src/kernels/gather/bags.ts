@@ -4,8 +4,8 @@ import { type Codes, isCodedFloat, widen } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, nothingToFinish, readNumbers, targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
+import type { Positions } from '../core/positions.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
-import type { Positions } from './indices.ts'
 
 /** Which rows of a table go into which bag. */
 export interface Bags {

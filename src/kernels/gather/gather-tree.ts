@@ -2,8 +2,9 @@ import { is64BitInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
+import type { Positions } from '../core/positions.ts'
 import { gatherOffsets } from './gather.ts'
-import { type Positions, reportIndex } from './indices.ts'
+import { reportIndex } from './indices.ts'
 
 /** Numbers of any type; 64-bit integers stay exact. */
 export type Integers = ArrayLike<number> | ArrayLike<bigint>

@@ -1,8 +1,9 @@
 import type { Movable } from '../../shapes/fact.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, Pace } from '../core/pace.ts'
+import type { Positions } from '../core/positions.ts'
 import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from '../core/units.ts'
-import { type IndexPolicy, type Positions, ravelPositions, resolveIndicesPaced, resolveTuplesPaced } from './indices.ts'
+import { type IndexPolicy, ravelPositions, resolveIndicesPaced, resolveTuplesPaced } from './indices.ts'
 
 /** How Gather sees its data: `[batch, outer, size, inner]`, and its indices: `[batch, count]`. */
 export interface GatherLayout {

@@ -1,8 +1,10 @@
 import { fail } from '../../errors.ts'
 import { type Dim, maxDim, printDim } from '../../shapes/dim.ts'
+import { MAX_INT32 } from '../../tensor/dtype.ts'
 import { halvesOf } from '../../tensor/elements.ts'
 import { positionOf, type Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, drain, inChunks, Pace } from '../core/pace.ts'
+import { type Positions, positionsArray } from '../core/positions.ts'
 
 /** What a negative or an out-of-range index means. Each version of a gather operator binds its own policy. */
 export interface IndexPolicy {
@@ -12,17 +14,8 @@ export interface IndexPolicy {
   readonly outOfRange: 'error' | 'zero'
 }
 
-/** Positions along an axis, or offsets into data; -1 stands for an element that is zero. */
-export type Positions = Int32Array | Float64Array
-
-const MAX_INT32 = 0x7fffffff
-
 /** Nanoseconds that one index takes: compared, and its position written. Measured: 8 to 11. */
 const COST_OF_INDEX = 15
-
-/** An array for `count` positions below `limit`. */
-const positionsArray = (count: number, limit: number): Positions =>
-  limit > MAX_INT32 ? new Float64Array(count) : new Int32Array(count)
 
 /**
  * The positions, from 0, that indices along one axis of `size` mean. Each index is compared exactly, whatever its type.

@@ -6,8 +6,8 @@ import { type Codes, isCodedFloat, narrow } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers } from '../core/numbers.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
+import type { Positions } from '../core/positions.ts'
 import { copyUnits, unitsOf } from '../core/units.ts'
-import type { Positions } from './indices.ts'
 
 /** What becomes of an element and its updates; `none`: the last update replaces it. */
 export type Reduction = 'none' | 'add' | 'sub' | 'mul' | 'min' | 'max' | 'mean'

@@ -3,7 +3,7 @@ import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type BigInts, readNumbers, targetOf } from '../core/numbers.ts'
 import { COST, Pace } from '../core/pace.ts'
-import type { Positions } from './indices.ts'
+import type { Positions } from '../core/positions.ts'
 
 /**
  * The highest elements of each segment: `out[s, :] = max(data[i, :])` over all `i` with `segments[i] = s`. Segments

@@ -3,8 +3,8 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import { COST, Pace } from '../core/pace.ts'
 import { entriesOf, firstEntry, type PointSums, type PointTable, type SumPoints } from '../core/point-sums.ts'
+import { type Positions, positionsArray } from '../core/positions.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
-import type { Positions } from '../gather/indices.ts'
 import type { Filter } from './resize-taps.ts'
 
 export type Padding = 'zeros' | 'border' | 'reflection'
@@ -79,7 +79,7 @@ export function nearestOffsets(grid: Numbers, plan: GridPlan): Positions {
   const { dims, batch, points } = plan
   const strides = stridesOf(dims)
   const elements = product(dims)
-  const offsets = elements > 0x7fffffff ? new Float64Array(batch * points) : new Int32Array(batch * points)
+  const offsets = positionsArray(batch * points, elements)
   for (let axis = 0; axis < dims.length; axis++) {
     const coordinates = coordinatesOf(grid, 0, offsets.length, axis, plan, roundHalfToEven)
     for (let point = 0; point < offsets.length; point++) {
@@ -122,7 +122,7 @@ export function* sampleFiltered(
   const entries = entriesOf(most, taps)
   const table = {
     taps,
-    indices: plane > 0x7fffffff ? new Float64Array(entries) : new Int32Array(entries),
+    indices: positionsArray(entries, plane),
     weights: new Float64Array(entries)
   }
   const order = tapsInOrder(2 * filter.support, dims.length)
@@ -247,7 +247,7 @@ function tapsAlong(
 ): AxisEntries {
   const taps = 2 * filter.support
   const coordinates = coordinatesOf(grid, first, count, axis, plan, asItIs)
-  const indices = size > 0x7fffffff ? new Float64Array(count * taps) : new Int32Array(count * taps)
+  const indices = positionsArray(count * taps, size)
   const weights = new Float64Array(count * taps)
   for (let i = 0, k = 0; i < count; i++) {
     const at = coordinates[i]

@@ -1,9 +1,7 @@
 import type { WindowAxis } from '../../shapes/window.ts'
+import { MAX_FLOAT32 } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { COST, Pace } from '../core/pace.ts'
-
-/** What a window without elements gives: the lowest finite float32. */
-const LOWEST = -3.4028234663852886e38
 
 /** The elements of a window along one axis, `[from, to)`. */
 const spanOf = ({ size, kernel, stride, begin }: WindowAxis, window: number): [from: number, to: number] => {
@@ -37,7 +35,8 @@ export function* maskedMaxPool(
       const lines = linesOf(outer, windows, last.size)
       for (let window = 0; window < last.count; window++) {
         const [start, end] = spanOf(last, window)
-        let highest = LOWEST
+        // What a window without elements gives.
+        let highest = -MAX_FLOAT32
         for (const line of lines) highest = Math.max(highest, highestOf(data, line + start, line + end))
         out[to++] = highest
         if (pace.isDue((1 + lines.length * (1 + Math.max(0, end - start))) * COST.element)) yield
@@ -56,7 +55,7 @@ interface MaskedPlane {
 
 /** The highest of elements `[from, to)` of a plane up to the first whose mask is 0. */
 function highestOf({ x, mask, plane, maskStart, sparesFirst }: MaskedPlane, from: number, to: number): number {
-  let highest = LOWEST
+  let highest = -MAX_FLOAT32
   for (let i = from; i < to; i++) {
     if (mask[maskStart + i] === 0 && !(sparesFirst && i === 0)) break
     if (x[plane + i] > highest) highest = x[plane + i]

@@ -2,8 +2,8 @@ import { fail } from '../../errors.ts'
 import { halvesOf, toIndices } from '../../tensor/elements.ts'
 import { elementCount, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { COST, inChunks } from '../core/pace.ts'
+import type { Positions } from '../core/positions.ts'
 import { copyUnits, type UnitArray, unitsOf } from '../core/units.ts'
-import type { Positions } from '../gather/indices.ts'
 
 /** Nanoseconds for one axis of one index. */
 const AXIS_COST = COST.element

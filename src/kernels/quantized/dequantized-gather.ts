@@ -4,7 +4,7 @@ import { decodeFloat, isCodedFloat } from '../../tensor/floats.ts'
 import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { doubles } from '../core/numbers.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
-import type { Positions } from '../gather/indices.ts'
+import type { Positions } from '../core/positions.ts'
 import { codeAt, codePerBlock, middleOf } from './packed.ts'
 
 /** Data in codes, in blocks along one axis that have a scale and a zero point each. */

@@ -10,7 +10,7 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import { type DType, MAX_FLOAT32 } from '../../tensor/dtype.ts'
 import { nonMaxSuppression } from './non-max-suppression.ts'
 import { NONE, suppressed } from './suppress-conversion.ts'
 
@@ -18,13 +18,11 @@ import { NONE, suppressed } from './suppress-conversion.ts'
 function nextFloat(value: number, direction: 1 | -1): number {
   const [single] = Float32Array.of(value)
   if (single === 0) return direction * 2 ** -149
-  if (!Number.isFinite(single)) return Math.sign(single) === direction ? single : direction * -MAX_FLOAT
+  if (!Number.isFinite(single)) return Math.sign(single) === direction ? single : direction * -MAX_FLOAT32
   const bits = new Int32Array(Float32Array.of(single).buffer)
   bits[0] += Math.sign(single) === direction ? 1 : -1
   return new Float32Array(bits.buffer)[0]
 }
-
-const MAX_FLOAT = (2 - 2 ** -23) * 2 ** 127
 
 /** A number that a rule reads: a constant, or the input that gives it. */
 function numberFor(call: SourceCall, w: Writer, name: string, type: DType): Made {
@@ -67,7 +65,7 @@ function nmsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     const threshold = numberFor(call, w, 'minScore', 'float32')
     const isEnough = elementwise(w, 'GreaterOrEqual', given, threshold)
     scores = elementwise(w, 'Where', isEnough, given, w.scalar('float32', -Infinity))
-    least = w.scalar('float32', -MAX_FLOAT)
+    least = w.scalar('float32', -MAX_FLOAT32)
   } else if (call.param<number>('minScore') > -Infinity)
     least = w.scalar('float32', nextFloat(call.param<number>('minScore'), -1))
   const indices = w.node(

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
+import type { Positions } from '../../kernels/core/positions.ts'
 import { copyUnits, fillWith, unitsOf } from '../../kernels/core/units.ts'
-import { type Positions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import { resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import {
   type DataDependent,
   defineOp,

@@ -24,19 +24,17 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
-import { DTYPES, isFloat } from '../../tensor/dtype.ts'
+import { DTYPES, isFloat, MAX_FLOAT32 } from '../../tensor/dtype.ts'
 import { segmentMax } from './segment-max.ts'
 import { sparseFillEmptyRows } from './sparse-fill-empty-rows.ts'
 
 /** The lowest value of a type. */
 function lowestOf(w: Writer, type: ReturnType<typeof typeOf>): Made {
   if (isFloat(type))
-    return w.scalar(type, type === 'float16' ? -65504 : type === 'float64' ? -Number.MAX_VALUE : LOWEST)
+    return w.scalar(type, type === 'float16' ? -65504 : type === 'float64' ? -Number.MAX_VALUE : -MAX_FLOAT32)
   const { kind, bits } = DTYPES[type]
   return w.scalar(type, kind === 'int' ? -(2n ** BigInt(bits - 1)) : 0n)
 }
-
-const LOWEST = -3.4028234663852886e38
 
 /** The number of segments, as a list of one: given, or one more than the last id. */
 function countOf(call: SourceCall, w: Writer, ids: Made): Made {

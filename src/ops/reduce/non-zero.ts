@@ -1,7 +1,7 @@
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { nonZeroPositions } from '../../kernels/core/non-zero.ts'
 import { inChunks } from '../../kernels/core/pace.ts'
-import type { Positions } from '../../kernels/gather/indices.ts'
+import type { Positions } from '../../kernels/core/positions.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { choice, is } from '../../op-kit/sources.ts'
 import { maxDim, productOf, unknownDim } from '../../shapes/dim.ts'

@@ -10,6 +10,7 @@ import { choice, flag, inputInt, int, is, listed, mapped } from '../../op-kit/so
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { asDim, type Dim, maxDim, meetDims, minDim, normalizeAxis, printDim, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
+import { MAX_INT32 } from '../../tensor/dtype.ts'
 
 interface Params {
   k: DataDependent<number>
@@ -73,7 +74,7 @@ export const topK = defineOp({
     if (call.wanted(1)) yield* storeManyIntegers(call.output(1), positions)
     if (!call.wanted(0)) return
     const values = call.output(0)
-    const offsets = data.data.length > 0x7fffffff ? new Float64Array(positions) : positions
+    const offsets = data.data.length > MAX_INT32 ? new Float64Array(positions) : positions
     yield* ravelPositions(offsets, values.dims, data.dims, axis)
     yield* gatherOffsets(data, offsets, values, 1)
   }

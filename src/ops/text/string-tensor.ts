@@ -6,12 +6,12 @@ import { checkRank } from '../../op-kit/ranks.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, meetDims, printShape, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { MAX_INT32 } from '../../tensor/dtype.ts'
 import { toIndices } from '../../tensor/elements.ts'
 import { positionOf, type Tensor } from '../../tensor/tensor.ts'
 
 /** Types of the indices in the bytes where strings begin and end. */
 const OFFSETS = ['int32', 'int64'] as const
-const MAX_INT32 = 2 ** 31 - 1
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()

@@ -1,5 +1,6 @@
 import { COST, Pace, type Paced } from '../../kernels/core/pace.ts'
-import { type Positions, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
+import type { Positions } from '../../kernels/core/positions.ts'
+import { resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { countOnes } from '../../kernels/normalization/mask-counts.ts'
 import { dequantized, type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { Kernel } from '../../op-kit/define.ts'

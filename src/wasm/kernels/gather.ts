@@ -1,7 +1,7 @@
 import { gatherLayout, tupleLayout } from '../../kernels/gather/gather.ts'
 import type { IndexPolicy } from '../../kernels/gather/indices.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { DTYPES, type NumericArray } from '../../tensor/dtype.ts'
+import { DTYPES, MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import type { InputUse, Staging } from '../staging.ts'
@@ -11,7 +11,6 @@ interface Operands {
   readonly indices: Tensor
 }
 
-const MAX_INT32 = 0x7fffffff
 /** Bytes of indices and output below which setting up a job, some microseconds, costs more than it gains. */
 const MIN_MOVED = 1 << 14
 /** Bytes of a block above which a copy from the heap to an array elsewhere is fastest without staging. */

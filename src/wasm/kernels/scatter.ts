@@ -1,5 +1,6 @@
 import type { Reduction } from '../../kernels/gather/scatter.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
+import { MAX_INT32 } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
 
@@ -9,7 +10,6 @@ const MIN_UPDATES = 1 << 7
 const UPDATE_WORK = 16
 /** Bytes of a tile. */
 const TILE_BYTES = 1 << 17
-const MAX_INT32 = 0x7fffffff
 
 /** Numbers of the reductions in ../assembly/wide/scatter.ts. */
 const REDUCTIONS: Readonly<Partial<Record<Reduction, number>>> = { none: 0, add: 1, mul: 2, max: 3, min: 4 }
