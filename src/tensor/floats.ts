@@ -97,6 +97,7 @@ export function decodeFloat(type: CodedFloat, code: number): number {
  * large become infinity in ONNX Cast-25 and in OpenVINO 2026.4. The two differ in the default of `saturate` and in
  * - float8e8m0: ONNX follows `roundMode` and `saturate` and ignores the sign; OpenVINO rounds to nearest, ties to even,
  *   always saturates, and makes negative numbers 2^-127;
+ * - float8e4m3fn and float8e5m2: OpenVINO's plugin for CPUs rounds to float16 first;
  * - float4e2m1, which saturates in both: NaN becomes -0 in the tests of ONNX and 6 in OpenVINO.
  *
  * For nf4 the lower number of a tie is taken, and -1 for NaN.
@@ -154,9 +155,11 @@ function encoder(type: CodedFloat, rules: RoundingRules): Encoder {
   const clamps = type === 'float4e2m1' || (saturate && type.startsWith('float8'))
   const tooLarge = clamps ? maxCode : (infinity ?? nan ?? maxCode)
   const noNumber = nan ?? (openvino ? maxCode : sign)
+  const goesByHalf = openvino && (type === 'float8e4m3fn' || type === 'float8e5m2')
   return (value, negativeNan) => {
     if (value !== value) return negativeNan ? noNumber | sign : noNumber
-    const magnitude = Math.abs(value) === Infinity ? maxCode + 1 : magnitudeCode(Math.abs(value), format)
+    const size = goesByHalf ? roundedToHalf(Math.abs(value)) : Math.abs(value)
+    const magnitude = size === Infinity ? maxCode + 1 : magnitudeCode(size, format)
     const code = magnitude > maxCode ? tooLarge : magnitude
     const negative = value < 0 || Object.is(value, -0)
     return negative && !(unsignedZero && code === 0) ? code | sign : code
@@ -192,6 +195,15 @@ function magnitudeCode(value: number, { mantissa, minExponent }: Format): number
   const exponent = Math.max(exponentOf(value), minExponent)
   const units = value * powerOfTwo(mantissa - exponent)
   return ((exponent - minExponent) << mantissa) + (units + ROUNDER - ROUNDER)
+}
+
+/** The number of float16 that is nearest to one >= 0, ties to even, as if the format had no largest number. */
+function roundedToHalf(value: number): number {
+  if (value === Infinity) return value
+  const { mantissa, minExponent } = FORMATS.float16
+  const exponent = Math.max(exponentOf(value), minExponent)
+  const units = value * powerOfTwo(mantissa - exponent) + ROUNDER - ROUNDER
+  return units * powerOfTwo(exponent - mantissa)
 }
 
 function onnxE8m0(value: number, saturate: boolean, mode: 'up' | 'down' | 'nearest'): number {

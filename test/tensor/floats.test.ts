@@ -160,6 +160,15 @@ describe('encodeFloat', () => {
     expect(encoded('float8e5m2', [1e6, -Infinity], { dialect: 'openvino' })).toEqual([0x7c, 0xfc])
   })
 
+  it('rounds to float16 before it rounds to 8 bits in OpenVINO, as its plugin for CPUs does', () => {
+    // Numbers next to the middle between two codes, with what OpenVINO 2026.4 makes of them.
+    const numbers = [6.251814, -336.01678, 0.0048829443, -0.0029291483, 464.1, 464.3]
+    expect(encoded('float8e4m3fn', numbers, { dialect: 'openvino' })).toEqual([0x4c, 0xfa, 2, 0x82, 0x7e, 0x7f])
+    expect(encoded('float8e4m3fn', numbers, { saturate: false })).toEqual([0x4d, 0xfb, 3, 0x81, 0x7f, 0x7f])
+    expect(encoded('float8e5m2', [61_439, -1e308], { dialect: 'openvino' })).toEqual([0x7c, 0xfc])
+    expect(encoded('float8e5m2', [61_439, -1e308], { saturate: false })).toEqual([0x7b, 0xfc])
+  })
+
   it('follows the round modes of ONNX Cast-24 for float8e8m0', () => {
     const numbers = [1, 1.25, 1.5, 3, 0.3, 2 ** -127, 2 ** 127]
     expect(encoded('float8e8m0', numbers)).toEqual([127, 128, 128, 129, 126, 0, 254])
