@@ -1,39 +1,70 @@
 import type { Call } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import type { Activation } from '../op-kit/fused.ts'
+import type { PoolParams } from '../op-kit/pool-shape.ts'
 import { normalizeAxes } from '../shapes/dim.ts'
 import type { WindowParams } from '../shapes/window.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
-import { type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { isPlanCall, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
 /**
- * Zeros that a Pad puts around what a convolution reads, as converters of TensorFlow and Keras write them: pads of the
- * convolution, which makes no copy.
+ * Zeros that a Pad puts around what another call slides windows over, as converters of TensorFlow and Keras write them:
+ * pads of that call, which makes no copy.
+ * @param admits whether pads of this call are as good as zeros
  */
-export const paddingPattern: Pattern = {
+const paddedBy = (name: string, admits: (match: Match, graph: PlanGraph) => boolean): Pattern => ({
   name: 'padding',
   calls: {
     pad: { is: call => isNamed('Pad')(call) && call.known.mode === 'constant', reads: () => ({ data: 'x' }) },
-    conv: {
-      is: call => isNamed('Conv')(call) && isExplicit(call.known as unknown as WindowParams),
+    windows: {
+      is: call => isNamed(name)(call) && isExplicit(windowsOf(call)),
       reads: () => ({ x: 'pad' })
     }
   },
-  root: 'conv',
-  guard: (match, graph) => areZeros(graph, match.calls.get('pad')!.call) && padsOf(match, graph) !== undefined,
+  root: 'windows',
+  guard: (match, graph) => areZeros(graph, match.calls.get('pad')!.call) && admits(match, graph),
   fuse(match, graph) {
-    const { call } = match.calls.get('conv')!
-    const known = call.known as unknown as WindowParams
-    const pads = padsOf(match, graph)!
-    const added = (own: readonly number[] | undefined, more: readonly number[]): readonly number[] =>
-      more.map((pad, i) => pad + (own?.[i] ?? 0))
-    const isValid = known.autoPad === 'valid'
-    const begin = added(isValid ? undefined : known.begin, pads.begin)
-    const end = added(isValid ? undefined : known.end, pads.end)
-    const operand = (name: string): string | undefined => call.inputs[positionOf(call, name)]
-    const operands = { x: match.values.get('x'), w: operand('w'), bias: operand('bias') }
-    return { call: fusedCall(call, call.op, operands, { ...call.known, begin, end, autoPad: 'explicit' }) }
+    const { call } = match.calls.get('windows')!
+    const pads = padsOf(match, graph)
+    if (pads === undefined) return undefined
+    const inputs = call.operands.map(operand => [operand.name, call.inputs[operand.index]] as const)
+    const operands = { ...Object.fromEntries(inputs), x: match.values.get('x') }
+    return { call: fusedCall(call, call.op, operands, { ...call.known, ...pads, autoPad: 'explicit' }) }
   }
+})
+
+/** Windows of a convolution, whose pads are zeros. */
+const convolutionPattern = paddedBy('Conv', () => true)
+
+/** Windows of MaxPool, whose pads count as nothing: the same where all else is at least 0, and in each window. */
+const maxPoolPattern = paddedBy('MaxPool', (match, graph) => {
+  const { call } = match.calls.get('windows')!
+  const { kernel, rounding, dilations } = call.known as unknown as PoolParams
+  const pads = padsOf(match, graph)
+  const isNarrow = (list: readonly number[]): boolean => list.every((pad, i) => pad < kernel[i])
+  return (
+    pads !== undefined &&
+    isNarrow(pads.begin) &&
+    isNarrow(pads.end) &&
+    rounding === 'floor' &&
+    (dilations ?? []).every(dilation => dilation === 1) &&
+    call.outputs[1] === undefined &&
+    isAtLeastZero(graph, match.values.get('x')!)
+  )
+})
+
+export const paddingPatterns: readonly Pattern[] = [convolutionPattern, maxPoolPattern]
+
+/** Whether the call that makes a value is, or ends with, a function that gives no number below 0. */
+function isAtLeastZero(graph: PlanGraph, id: ValueId): boolean {
+  const maker = graph.makerOf(id)
+  if (maker === undefined || !isPlanCall(maker)) return false
+  const activation = maker.call.known.activation as Activation | undefined
+  return isNamed('Relu', 'Sigmoid')(maker.call) || (activation?.name === 'clip' && (activation.p ?? 0) >= 0)
 }
+
+const windowsOf = ({ known }: Call): WindowParams => known as unknown as WindowParams
 
 const isExplicit = ({ autoPad }: WindowParams): boolean => autoPad === 'explicit' || autoPad === 'valid'
 
@@ -42,11 +73,22 @@ function areZeros(graph: PlanGraph, pad: Call): boolean {
   return fill === undefined ? pad.known.value === 0 : scalarOf(graph, fill) === 0
 }
 
+interface Pads {
+  readonly begin: readonly number[]
+  readonly end: readonly number[]
+}
+
+/** Pads of both calls. */
+function padsOf(match: Match, graph: PlanGraph): Pads | undefined {
+  const pads = spatialPads(match, graph)
+  const { begin, end, autoPad } = windowsOf(match.calls.get('windows')!.call)
+  const added = (more: readonly number[], own: readonly number[] | undefined): readonly number[] =>
+    more.map((pad, i) => pad + (autoPad === 'valid' ? 0 : (own?.[i] ?? 0)))
+  return pads && { begin: added(pads.begin, begin), end: added(pads.end, end) }
+}
+
 /** Pads of the spatial axes; undefined where they are not known, others are padded, or something is cut off. */
-function padsOf(
-  { calls, values }: Match,
-  graph: PlanGraph
-): { readonly begin: readonly number[]; readonly end: readonly number[] } | undefined {
+function spatialPads({ calls, values }: Match, graph: PlanGraph): Pads | undefined {
   const { call } = calls.get('pad')!
   const rank = shapeOf(graph, values.get('x'))?.length
   const lists = listsOf(graph, call)

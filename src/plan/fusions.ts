@@ -12,7 +12,7 @@ import {
 } from './fuse-epilogue.ts'
 import { layoutPatterns, transposesPattern } from './fuse-layout.ts'
 import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rootMeanSquarePattern } from './fuse-norm.ts'
-import { paddingPattern } from './fuse-padding.ts'
+import { paddingPatterns } from './fuse-padding.ts'
 import { partPatterns } from './fuse-parts.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
@@ -32,7 +32,7 @@ export const IDENTICAL: readonly Pattern[] = [fusedConvert, transposesPattern]
 /** {@link IDENTICAL}, and patterns that round otherwise, in the order in which they are tried. */
 export const ROUNDED: readonly Pattern[] = [
   ...IDENTICAL,
-  paddingPattern,
+  ...paddingPatterns,
   compressedPattern,
   dequantizedPattern,
   siluPattern,

@@ -101,3 +101,56 @@ describe('a Pad before a convolution', () => {
     expect(opsOf(await planOf(model([0, 0, 1, 1, 0, 0, 1, 1]), { isExact: true }))).toContain('Pad')
   })
 })
+
+/** Relu, Pad and MaxPool. */
+const pooled = (
+  pads: readonly number[],
+  pool: Parameters<typeof node>[3] = {},
+  first: object = node('Relu', ['x'], ['r']),
+  outputs = ['y']
+): ModelParts => ({
+  inputs: [port('x', 'float', DIMS)],
+  outputs: [port('y', 'float')],
+  initializers: [
+    int64s('pads', [8], [...pads]),
+    floats('w', [16, 16, 3, 3], [...noise([16, 16, 3, 3], 1).data]),
+    floats('b', [16], [...noise([16], 2).data])
+  ],
+  nodes: [
+    first,
+    node('Pad', ['r', 'pads'], ['p']),
+    node('MaxPool', ['p'], outputs, { kernel_shape: [3, 3], strides: [2, 2], ...pool })
+  ],
+  opset: 19
+})
+
+describe('a Pad before MaxPool', () => {
+  test.each([
+    ['as many all around', pooled([0, 0, 1, 1, 0, 0, 1, 1])],
+    ['beside those of the pool', pooled([0, 0, 1, 0, 0, 0, 0, 2], { pads: [1, 1, 2, 0] })]
+  ])('is part of it where all elements are at least 0: %s', async (_, parts) => {
+    expect(opsOf(await planOf(parts))).toEqual(['Relu', 'MaxPool'])
+    expect(await differenceBetween(parts, { x: DIMS })).toBe(0)
+  })
+
+  test('is part of it after a convolution with an activation', async () => {
+    const nodes = [node('Conv', ['x', 'w', 'b'], ['c']), node('Relu', ['c'], ['r'])]
+    const { nodes: rest, ...parts } = pooled([0, 0, 1, 1, 0, 0, 1, 1])
+    const whole = { ...parts, nodes: [...nodes, ...rest.slice(1)] }
+    expect(opsOf(await planOf(whole))).toEqual(['FusedConv', 'MaxPool'])
+    expect(await differenceBetween(whole, { x: DIMS })).toBeLessThan(1e-5)
+  })
+
+  test.each([
+    ['of numbers below 0', pooled([0, 0, 1, 1, 0, 0, 1, 1], {}, node('Neg', ['x'], ['r']))],
+    ['that fills a window', pooled([0, 0, 3, 1, 0, 0, 1, 1])],
+    ['that fills a window with pads of the pool', pooled([0, 0, 1, 1, 0, 0, 1, 1], { pads: [2, 0, 0, 0] })],
+    ['of windows with gaps', pooled([0, 0, 1, 1, 0, 0, 1, 1], { dilations: [2, 2] })],
+    ['of windows that are rounded up', pooled([0, 0, 1, 1, 0, 0, 1, 1], { ceil_mode: 1 })],
+    ['whose elements are counted', pooled([0, 0, 1, 1, 0, 0, 1, 1], {}, undefined, ['y', 'i'])]
+  ])('stays what it is: %s', async (name, parts) => {
+    const outputs = name.includes('counted') ? [...parts.outputs, port('i', 'int64')] : parts.outputs
+    expect(opsOf(await planOf({ ...parts, outputs }))).toContain('Pad')
+    expect(await differenceBetween({ ...parts, outputs }, { x: DIMS })).toBe(0)
+  })
+})
