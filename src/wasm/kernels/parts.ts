@@ -13,8 +13,11 @@ import { linesTemplate } from './transpose.ts'
 
 /** Bytes below which setting jobs up costs more than it gains. */
 const MIN_BYTES = 1 << 12
-/** Bytes of a line from which the reference copies it as fast. */
+/** Bytes of a line from which the reference copies it as fast, where arrays lie apart from the heap. */
 const MAX_LINE_BYTES = 1 << 10
+/** Bytes of a part of longer lines from which they are copied here, and of pieces of lines, which threads share. */
+const MIN_LONG_BYTES = 1 << 16
+const PIECE_BYTES = { least: 1 << 11, most: 1 << 15 }
 
 interface AxisParams {
   readonly axis: number
@@ -25,19 +28,23 @@ interface Listed {
   readonly inputs: readonly Tensor[]
 }
 
-/** Concat of tensors whose lines along the axis are short. */
+/** Concat of tensors whose lines along the axis are short, or which lie on the heap. */
 export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters, dims }) => {
   const { inputs } = operands as unknown as Listed
   const outer = outerOf(dims, parameters)
   const given = inputs.filter(({ data }) => data.length > 0)
   if (given.length === 0 || !given.every(isWhole)) return undefined
-  if (!areShort(product(dims) * widthOf(given[0]), outer * given.length)) return undefined
+  const bytes = product(dims) * widthOf(given[0])
+  const isShort = areShort(bytes, outer * given.length)
+  if (!isShort && bytes / given.length < MIN_LONG_BYTES) return undefined
   return {
     *kernel(given, own, context): Paced {
       const out = context.rawOutput()
       const array = arrayOf(out)
-      const target = isOnHeap(array) ? bytesOf(array) : heapAllocate(array.byteLength, { zero: false })
-      if (target === undefined) {
+      const isServed = isShort || areHere([out, ...(given as unknown as Listed).inputs])
+      const isHere = isOnHeap(array)
+      const target = isHere || !isServed ? bytesOf(array) : heapAllocate(array.byteLength, { zero: false })
+      if (target === undefined || !isServed) {
         const rest = op.run(given, own, withOutput(context, out))
         if (rest) yield* rest
         return
@@ -60,18 +67,23 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
   }
 })
 
-/** Split into parts whose lines along the axis are short. The reference serves where some parts are not wanted. */
+/**
+ * Split into parts whose lines along the axis are short, or of what lies on the heap. The reference serves where some
+ * parts are not wanted.
+ */
 export const selectSplit = selectorFor<AxisParams>(({ op, operands, parameters }) => {
   const { data } = operands
   if (data === undefined || !isWhole(data)) return undefined
   const outer = outerOf(data.dims, parameters)
-  if (!areShort(arrayOf(data).byteLength, 2 * outer)) return undefined
+  const bytes = arrayOf(data).byteLength
+  const isShort = areShort(bytes, 2 * outer)
+  if (!isShort && bytes < 2 * MIN_LONG_BYTES) return undefined
   return {
     *kernel(given, own, context): Paced {
       const { data } = given as { readonly data: Tensor }
       const count = context.outputCount
       const areWanted = Array.from({ length: count }, (_, i) => context.wanted(i)).every(Boolean)
-      const source = areWanted ? onHeap(data) : undefined
+      const source = areWanted && (isShort || areHere([data])) ? onHeap(data) : undefined
       if (source === undefined) {
         const rest = op.run(given, own, context)
         if (rest) yield* rest
@@ -106,6 +118,13 @@ const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product
 const isWhole = (tensor: Tensor): boolean => tensor.type !== 'string' && Number.isInteger(widthOf(tensor))
 
 const areShort = (bytes: number, lines: number): boolean => bytes >= MIN_BYTES && bytes / lines <= MAX_LINE_BYTES
+
+/**
+ * Whether all tensors lie on the heap, where WebAssembly copies in about 0.6 of the time: to
+ * JavaScript it is memory that threads share.
+ */
+const areHere = (tensors: readonly Tensor[]): boolean =>
+  tensors.every(tensor => tensor.data.length === 0 || isOnHeap(arrayOf(tensor)))
 
 /** The bytes of a tensor on the heap, a copy where it lies elsewhere; undefined where the heap is full. */
 function onHeap(tensor: Tensor): Uint8Array | undefined {
@@ -154,5 +173,17 @@ function* moveLines(
 function linesJob(outer: number, bytes: number, fromStep: number, toStep: number): JobTemplate {
   const lines = { size: outer, xStep: fromStep, yStep: toStep }
   if (bytes === toStep && isElementWidth(bytes)) return stridedTemplate([lines], outer * bytes, bytes)
+  const piece = pieceOf(bytes)
+  if (piece < bytes) {
+    const pieces = { size: bytes / piece, xStep: piece, yStep: piece }
+    return linesTemplate([lines, pieces, { size: piece, xStep: 1, yStep: 1 }], outer * bytes)
+  }
   return linesTemplate([lines, { size: bytes, xStep: 1, yStep: 1 }], outer * bytes)
+}
+
+/** The most bytes of equal pieces of a line that threads share evenly; all of it where no such pieces make it up. */
+function pieceOf(line: number): number {
+  for (let count = Math.ceil(line / PIECE_BYTES.most); count > 1 && line / count >= PIECE_BYTES.least; count++)
+    if (line % count === 0) return line / count
+  return line
 }

@@ -37,6 +37,23 @@ describe.each(['heap', 'array'] as const)('parts of tensors in WebAssembly, oper
     expectEqual(['onnx', 'Split', 13], [noise([900, 11], 1), sizes(4, 7)], options, 0)
   })
 
+  test.each([
+    [0, [3, 100, 1000], [2, 100, 1000]],
+    [1, [4, 90, 1000], [4, 0, 1000], [4, 173, 1000]],
+    [0, [131_101, 1], [131_101, 1]],
+    [1, [1, 131_101], [1, 262_147]]
+  ] as [number, ...number[][]][])(
+    'long lines shared by two threads: Concat and Split along axis %i',
+    (axis, ...parts) => {
+      if (region === 'array') return
+      const inputs = parts.map((dims, i) => bits('float32', dims, i + 1))
+      expectEqual(['onnx', 'Concat', 13], inputs, { region, attributes: { axis }, threads: 2 }, 0)
+      const whole = parts[0].map((size, i) => (i === axis ? parts.reduce((sum, dims) => sum + dims[i], 0) : size))
+      const options = { region, attributes: { axis }, outputs: parts.length, threads: 2 }
+      expectEqual(['onnx', 'Split', 13], [bits('float32', whole), sizes(...parts.map(dims => dims[axis]))], options, 0)
+    }
+  )
+
   test('shared by two threads', () => {
     const inputs = [noise([9000, 70], 1), noise([9000, 30], 2)]
     expectEqual(['onnx', 'Concat', 13], inputs, { region, attributes: { axis: 1 }, threads: 2 }, 0)
