@@ -92,18 +92,22 @@ describe('from the third run in a row with inputs of the same types and dims', (
       nodes: [0, 1, 2].flatMap(layer)
     }
     const make = (): Promise<InferenceSession> => InferenceSession.create(onnxBytes(model), { threads })
-    const of = await make()
-    const blocks: number[] = []
-    for (let i = 0; i < 8; i++) {
-      const feeds = { x0: new Tensor('float32', numbers(width ** 2), [width, width]) }
-      const fresh = await make()
-      expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
-      fresh.dispose()
-      blocks.push(heapStats().blocks)
+    /** Blocks of the heap that a session holds after so many runs, each of which gives what the first run of one does. */
+    const heldAfter = async (runs: number): Promise<number> => {
+      const of = await make()
+      for (let i = 0; i < runs; i++) {
+        const feeds = { x0: new Tensor('float32', numbers(width ** 2), [width, width]) }
+        const fresh = await make()
+        expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
+        fresh.dispose()
+      }
+      const { blocks } = heapStats()
+      of.dispose()
+      return blocks - heapStats().blocks
     }
-    expect(blocks[2]).toBeGreaterThan(blocks[1])
-    expect(blocks[7]).toBe(blocks[2])
-    of.dispose()
+    const held = [await heldAfter(2), await heldAfter(3), await heldAfter(7)]
+    expect(held[1]).toBeGreaterThan(held[0])
+    expect(held[2]).toBe(held[1])
   })
 
   test('outputs are the caller’s own', async () => {
