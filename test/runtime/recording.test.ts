@@ -92,7 +92,7 @@ describe('from the third run in a row with inputs of the same types and dims', (
       nodes: [0, 1, 2].flatMap(layer)
     }
     const make = (): Promise<InferenceSession> => InferenceSession.create(onnxBytes(model), { threads })
-    /** Blocks of the heap that a session holds after so many runs, each of which gives what the first run of one does. */
+    /** Blocks that a session holds after so many runs, each of which gives what the first run of one does. */
     const heldAfter = async (runs: number): Promise<number> => {
       const of = await make()
       for (let i = 0; i < runs; i++) {
