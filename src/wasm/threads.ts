@@ -70,8 +70,11 @@ function serve({ modules, memory, job, scratch }) {
       Atomics.sub(header, ${WORDS.asleep}, 1)
     }
     seen = Atomics.load(header, ${WORDS.wake})
+    const first = runners[0].enter(job)
+    if (first < 0) continue
     try {
-      runners[header[${HEADER.module}]].join(job, scratch)
+      // Not before there is a tile: until then the header may be that of a job before, or half of the next one.
+      runners[header[${HEADER.module}]].join(job, scratch, first)
     } catch {
       // The kernel trapped: its tile is undone, and this worker still counts as active.
       Atomics.store(header, ${HEADER.failed}, 1)

@@ -83,12 +83,16 @@ export interface JobRunner {
   run(job: number, scratch: number, from: number, to: number): number
   /** Computes tiles of a job until none is left. */
   work(job: number, scratch: number): void
+  /** The same for a worker, from the tile on that `enter` gave; then the worker leaves the job. */
+  join(job: number, scratch: number, first: number): void
 }
 
 /** Exports of the module that gathers. */
 export interface Kernels extends JobRunner {
   /** Zeroes `length` bytes. */
   zero(at: number, length: number): void
+  /** Has a worker join a job, of whichever module: its first tile, or -1 where it has left the job again. */
+  enter(job: number): number
 }
 
 /** Exports of the module that computes with float32 and with bytes. */

@@ -63,7 +63,7 @@ import { lookUpLines, TableArguments } from './int8/table'
 import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { forgetRows } from './remembered'
-import { enter, firstBlock, leave, stop, takeTile } from './scheduler'
+import { firstBlock, leave, stop, takeTile } from './scheduler'
 import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 import { wideBest, WideBestArguments } from './wide/best'
 import { cumulate, CumulateArguments } from './wide/cumulate'
@@ -292,15 +292,19 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
 
 /** Computes tiles of a job until none is left, or until a kernel has stopped. */
 export function work(job: Job, scratch: usize): void {
+  workFrom(job, scratch, takeTile(job))
+}
+
+/** {@link work} for a worker, which has entered the job and taken its first tile. */
+export function join(job: Job, scratch: usize, first: i32): void {
+  workFrom(job, scratch, first)
+  leave(job)
+}
+
+function workFrom(job: Job, scratch: usize, first: i32): void {
   forgetRows()
-  for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
+  for (let tile = first; tile >= 0; tile = takeTile(job)) {
     const from = firstBlock(job, tile)
     if (compute(job, scratch, from, min(job.blocks, firstBlock(job, tile + 1)))) return stop(job)
   }
-}
-
-/** {@link work} for a worker, where the job admits one more. */
-export function join(job: Job, scratch: usize): void {
-  if (enter(job)) work(job, scratch)
-  leave(job)
 }

@@ -4,9 +4,10 @@ import { gatherRows } from './gather/rows'
 import { gatherTree } from './gather/tree'
 import { gatherTuples } from './gather/tuples'
 import { Job } from './job'
-import { enter, firstBlock, leave, stop, takeTile } from './scheduler'
+import { firstBlock, leave, stop, takeTile } from './scheduler'
 
 export { zero } from './memory'
+export { enter } from './scheduler'
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `KERNELS` in ../wasm.ts.
@@ -33,14 +34,18 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
 
 /** Computes tiles of a job until none is left, or until a kernel has stopped. */
 export function work(job: Job, scratch: usize): void {
-  for (let tile = takeTile(job); tile >= 0; tile = takeTile(job)) {
+  workFrom(job, scratch, takeTile(job))
+}
+
+/** {@link work} for a worker, which has entered the job and taken its first tile. */
+export function join(job: Job, scratch: usize, first: i32): void {
+  workFrom(job, scratch, first)
+  leave(job)
+}
+
+function workFrom(job: Job, scratch: usize, first: i32): void {
+  for (let tile = first; tile >= 0; tile = takeTile(job)) {
     const from = firstBlock(job, tile)
     if (run(job, scratch, from, min(job.blocks, firstBlock(job, tile + 1)))) return stop(job)
   }
-}
-
-/** {@link work} for a worker, where the job admits one more. */
-export function join(job: Job, scratch: usize): void {
-  if (enter(job)) work(job, scratch)
-  leave(job)
 }

@@ -22,16 +22,19 @@ export function stop(job: Job): void {
 }
 
 /**
- * Says that a worker joins a job. A worker never sees half-written fields: the main thread opens a job after writing
- * all of it, and writes the next one when no worker is active.
- * @returns whether the job admits one more worker
+ * Has a worker join a job. Only with a tile may it read other fields: the main thread opens a job after writing all of
+ * it, and writes the next one when no worker is active. A worker that comes late may join while one is written.
+ * @returns its first tile; -1 where the job admits no more workers or has no tile left, and the worker has left it
  */
-export function enter(job: Job): bool {
+export function enter(job: Job): i32 {
   atomic.add<i32>(changetype<usize>(job) + offsetof<Job>('active'), 1)
-  return atomic.sub<i32>(changetype<usize>(job) + offsetof<Job>('admitted'), 1) > 0
+  const isAdmitted = atomic.sub<i32>(changetype<usize>(job) + offsetof<Job>('admitted'), 1) > 0
+  const tile = isAdmitted ? takeTile(job) : -1
+  if (tile < 0) leave(job)
+  return tile
 }
 
-/** Says that a worker has left a job, whether it was admitted or not. */
+/** Says that a worker has left a job that it had joined. */
 export function leave(job: Job): void {
   const active = changetype<usize>(job) + offsetof<Job>('active')
   if (atomic.sub<i32>(active, 1) == 1) atomic.notify(active, 1)
