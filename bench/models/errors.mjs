@@ -5,18 +5,9 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { differenceOf } from '../peers.mjs'
-import { DATA, DIST, eachCase, start, systemsOf } from './systems.mjs'
+import { eachCase, OPTIONS, start, systemsOf } from './systems.mjs'
 
-const { values: options } = parseArgs({
-  options: {
-    models: { type: 'string', default: '.' },
-    threads: { type: 'string', default: '1' },
-    peers: { type: 'string', default: 'web,node' },
-    filled: { type: 'string' },
-    data: { type: 'string', default: DATA },
-    dist: { type: 'string', default: DIST }
-  }
-})
+const { values: options } = parseArgs({ options: OPTIONS })
 
 /** The output of one run, in a session that is let go of. */
 async function outputOf(system, path, inputs) {

@@ -9,17 +9,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { DATA, DIST, eachCase, start, SYSTEMS } from './systems.mjs'
+import { eachCase, OPTIONS, start, SYSTEMS } from './systems.mjs'
 
 const RUNS = 3
 const { values: options } = parseArgs({
   options: {
-    models: { type: 'string', default: '.' },
-    threads: { type: 'string', default: '1' },
-    peers: { type: 'string', default: 'web,node' },
-    filled: { type: 'string' },
-    data: { type: 'string', default: DATA },
-    dist: { type: 'string', default: DIST },
+    ...OPTIONS,
     only: { type: 'string' },
     case: { type: 'string' }
   }

@@ -10,19 +10,14 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { differenceOf, inTurn } from '../peers.mjs'
-import { DATA, DIST, eachCase, start, systemsOf } from './systems.mjs'
+import { eachCase, OPTIONS, start, systemsOf } from './systems.mjs'
 
 const { values: options } = parseArgs({
   options: {
-    models: { type: 'string', default: '.' },
-    threads: { type: 'string', default: '1' },
+    ...OPTIONS,
     seconds: { type: 'string', default: '2' },
-    peers: { type: 'string', default: 'web,node' },
     ir: { type: 'boolean', default: false },
-    filled: { type: 'string' },
-    data: { type: 'string', default: DATA },
     precision: { type: 'string', default: 'fast' },
-    dist: { type: 'string', default: DIST },
     json: { type: 'string' }
   }
 })

@@ -5,8 +5,15 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { importFile, node, web } from '../peers.mjs'
 
-export const DATA = fileURLToPath(new URL('../../../shared/data/perf', import.meta.url))
-export const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
+/** Options that all of them have. */
+export const OPTIONS = {
+  models: { type: 'string', default: '.' },
+  threads: { type: 'string', default: '1' },
+  peers: { type: 'string', default: 'web,node' },
+  filled: { type: 'string' },
+  data: { type: 'string', default: fileURLToPath(new URL('../../../shared/data/perf', import.meta.url)) },
+  dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) }
+}
 
 /** Nodewise: `Tensor`, and `open` a file. */
 async function own({ dist, threads, precision }) {

@@ -5,27 +5,35 @@ import { arrayOf, jobKernel, type Selector, staged } from '../selector.ts'
 const MIN_ELEMENTS = 1 << 7
 /** Elements of a tile. */
 const TILE = 1 << 14
-/** Work of an element, in bytes that could be copied in the same time. */
+/** Work of an element of Sin, Cos or Tan, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 32
 
 /** Numbers of the functions in ../assembly/f32/sine.ts. */
 const KINDS = { sine: 0, cosine: 1, tangent: 2 } as const
 
 /** Sin, Cos and Tan of float32. The kernel stops at magnitudes of which float32 holds no angle. */
-export const selectSine =
-  (name: keyof typeof KINDS): Selector =>
+export const selectSine = (name: keyof typeof KINDS): Selector => selectNumbered('sine', KINDS[name], ELEMENT_WORK)
+
+/**
+ * A function of float32, element by element, by a kernel that knows functions by number. The arguments of the kernel
+ * are the addresses of its operand and its result, and that number.
+ * @param elementWork work of an element, in bytes that could be copied in the same time
+ * @param looksAt given where the kernel serves all values, so that its job may be recorded
+ */
+export const selectNumbered =
+  (kernel: 'sine' | 'transcendental', number: number, elementWork: number, looksAt?: readonly []): Selector =>
   ({ op, operands: { x } }) => {
     if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
-    // The arguments are those of SineArguments in ../assembly/f32/sine.ts.
     const template = {
-      kernel: 'sine',
+      kernel,
       blocks: product(x.dims),
       blockBytes: 4,
       tile: TILE,
-      work: product(x.dims) * ELEMENT_WORK,
+      work: product(x.dims) * elementWork,
       inputs: staged(1),
       outputStaging: 'whole',
-      args: [KINDS[name]]
+      args: [number]
     } as const
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+    const run = jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] }))
+    return looksAt ? { kernel: run, looksAt } : { kernel: run }
   }
