@@ -6,6 +6,7 @@ import type { Op, Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
 import { factOf } from '../../src/shapes/fact.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
+import { unreadTensor } from '../../src/tensor/unread.ts'
 import { heapAllocate } from '../../src/wasm/heap.ts'
 import { select } from '../../src/wasm/select.ts'
 import { wasm } from '../../src/wasm/wasm.ts'
@@ -73,7 +74,7 @@ export function runAccelerated(
   let wasSelected = false
   let packed: Packed | undefined
   const selecting: SelectKernel = (op, operands, prepared) => {
-    const selection = select(op, operands, prepared)
+    const selection = selectOnce(op, operands, prepared)
     wasSelected = selection?.kernel !== undefined
     return selection
   }
@@ -106,6 +107,28 @@ export function runAccelerated(
 }
 
 /**
+ * What is selected for operands, which the kernel must not read: a selection serves all calls with operands of the same
+ * types and dims. An operand whose elements the selection reads decides it, and stays the same in those calls.
+ */
+const selectOnce: SelectKernel = (op, operands, prepared) => {
+  let isMade = false
+  const readDuring = (value: Value): Value =>
+    isTensor(value)
+      ? unreadTensor(value, () => {
+          if (isMade) throw new Error(`the kernel of ${op.name} reads an operand of its selection`)
+          return value
+        })
+      : value
+  const unread = Object.entries(operands).map(([name, given]) => [
+    name,
+    Array.isArray(given) ? given.map(readDuring) : given && readDuring(given as Value)
+  ])
+  const selection = select(op, Object.fromEntries(unread) as typeof operands, prepared)
+  isMade = true
+  return selection
+}
+
+/**
  * The result of an operator that only plans have, with these parameters.
  * @param isAccelerated whether by the kernel that is selected, instead of by the operator's own
  */
@@ -119,7 +142,7 @@ export function runPlanned(
   const out = spoiled('float32', dims, 0, !isAccelerated)
   const context = { output: () => out, rawOutput: () => out, threads: 1, outputCount: 1 } as never
   wasm()?.compute()
-  const kernel = isAccelerated ? select(op, operands, { parameters, outputs: [factOf(out)] })?.kernel : undefined
+  const kernel = isAccelerated ? selectOnce(op, operands, { parameters, outputs: [factOf(out)] })?.kernel : undefined
   if (isAccelerated && kernel === undefined) throw new Error(`no accelerated kernel is selected for ${op.name}`)
   const rest = (kernel ?? op.run)(operands, parameters, context)
   if (rest) finish(rest as Generator<unknown, void>)

@@ -42,34 +42,29 @@ interface Params extends ConvParams, Partial<ChannelsParams> {
 }
 
 /** ConvInteger of bytes. */
-export const selectConvInteger = selectorFor<Params>(candidate => {
-  const { xZero, wZero } = candidate.operands
-  return convSelection(candidate, 'int32', [wZero], given => ({ ...given, xZero, wZero }))
-})
+export const selectConvInteger = selectorFor<Params>(candidate =>
+  convSelection(candidate, 'int32', [candidate.operands.wZero])
+)
 
 /** QLinearConv of bytes, in either layout. */
 export const selectQLinearConv = selectorFor<Params>(candidate => {
   const { xScale, xZero, wScale, wZero, yScale, yZero } = candidate.operands
   if (!yZero || !isByte(yZero.type) || ![xScale, xZero, yScale, yZero].every(isSingle)) return undefined
-  return convSelection(candidate, yZero.type, [wScale, wZero], given => given)
+  return convSelection(candidate, yZero.type, [wScale, wZero])
 })
 
 /** ConvIntegerToFloat of bytes. */
 export const selectConvIntegerToFloat = selectorFor<Params>(candidate => {
   const { xScale, wScale, wZero, bias } = candidate.operands
   if (xScale?.type !== 'float32' || !isSingle(xScale) || (bias && bias.type !== 'float32')) return undefined
-  return convSelection(candidate, 'float32', [wScale, wZero], given => given)
+  return convSelection(candidate, 'float32', [wScale, wZero])
 })
 
-/**
- * @param lists of which there may be one for each output channel
- * @param operandsOf the operands by the names of QLinearConv
- */
+/** @param lists of which there may be one for each output channel */
 function convSelection(
   { op, operands, parameters, dims }: Candidate<Params>,
   type: DType,
-  lists: readonly (Tensor | undefined)[],
-  operandsOf: (given: TensorOperands) => TensorOperands
+  lists: readonly (Tensor | undefined)[]
 ): Selection | undefined {
   const { x, w, xZero } = operands
   if (!x || !w || !isByte(x.type) || !isByte(w.type) || !isSingle(xZero)) return undefined
@@ -81,9 +76,9 @@ function convSelection(
   const rows = isLast ? 0 : tileRows(shape)
   const plain = templateOf(shape, way, type, isLast, operands)
   const winograd = rows > 0 ? templateOf(shape, winogradOf(shape, rows), type, isLast, operands) : plain
-  const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, type, parameters.range, operandsOf)
+  const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, type, parameters.range)
   if (way.kernel === 'byteDepthwise') return { kernel }
-  return { kernel, pack: packOf(shape, rows > 0, operandsOf(operands).wZero !== undefined) }
+  return { kernel, pack: packOf(shape, rows > 0, operands.wZero !== undefined) }
 }
 
 /**
@@ -163,11 +158,9 @@ function convKernel(
   usual: JobTemplate,
   channels: number,
   type: DType,
-  range: Params['range'],
-  operandsOf: (given: TensorOperands) => TensorOperands
+  range: Params['range']
 ): Selection['kernel'] {
-  return jobKernel(op, (given, packed) => {
-    const operands = operandsOf(given)
+  return jobKernel(op, (operands, packed) => {
     const { x, w, xZero, wZero } = operands
     const hasDots = packed?.w.type === 'int8'
     const template = packed && !hasDots ? usual : plain
