@@ -10,7 +10,7 @@ export interface WatchedJob extends DividedJob {
 export interface JobWatcher {
   /** A job has run whose output lies on the heap; inputs lie there, or may be copied to it as they are. */
   ran(job: WatchedJob, inputs: readonly NumericArray[], out: NumericArray): void
-  /** A job has run in another way. */
+  /** A job has run in another way, or a kernel does more than run jobs. */
   missed(): void
 }
 

@@ -18,6 +18,7 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { liesInRoom, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { jobWatcher } from '../job-watcher.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 
@@ -262,6 +263,8 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
       return
     }
     const isJoined = pastKey !== undefined
+    // Keys and values are joined by no job, so jobs alone would not repeat the call.
+    if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
     const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(context, 1)) : k!
     const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(context, 2)) : v!
     const kernel = attentionKernel(
