@@ -47,8 +47,8 @@ export function partition(inputs, lists) {
 }
 
 /**
- * The modules of each part that others ask for; those of the first by the number of the part that asks for them; and
- * all that later parts ask for. A module that stands in place of another, whose name has a colon, may be in several
+ * The modules of each later part that others ask for; those of the first by the number of the part that asks for them;
+ * and all that later parts ask for. A module that stands in place of another, whose name has a colon, may be in several
  * parts, and counts as a part behind them; the entry is in the first.
  */
 export function shared({ inputs, outputs }, partOf) {
@@ -60,8 +60,7 @@ export function shared({ inputs, outputs }, partOf) {
       if (external || path.includes(':')) continue
       const from = name === entry ? 0 : name.includes(':') ? PARTS.length : partOf(name)
       const to = partOf(path)
-      if (from !== to) asked[to].add(path)
-      if (from > 0 && to === 0) ofFirst[from].add(path)
+      if (from !== to) (to === 0 ? ofFirst[from] : asked[to]).add(path)
       if (from > to) later.add(path)
     }
   const [askedOf, askedBy] = [asked, ofFirst].map(sets => sets.map(set => [...set].sort()))

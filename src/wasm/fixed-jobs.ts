@@ -6,7 +6,6 @@ import type { WatchedJob } from './job-watcher.ts'
 import {
   type DividedJob,
   isAtOnce,
-  mayBeShared,
   runAlone,
   runInPlace,
   runnerOf,
@@ -53,7 +52,7 @@ export class FixedJob {
   run(): boolean | Generator<void, boolean> {
     const { job, workspace, threads, own, runner, alone } = this
     if (!isAtOnce(job.work, threads)) return runInPlace(job, workspace, tiling => this.write(tiling), threads)
-    const workers = mayBeShared(job.work, threads) ? workersFor(job.work, workspace.header, threads - 1) : 0
+    const workers = workersFor(job.work, workspace.header, threads - 1)
     if (workers === 0) return runAlone(runner, own, alone)
     if (this.shared === undefined || this.sharing !== workers) {
       this.sharing = workers

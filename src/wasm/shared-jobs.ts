@@ -30,9 +30,6 @@ export function isAtOnce(work: number, threads: number): boolean {
   return work < MAX_AT_ONCE && !(threads > 1 && work >= MIN_SHARED_WORK && areWorkersMissing(threads - 1))
 }
 
-/** Whether threads ever share a job of so much work. */
-export const mayBeShared = (work: number, threads: number): boolean => threads > 1 && work >= MIN_AWAKE_WORK
-
 /** Workers that take part in a job now, at most `wanted`. */
 export const workersFor = (work: number, header: Int32Array, wanted: number): number =>
   isShared(work, header) ? workersReady(header, wanted) : 0

@@ -33,10 +33,10 @@ import {
   rmsNormRows,
   RowsArguments
 } from './f32/rows'
-import { sine, SineArguments } from './f32/sine'
+import { NumberedArguments, sine } from './f32/sine'
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { TakeArguments, takeRows } from './f32/take'
-import { transcendental, TranscendentalArguments } from './f32/transcendental'
+import { transcendental } from './f32/transcendental'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { byteBinary, ByteBinaryArguments } from './int8/binary'
@@ -256,7 +256,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 81:
       return scatter(changetype<ScatterArguments>(args), from, to)
     case 82:
-      return sine(changetype<SineArguments>(args), from, to)
+      return sine(changetype<NumberedArguments>(args), from, to)
     case 83:
       copyStrided(changetype<StridedArguments>(args), from, to)
       break
@@ -282,7 +282,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       fold(changetype<FoldArguments>(args), from, to)
       break
     case 91:
-      transcendental(changetype<TranscendentalArguments>(args), from, to)
+      transcendental(changetype<NumberedArguments>(args), from, to)
       break
     default:
       unreachable()

@@ -43,8 +43,10 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
       const array = arrayOf(out)
       const isServed = isShort || areHere([out, ...(given as unknown as Listed).inputs])
       const isHere = isOnHeap(array)
-      const target = isHere || !isServed ? bytesOf(array) : heapAllocate(array.byteLength, { zero: false })
-      if (target === undefined || !isServed) {
+      const memory = (): Uint8Array | undefined =>
+        isHere ? bytesOf(array) : heapAllocate(array.byteLength, { zero: false })
+      const target = isServed ? memory() : undefined
+      if (target === undefined) {
         const rest = op.run(given, own, withOutput(context, out))
         if (rest) yield* rest
         return
@@ -58,9 +60,9 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
           if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), layout, context.threads)
           before += line
         }
-        if (!isOnHeap(array)) copyBytes(target.subarray(0, array.byteLength), bytesOf(array))
+        if (!isHere) copyBytes(target.subarray(0, array.byteLength), bytesOf(array))
       } finally {
-        if (!isOnHeap(array)) heapFree(target)
+        if (!isHere) heapFree(target)
       }
     },
     looksAt: []

@@ -15,8 +15,8 @@ const KINDS = { sine: 0, cosine: 1, tangent: 2 } as const
 export const selectSine = (name: keyof typeof KINDS): Selector => selectNumbered('sine', KINDS[name], ELEMENT_WORK)
 
 /**
- * A function of float32, element by element, by a kernel that knows functions by number. The arguments of the kernel
- * are the addresses of its operand and its result, and that number.
+ * A function of float32, element by element, by a kernel that knows functions by number. The arguments are those of
+ * NumberedArguments in ../assembly/f32/sine.ts.
  * @param elementWork work of an element, in bytes that could be copied in the same time
  * @param looksAt given where the kernel serves all values, so that its job may be recorded
  */

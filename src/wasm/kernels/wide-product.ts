@@ -3,7 +3,7 @@ import type { Op, Selection } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runAtOnce } from '../jobs.ts'
+import type { JobTemplate } from '../jobs.ts'
 import {
   arrayOf,
   jobKernel,
@@ -70,9 +70,8 @@ function wideSelection(
       const y = arrayOf(out)
       const given = operands as TensorOperands
       const own = temporaries()
-      const run = function* (job: JobTemplate, inputs: readonly NumericArray[], to: NumericArray) {
-        return runAtOnce(job, inputs, to, context.threads) || (yield* runHere(job, inputs, to, context.threads))
-      }
+      const run = (job: JobTemplate, inputs: readonly NumericArray[], to: NumericArray): Generator<void, boolean> =>
+        runHere(job, inputs, to, context.threads)
       try {
         const factor = arrayOf(given.b!)
         const turned = turn ? own.allocate(factor.byteLength / 4) : factor

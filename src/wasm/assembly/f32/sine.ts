@@ -1,8 +1,8 @@
 import { splat } from './simd'
 
-/** Sines, cosines or tangents of numbers side by side. */
+/** A function of numbers side by side, which its kernel knows by number. */
 @unmanaged
-export class SineArguments {
+export class NumberedArguments {
   x: usize
   y: usize
   kind: i32
@@ -20,7 +20,7 @@ const QUARTER: f64 = 1.5707963267948966
  * Computes elements `from … to - 1`.
  * @returns whether it stopped at a number of a larger magnitude
  */
-export function sine(args: SineArguments, from: u32, to: u32): bool {
+export function sine(args: NumberedArguments, from: u32, to: u32): bool {
   const kind = args.kind
   let x = args.x + (from << 2)
   let y = args.y + (from << 2)

@@ -1,13 +1,6 @@
 import { logarithms, powersOf2 } from './power'
 import { splat } from './simd'
-
-/** Inverse trigonometric functions, hyperbolic ones and their inverses, of numbers side by side. */
-@unmanaged
-export class TranscendentalArguments {
-  x: usize
-  y: usize
-  kind: i32
-}
+import { NumberedArguments } from './sine'
 
 /** Numbers of the functions, as in ../../kernels/transcendental.ts. */
 const ASIN: i32 = 0
@@ -23,8 +16,11 @@ const LN2: f64 = 0.6931471805599453
 /** Below it a function that is odd, and whose slope is 1 at 0, is its argument, within a billionth. */
 const SMALL: f64 = 1e-4
 
-/** Computes elements `from … to - 1`. */
-export function transcendental(args: TranscendentalArguments, from: u32, to: u32): void {
+/**
+ * Inverse trigonometric functions, hyperbolic ones and their inverses, of numbers side by side. Computes elements
+ * `from … to - 1`.
+ */
+export function transcendental(args: NumberedArguments, from: u32, to: u32): void {
   const kind = args.kind
   let x = args.x + (from << 2)
   let y = args.y + (from << 2)
