@@ -15,8 +15,8 @@ function npm(...args) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-// The workspaces depend on this package by a link. npm prepares links, links the commands that were built, and prepares the
-// project: one build serves both. npm sets the first variable for dependencies alone.
+// The workspaces depend on this package by a link. npm prepares links, links the commands that were built, and prepares
+// the project: one build serves both. npm sets the first variable for dependencies alone.
 const { npm_package_optional: dependency, npm_config_local_prefix: project } = process.env
 const isOwnLink = dependency !== undefined && project !== undefined && relative(project, root) === ''
 const preparedAsLink = join(root, 'node_modules', '.prepared-as-link')

@@ -17,20 +17,37 @@ export const S2: usize = 4
 export const S3: usize = 5
 export const S4: usize = 6
 
-/** Makes C11, C21, C12 and C22 of P1 to P7, which lie one behind the other and have `size` bytes each. */
+/**
+ * Makes a vector of each of C11, C21, C12 and C22 of those of P1 to P7, which lie `size` bytes apart.
+ * @param addLeft whether C11 and C21 are added to what is there
+ * @param addRight whether C12 and C22 are
+ */
 // @ts-ignore: decorator
 @inline
-export function combine<T>(sums: usize, size: usize): void {
-  for (const end = sums + size; sums < end; sums += 16) {
-    const p1 = v128.load(sums)
-    const p5 = v128.load(sums + 4 * size)
-    const u2 = v128.add<T>(p1, v128.load(sums + 5 * size))
-    const u3 = v128.add<T>(u2, v128.load(sums + 6 * size))
-    const c12 = v128.add<T>(v128.add<T>(u2, p5), v128.load(sums + 2 * size))
-    const c21 = v128.sub<T>(u3, v128.load(sums + 3 * size))
-    v128.store(sums, v128.add<T>(p1, v128.load(sums + size)))
-    v128.store(sums + size, c21)
-    v128.store(sums + 2 * size, c12)
-    v128.store(sums + 3 * size, v128.add<T>(u3, p5))
-  }
+export function combine<T>(
+  p1: usize,
+  size: usize,
+  c11: usize,
+  c21: usize,
+  c12: usize,
+  c22: usize,
+  addLeft: bool,
+  addRight: bool
+): void {
+  const first = v128.load(p1)
+  const fifth = v128.load(p1 + 4 * size)
+  const u2 = v128.add<T>(first, v128.load(p1 + 5 * size))
+  const u3 = v128.add<T>(u2, v128.load(p1 + 6 * size))
+  const upperRight = v128.add<T>(v128.add<T>(u2, fifth), v128.load(p1 + 2 * size))
+  const lowerLeft = v128.sub<T>(u3, v128.load(p1 + 3 * size))
+  write<T>(c11, v128.add<T>(first, v128.load(p1 + size)), addLeft)
+  write<T>(c21, lowerLeft, addLeft)
+  write<T>(c12, upperRight, addRight)
+  write<T>(c22, v128.add<T>(u3, fifth), addRight)
+}
+
+// @ts-ignore: decorator
+@inline
+function write<T>(to: usize, sums: v128, add: bool): void {
+  v128.store(to, add ? v128.add<T>(v128.load(to), sums) : sums)
 }

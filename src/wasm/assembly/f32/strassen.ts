@@ -1,5 +1,5 @@
 import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
-import { EDGE, rowsByPanel } from './gemm'
+import { EDGE, placeColumns, rowsByPanel } from './gemm'
 import { fetchLines, packStrips } from './panels'
 import { maxOf, splat } from './simd'
 
@@ -58,10 +58,7 @@ export function rowsByStrassen(
       }
       const next = column + 32 <= cols ? panel + 2 * step : 0
       twoPanels(quarters, strips, half, panel, step, next, t, sums, scratch)
-      place(sums, to, cRow, upper, 8, isAdded)
-      place(sums + size, to + upper * cRow, cRow, rows - upper, 8, isAdded)
-      place(sums + 2 * size, to + 32, cRow, upper, left - 8, isAdded)
-      place(sums + 3 * size, to + 32 + upper * cRow, cRow, rows - upper, left - 8, isAdded)
+      place(sums, size, to, cRow, rows, upper, left, isAdded)
     }
   }
 }
@@ -204,8 +201,7 @@ function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
 }
 
 /**
- * The sums C11, C21, C12 and C22 of quarters of A and two panels, `step` bytes apart, of which {@link addPanels} has
- * made T1 to T4.
+ * P1 to P7 of quarters of A and two panels, `step` bytes apart, of which {@link addPanels} has made T1 to T4.
  * @param next the two panels that come next, of which a part is fetched behind each product; 0: none
  */
 function twoPanels(
@@ -223,41 +219,21 @@ function twoPanels(
   const b12 = b11 + step
   const t2 = t1 + bytes
   const size = strips << 7
-  quarterByPanel(a, A11, strips, half, b11, sums, scratch)
-  fetchSeventh(next, step, half, 0, scratch)
-  quarterByPanel(a, A12, strips, half, b11 + bytes, sums + size, scratch)
-  fetchSeventh(next, step, half, 1, scratch)
-  quarterByPanel(a, S4, strips, half, b12 + bytes, sums + 2 * size, scratch)
-  fetchSeventh(next, step, half, 2, scratch)
-  quarterByPanel(a, A22, strips, half, t2 + 2 * bytes, sums + 3 * size, scratch)
-  fetchSeventh(next, step, half, 3, scratch)
-  quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, scratch)
-  fetchSeventh(next, step, half, 4, scratch)
-  quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, scratch)
-  fetchSeventh(next, step, half, 5, scratch)
-  quarterByPanel(a, S3, strips, half, t2 + bytes, sums + 6 * size, scratch)
-  fetchSeventh(next, step, half, 6, scratch)
-  combine<f32>(sums, size)
+  quarterByPanel(a, A11, strips, half, b11, sums, next, step, 0, scratch)
+  quarterByPanel(a, A12, strips, half, b11 + bytes, sums + size, next, step, 1, scratch)
+  quarterByPanel(a, S4, strips, half, b12 + bytes, sums + 2 * size, next, step, 2, scratch)
+  quarterByPanel(a, A22, strips, half, t2 + 2 * bytes, sums + 3 * size, next, step, 3, scratch)
+  quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, next, step, 4, scratch)
+  quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, next, step, 5, scratch)
+  quarterByPanel(a, S3, strips, half, t2 + bytes, sums + 6 * size, next, step, 6, scratch)
 }
 
 /**
- * Fetches the i-th of seven parts of two panels, `step` bytes apart. While the next product is made, the processor
- * reads ahead of what is fetched: so panels that no cache holds cost less than where they are fetched at once.
- * @param lines of the cache in a slab of a panel
+ * A quarter, or what is made of quarters, by half of a panel; eight sums a row. Behind each twelve rows a few lines of
+ * the two panels that come next are fetched, so that the processor reads ahead of them while it computes.
+ * @param next the next two panels, `step` bytes apart; 0: none
+ * @param i which of seven products it is: each fetches a seventh
  */
-function fetchSeventh(panels: usize, step: usize, lines: usize, i: usize, scratch: usize): void {
-  if (panels == 0) return
-  const part = (lines + 6) / 7
-  const first = min(lines, i * part)
-  const bytes = (min(lines, first + part) - first) << 6
-  const from = panels + (first << 6)
-  fetchLines(from, bytes, scratch)
-  fetchLines(from + step, bytes, scratch)
-}
-
-/** A quarter, or what is made of quarters, by half of a panel; eight sums a row. */
-// @ts-ignore: decorator
-@inline
 function quarterByPanel(
   a: usize,
   which: usize,
@@ -265,26 +241,50 @@ function quarterByPanel(
   half: usize,
   panel: usize,
   to: usize,
+  next: usize,
+  step: usize,
+  i: usize,
   scratch: usize
 ): void {
   const strip = half << 4
-  rowsByPanel(a + which * strips * strip, 4, 16, strip, panel, to, 32, (<u32>strips) << 2, 8, half, false, scratch)
+  a += which * strips * strip
+  const turns = (strips + 2) / 3
+  for (let left = strips, turn: usize = 0; turn < turns; turn++) {
+    const count = min<usize>(3, left)
+    rowsByPanel(a, 4, 16, strip, panel, to, 32, (<u32>count) << 2, 8, half, false, scratch)
+    a += 3 * strip
+    to += 3 << 7
+    left -= count
+    if (next == 0) continue
+    // A slab of a panel has `half` cache lines.
+    const first = (half * (i * turns + turn)) / (7 * turns)
+    const last = (half * (i * turns + turn + 1)) / (7 * turns)
+    fetchLines(next + (first << 6), (last - first) << 6, scratch)
+    fetchLines(next + step + (first << 6), (last - first) << 6, scratch)
+  }
 }
 
-/** Writes sums, eight a row, or adds them to what is there. */
-function place(sums: usize, to: usize, step: usize, rows: u32, cols: u32, add: bool): void {
-  for (const end = sums + ((<usize>rows) << 5); sums < end; sums += 32, to += step) {
-    if (cols == 8) {
-      let left = v128.load(sums)
-      let right = v128.load(sums, 16)
-      if (add) {
-        left = f32x4.add(left, v128.load(to))
-        right = f32x4.add(right, v128.load(to, 16))
-      }
-      v128.store(to, left)
-      v128.store(to, right, 16)
-    } else
-      for (let at: usize = 0; at < (<usize>cols) << 2; at += 4)
-        f32.store(to + at, f32.load(sums + at) + (add ? f32.load(to + at) : 0))
+/**
+ * Makes C11, C21, C12 and C22 of P1 to P7, whose rows have eight sums each, and writes them to C, or adds them to it.
+ * @param upper rows of C11 and C12
+ * @param cols columns of C, nine to sixteen
+ */
+function place(sums: usize, size: usize, c: usize, cRow: usize, rows: u32, upper: u32, cols: u32, add: bool): void {
+  const isEdge = cols < 16
+  const addRight = add && !isEdge
+  const lower = upper * cRow
+  let row = sums
+  let left = c
+  for (let r: u32 = 0; r < upper; r++, row += 32, left += cRow) {
+    // What has no place in C stays among the sums.
+    const isLast = r + upper >= rows
+    const c21 = isLast ? row + size : left + lower
+    const c12 = isEdge ? row + 2 * size : left + 32
+    const c22 = isEdge || isLast ? row + 3 * size : left + lower + 32
+    combine<f32>(row, size, left, c21, c12, c22, add, addRight)
+    combine<f32>(row + 16, size, left + 16, c21 + 16, c12 + 16, c22 + 16, add, addRight)
   }
+  if (!isEdge) return
+  placeColumns(sums + 2 * size, c + 32, cRow, upper, cols - 8, add)
+  placeColumns(sums + 3 * size, c + lower + 32, cRow, rows - upper, cols - 8, add)
 }

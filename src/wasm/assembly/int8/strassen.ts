@@ -122,7 +122,8 @@ export function twoPanels(a: usize, rows: u32, k: u32, panel: usize, wide: usize
     subtractPanel(b11, part, wide)
     quarterByPanel(a, S1, rows, k, from, part, wide, to + 4 * size)
   }
-  combine<i32>(to, size)
+  for (const end = to + size; to < end; to += 16)
+    combine<i32>(to, size, to, to + size, to + 2 * size, to + 3 * size, false, false)
 }
 
 /** {@link twoPanels} for a panel that is alone: four products, with A21 = A11 - S3. */
