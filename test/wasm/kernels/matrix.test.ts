@@ -119,6 +119,8 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
   test.each([
     [64, 64, 384],
     [67, 70, 388],
+    [67, 77, 388],
+    [65, 95, 384],
     [83, 88, 516]
   ])('by Strassen equal the reference for %i x %i x %i', (m, n, k) => {
     const inputs = [noise([m, k], 1), noise([k, n], 2)]
