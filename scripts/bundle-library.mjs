@@ -14,6 +14,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './program.mjs'
+import { beginBuild, BUNDLE_INPUTS } from './stamp.mjs'
 
 /** The sources of the entries by name, which package.json names too. */
 const ENTRIES = {
@@ -70,6 +71,7 @@ ${exported.map(each => `exports.${each} = entry.${each}\n`).join('')}`
 
 /** @param {string} folder where the files go */
 async function bundleLibrary(folder) {
+  const finish = beginBuild(folder, BUNDLE_INPUTS)
   const { files } = await buildProgram(
     Object.entries(ENTRIES)
       .map(([name, source]) => `export const ${name} = () => require('${source}')`)
@@ -84,6 +86,7 @@ async function bundleLibrary(folder) {
     const exported = Object.keys(entries[name]()).sort()
     writeFiles(folder, { [`${name}.mjs`]: entryOf(name, exported), [`${name}.cjs`]: requiredOf(name, exported) })
   }
+  finish()
 }
 
 await bundleLibrary(resolve(process.argv[2] ?? join(root, 'dist/node')))

@@ -12,6 +12,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildProgram, GATHER, LOAD, root, writeCaches, writeFiles } from './program.mjs'
+import { beginBuild, BUNDLE_INPUTS } from './stamp.mjs'
 
 const START = `#!/usr/bin/env node
 'use strict'
@@ -49,6 +50,7 @@ const RUN = `
 
 /** @param {string} folder where the files go */
 async function bundle(folder) {
+  const finish = beginBuild(folder, BUNDLE_INPUTS)
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { files } = await buildProgram(ENTRY, FIRST, {
     define: { NODEWISE_VERSION: JSON.stringify(version) },
@@ -58,6 +60,7 @@ async function bundle(folder) {
   chmodSync(join(folder, 'nodewise.js'), 0o755)
   writeCaches(folder, RUN)
   writeFiles(folder, { 'nodewise.1': execFileSync(process.execPath, [join(folder, 'nodewise.js'), 'man']) })
+  finish()
 }
 
 await bundle(resolve(process.argv[2] ?? join(root, 'bin')))

@@ -1,25 +1,35 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { BUNDLE_INPUTS, isBuilt } from '../scripts/stamp.mjs'
+
+const ROOT = join(import.meta.dirname, '..')
 
 /** The folder of the command, bundled as users get it. Nothing may be written to it. */
-export const commandFolder = (): string => madeOnce('bundle.mjs')
+export const commandFolder = (): string => madeOnce('bundle.mjs', join(ROOT, 'bin'))
 
 /** The folder of the library for Node, bundled as users get it. Nothing may be written to it. */
-export const libraryFolder = (): string => madeOnce('bundle-library.mjs')
+export const libraryFolder = (): string => madeOnce('bundle-library.mjs', join(ROOT, 'dist/node'))
 
 /**
- * The folder that a script of `scripts/` has filled. It is made once for all tests, when one of them first needs it;
- * the process that makes the folder `building` fills it, the others wait for that.
+ * The folder that a script of `scripts/` has filled, or a copy of what `npm run build` filled by it where that was of
+ * the same sources. It is made once for all tests, when one of them first needs it; the process that makes the folder
+ * `building` fills it, the others wait for that.
  */
-function madeOnce(script: string): string {
+function madeOnce(script: string, built: string): string {
   const folder = join(inject('bundlesFolder'), script.replace('.mjs', ''))
   const [building, done, failed] = ['building', 'done', 'failed'].map(name => `${folder}.${name}`)
   if (isFirst(building)) {
-    const path = join(import.meta.dirname, '../scripts', script)
-    const { status, stderr } = spawnSync(process.execPath, [path, folder], { encoding: 'utf8' })
-    writeFileSync(status === 0 ? done : failed, stderr)
+    if (isBuilt(built, BUNDLE_INPUTS)) {
+      cpSync(built, folder, { recursive: true })
+      writeFileSync(done, '')
+    } else {
+      const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts', script), folder], {
+        encoding: 'utf8'
+      })
+      writeFileSync(status === 0 ? done : failed, stderr)
+    }
   }
   const clock = new Int32Array(new SharedArrayBuffer(4))
   while (!existsSync(done) && !existsSync(failed)) Atomics.wait(clock, 0, 0, 50)

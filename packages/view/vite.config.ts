@@ -1,7 +1,9 @@
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
-import { hashInputs, STAMP } from './inputs.ts'
+import { beginBuild } from '../../scripts/stamp.mjs'
+import { INPUTS } from './inputs.ts'
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -20,16 +22,18 @@ const gallery = (): Plugin => ({
 
 /** Says in the build what it was built of: tests take it while that is as it was. */
 const stamp = (): Plugin => {
-  let inputs: string
+  let folder: string
+  let finish: () => void
   return {
     name: 'stamp',
     apply: 'build',
-    buildStart() {
-      inputs = hashInputs()
+    configResolved({ root, build }) {
+      folder = resolve(root, build.outDir)
     },
-    writeBundle({ dir = here('dist') }) {
-      writeFileSync(`${dir}/${STAMP}`, inputs)
-    }
+    buildStart() {
+      finish = beginBuild(folder, INPUTS)
+    },
+    writeBundle: () => finish()
   }
 }
 

@@ -8,7 +8,8 @@ import { dirname, extname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { type Browser, launch, type Page } from 'puppeteer-core'
 import { build } from 'vite'
-import { isBuilt } from '../inputs.ts'
+import { isBuilt } from '../../../scripts/stamp.mjs'
+import { INPUTS } from '../inputs.ts'
 
 /** A browser without a window that the tests drive. */
 export interface TestBrowser {
@@ -96,7 +97,7 @@ async function startCarried(): Promise<Browser> {
 /** Puts the page into a folder: as `npm run build` made it, where that was of the same sources, or built anew. */
 export async function buildPage(folder: string): Promise<void> {
   const root = join(import.meta.dirname, '..')
-  if (isBuilt(join(root, 'dist'))) {
+  if (isBuilt(join(root, 'dist'), INPUTS)) {
     cpSync(join(root, 'dist'), folder, { recursive: true })
     return
   }
