@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { product, Tensor, withDims } from '../../../src/tensor/tensor.ts'
 import { type Kind, runOp } from '../../ops/harness.ts'
-import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
+import { type AcceleratedOptions, differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Numbers at which functions have their edges, among noise of several magnitudes. */
 function numbers(count: number): Tensor {
@@ -14,6 +14,14 @@ function numbers(count: number): Tensor {
     data[i] = value
   })
   return new Tensor('float32', data, [count])
+}
+
+/** What a kernel and the reference make of one tensor. */
+function bothOf(type: string, version: number, x: Tensor, options: AcceleratedOptions): Float32Array[] {
+  const kind: Kind = ['onnx', type, version]
+  return [runAccelerated(kind, [x], options), runOp(kind, [x], options)].map(
+    ([y]) => (y as Tensor).data as Float32Array
+  )
 }
 
 const functions = [
@@ -54,18 +62,45 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
       expectEqual(['onnx', type, version], [numbers(count)], { region, attributes }, tolerance)
   })
 
-  test('Gelu of each element is within 2e-7 of the element, however small the result', () => {
-    const x = new Tensor(
-      'float32',
-      Float32Array.from({ length: 2050 }, (_, i) => (i - 1025) / 128),
-      [2050]
-    )
-    const [found, wanted] = [runAccelerated(['onnx', 'Gelu', 20], [x], { region }), runOp(['onnx', 'Gelu', 20], [x])]
-    const exact = (wanted[0] as Tensor).data as Float32Array
-    const sizes = x.data
-    ;((found[0] as Tensor).data as Float32Array).forEach((value, i) => {
-      expect(Math.abs(value - exact[i])).toBeLessThanOrEqual(2e-7 * Math.abs(sizes[i]))
+  test.each([
+    ['Gelu', 20, {}],
+    ['Gelu', 20, { approximate: 'tanh' }],
+    ['Swish', 24, {}],
+    ['Swish', 24, { alpha: -1.702 }]
+  ])(
+    '%s-%i %j of each element is within 2e-7 of the element, however small the result',
+    (type, version, attributes) => {
+      const x = new Tensor(
+        'float32',
+        Float32Array.from({ length: 2051 }, (_, i) => (i - 1025) / 128),
+        [2051]
+      )
+      const [found, exact] = bothOf(type, version, x, { region, attributes })
+      found.forEach((value, i) => {
+        expect(Math.abs(value - exact[i])).toBeLessThanOrEqual(2e-7 * Math.abs(x.data[i]))
+      })
+    }
+  )
+
+  test.each([
+    ['Sigmoid', 13],
+    ['Swish', 24]
+  ])('%s where e^-x is no normal number', (type, version) => {
+    const far = [-1e38, -3e38, -127, -104, -90, -89, -88.5, -88.3, -87.4, 87.2, 87.4, 88.8, 127, 1e38, 3e38]
+    // Behind whole vectors, too, in those with one element each.
+    const x = new Tensor('float32', [...far, ...new Array(2048).fill(0), ...far], [2048 + 2 * far.length])
+    const [found, exact] = bothOf(type, version, x, { region })
+    // Below 88 the function is a subnormal number, or next to it, or 0.
+    found.forEach((value, i) => {
+      expect(Math.abs(value - exact[i])).toBeLessThanOrEqual(1e-35 + 2e-7 * Math.abs(exact[i]))
     })
+    for (const value of [Infinity, -Infinity, NaN])
+      for (const count of [2048, 2049]) {
+        const [same, wanted] = bothOf(type, version, new Tensor('float32', new Array(count).fill(value), [count]), {
+          region
+        })
+        expect([same.at(0), same.at(-1)]).toEqual([wanted[0], wanted[0]])
+      }
   })
 
   test('Round of an IR with ties to the even one; ties away from zero are left to the reference', () => {

@@ -1,4 +1,5 @@
-import { fma, silu, splat } from './simd'
+import { silu } from './logistic'
+import { fma, splat } from './simd'
 
 /** Normalizes groups of channels, where the channels of a position lie side by side. */
 @unmanaged

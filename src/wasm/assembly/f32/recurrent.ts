@@ -1,6 +1,7 @@
 import { fewRowsByPanels } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
-import { fma, sigmoid, splat, tanh } from './simd'
+import { sigmoid } from './logistic'
+import { fma, splat, tanh } from './simd'
 
 /**
  * Steps of a recurrent layer. A block is some sequences of the batch in one direction. `gates` hold the inputs times

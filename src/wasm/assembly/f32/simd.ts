@@ -111,20 +111,6 @@ export function tanh(x: v128): v128 {
   return v128.or(f32x4.div(m, f32x4.add(m, splat(2))), sign)
 }
 
-/** 1 / (1 + e^-x). */
-// @ts-ignore: decorator
-@inline
-export function sigmoid(x: v128): v128 {
-  return f32x4.div(splat(1), f32x4.add(splat(1), exp(f32x4.neg(x))))
-}
-
-/** x / (1 + e^-x). */
-// @ts-ignore: decorator
-@inline
-export function silu(x: v128): v128 {
-  return f32x4.mul(x, sigmoid(x))
-}
-
 /** erf: an odd polynomial for |x| below 0.921875, else 1 - e^-poly(|x|). About 1 ulp of 1. */
 // @ts-ignore: decorator
 @inline

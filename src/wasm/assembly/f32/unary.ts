@@ -1,4 +1,5 @@
-import { erf, exp, fma, gelu, log, sigmoid, silu, splat, tanh } from './simd'
+import { GELU_OF, logisticSpan, SIGMOID_OF, SILU_OF, SWISH_OF } from './logistic'
+import { erf, exp, fma, gelu, log, splat, tanh } from './simd'
 
 /** Functions of one element by number, as in the list of ../../unary.ts; p and q are their parameters. */
 export const NONE: i32 = 0
@@ -34,25 +35,11 @@ const SOFTSIGN: i32 = 47
 const MISH: i32 = 48
 const SHRINK: i32 = 49
 
-/** Activations of models of today, two vectors of which are computed at once. */
+/** Functions of one element, two vectors of which are computed at once. */
 // @ts-ignore: decorator
 @inline
 function activate(kind: i32, x: v128): v128 {
-  switch (kind) {
-    case SILU:
-      return silu(x)
-    case GELU:
-      return gelu(x)
-    // (1 + tanh(u)) / 2 = 1 / (1 + e^-2u).
-    case GELU_TANH: {
-      const cubic = fma(x, f32x4.mul(f32x4.mul(x, x), x), splat(0.044715))
-      return f32x4.div(x, f32x4.add(splat(1), exp(f32x4.mul(cubic, splat(-1.5957691216)))))
-    }
-    case SIGMOID:
-      return sigmoid(x)
-    default:
-      return tanh(x)
-  }
+  return kind == GELU ? gelu(x) : tanh(x)
 }
 
 // @ts-ignore: decorator
@@ -97,8 +84,6 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
     // x to the power 1/2 by IEEE 754 pow: unlike the square root 0 for -0 and Infinity for -Infinity.
     case ROOT:
       return v128.bitselect(splat(Infinity), f32x4.sqrt(f32x4.add(x, splat(0))), f32x4.eq(x, splat(-Infinity)))
-    case SWISH:
-      return f32x4.mul(x, sigmoid(f32x4.mul(x, p)))
     // Zeros keep their sign, and NaN stays NaN.
     case SIGN: {
       const one = v128.or(v128.and(x, splat(-0.0)), splat(1))
@@ -160,19 +145,20 @@ function activations(kind: i32, x: usize, y: usize, bytes: usize): void {
 
 /** y = f(x) for elements side by side; x and y may be the same. */
 export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b: f32): void {
+  if (bytes == 0) return
   const p = splat(a)
   const q = splat(b)
   switch (kind) {
     case CLIP:
       return loop(CLIP, x, y, bytes, p, q)
     case SILU:
-      return activations(SILU, x, y, bytes)
+      return logisticSpan(SILU_OF, x, y, bytes, p)
     case GELU:
       return activations(GELU, x, y, bytes)
     case GELU_TANH:
-      return activations(GELU_TANH, x, y, bytes)
+      return logisticSpan(GELU_OF, x, y, bytes, p)
     case SIGMOID:
-      return activations(SIGMOID, x, y, bytes)
+      return logisticSpan(SIGMOID_OF, x, y, bytes, p)
     case TANH:
       return activations(TANH, x, y, bytes)
     case LEAKY:
@@ -210,7 +196,7 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
     case ROOT:
       return loop(ROOT, x, y, bytes, p, q)
     case SWISH:
-      return loop(SWISH, x, y, bytes, p, q)
+      return logisticSpan(SWISH_OF, x, y, bytes, p)
     case SIGN:
       return loop(SIGN, x, y, bytes, p, q)
     case CELU:

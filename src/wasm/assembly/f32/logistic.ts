@@ -1,0 +1,119 @@
+import { fma, splat } from './simd'
+
+/** What {@link logisticSpan} computes: 1 / (1 + e^-u) with u = x, and x / (1 + e^-u) with u as below. */
+export const SIGMOID_OF: i32 = 0
+/** u = x. */
+export const SILU_OF: i32 = 1
+/** u = slope x. */
+export const SWISH_OF: i32 = 2
+/** u = 2 sqrt(2 / pi) (x + 0.044715 x^3): Gelu by tanh, since (1 + tanh v) / 2 = 1 / (1 + e^-2v). */
+export const GELU_OF: i32 = 3
+
+/**
+ * A constant vector of which no compiler knows that it is constant, so that it is made once before a loop. Else V8
+ * makes it anew for each vector, by three instructions.
+ * @param zero 0 by an expression that is not known to be 0
+ */
+// @ts-ignore: decorator
+@inline
+export function hidden(value: f32, zero: i32): v128 {
+  return i32x4.splat(reinterpret<i32>(value) + zero)
+}
+
+// Of the polynomial of degree 5 for 2^r with |r| <= 1/2; relative error 9e-8.
+const C1: f32 = 0.693147
+const C2: f32 = 0.24022242
+const C3: f32 = 0.055507336
+const C4: f32 = 0.009671513
+const C5: f32 = 0.0013264727
+// From -88.4 on e^-u is Infinity, from 87.3 on less than the smallest normal number.
+const LOW: f32 = -89
+const HIGH: f32 = 87.3
+const FACTOR: f32 = -1.44269504
+/** Added to a number, it leaves the nearest whole number plus 127, the bias of exponents, in the low bits. */
+const MAGIC: f32 = 12583039
+
+/**
+ * numerator / (1 + e^-u), with e^-u = 2^n 2^r: n is the nearest whole number to -u / ln 2 and r the rest. Its error is
+ * at most 1.2e-7 of the numerator. Subnormal e^-u counts as the smallest normal number, and what is above 2^127.5 as
+ * Infinity. NaN stays NaN. A loop passes constants that it has made once.
+ */
+// @ts-ignore: decorator
+@inline
+function logistic(
+  numerator: v128,
+  u: v128,
+  one: v128 = splat(1),
+  low: v128 = splat(LOW),
+  high: v128 = splat(HIGH),
+  factor: v128 = splat(FACTOR),
+  magic: v128 = splat(MAGIC),
+  c1: v128 = splat(C1),
+  c2: v128 = splat(C2),
+  c3: v128 = splat(C3),
+  c4: v128 = splat(C4),
+  c5: v128 = splat(C5)
+): v128 {
+  // NaN passes both, since each keeps its first operand unless the second is beyond it.
+  const c = f32x4.pmin(f32x4.pmax(u, low), high)
+  const product = f32x4.mul(c, factor)
+  const z = ASC_FEATURE_RELAXED_SIMD ? fma(magic, c, factor) : f32x4.add(product, magic)
+  const r = ASC_FEATURE_RELAXED_SIMD ? fma(f32x4.sub(magic, z), c, factor) : f32x4.sub(product, f32x4.sub(z, magic))
+  let p = fma(c4, c5, r)
+  p = fma(c3, p, r)
+  p = fma(c2, p, r)
+  p = fma(c1, p, r)
+  p = fma(one, p, r)
+  return f32x4.div(numerator, fma(one, p, i32x4.shl(z, 23)))
+}
+
+/** 1 / (1 + e^-x). */
+// @ts-ignore: decorator
+@inline
+export function sigmoid(x: v128): v128 {
+  return logistic(splat(1), x)
+}
+
+/** x / (1 + e^-x). */
+// @ts-ignore: decorator
+@inline
+export function silu(x: v128): v128 {
+  return logistic(x, x)
+}
+
+/** One of the functions above for elements side by side; x and y may be the same, and `bytes` is not 0. */
+// @ts-ignore: decorator
+@inline
+export function logisticSpan(kind: i32, x: usize, y: usize, bytes: usize, slope: v128): void {
+  const vectors = y + (bytes & ~15)
+  const end = y + bytes
+  // Elements lie at multiples of four bytes.
+  const zero = <i32>(x & 3)
+  const one = hidden(1, zero)
+  const low = hidden(LOW, zero)
+  const high = hidden(HIGH, zero)
+  const factor = hidden(FACTOR, zero)
+  const magic = hidden(MAGIC, zero)
+  const c1 = hidden(C1, zero)
+  const c2 = hidden(C2, zero)
+  const c3 = hidden(C3, zero)
+  const c4 = hidden(C4, zero)
+  const c5 = hidden(C5, zero)
+  const a = hidden(1.5957691216, zero)
+  const b = hidden(0.0713548163, zero)
+  // With the condition behind the body: V8 moves nothing out of a loop that may have no pass.
+  do {
+    // Up to three elements at the end go through a vector of one element each.
+    const isWhole = y < vectors
+    const v = isWhole ? v128.load(x) : v128.load32_splat(x)
+    let u = v
+    if (kind == SWISH_OF) u = f32x4.mul(v, slope)
+    if (kind == GELU_OF) u = f32x4.mul(v, fma(a, f32x4.mul(v, v), b))
+    const w = logistic(kind == SIGMOID_OF ? one : v, u, one, low, high, factor, magic, c1, c2, c3, c4, c5)
+    if (isWhole) v128.store(y, w)
+    else f32.store(y, f32x4.extract_lane(w, 0))
+    const step: usize = isWhole ? 16 : 4
+    x += step
+    y += step
+  } while (y < end)
+}
