@@ -1,8 +1,10 @@
+import { copyBytes, MIN_COPY } from '../../host.ts'
 import type { Movable } from '../../shapes/fact.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 
 /** Storage seen as units of 1, 2 or 4 bytes, or as a plain array, so that kernels that move elements need no types. */
-export type UnitArray = Uint8Array | Uint16Array | Int32Array | unknown[]
+export type UnitArray = TypedUnits | unknown[]
+type TypedUnits = Uint8Array | Uint16Array | Int32Array
 /** Units, or 64-bit integers as they are. */
 export type MovedArray = UnitArray | BigInt64Array
 
@@ -70,12 +72,26 @@ export function blockUnitsOf(
 /** Runs of up to this many units are copied by a loop, which is faster than a view and a call of `set`. */
 export const SHORT = 64
 
+const isShared = ({ buffer }: TypedUnits): boolean => !(buffer instanceof ArrayBuffer)
+
+const bytesAt = ({ buffer, byteOffset, BYTES_PER_ELEMENT: unit }: TypedUnits, at: number, length: number): Uint8Array =>
+  new Uint8Array(buffer, byteOffset + at * unit, length * unit)
+
+/** Copies a run: of memory that threads share as bytes, which takes a third of the time, and needs two views. */
+function copyRun(from: TypedUnits, at: number, to: TypedUnits, target: number, length: number): void {
+  const isLong = length * from.BYTES_PER_ELEMENT >= MIN_COPY
+  // Parts of one array may overlap, which copies of bytes do not look at.
+  if (isLong && from !== to && (isShared(from) || isShared(to)))
+    copyBytes(bytesAt(from, at, length), bytesAt(to, target, length))
+  else to.set(from.subarray(at, at + length), target)
+}
+
 /** Copies `length` units from position `at` to position `target`. */
 export function copyUnits(from: MovedArray, at: number, to: MovedArray, target: number, length: number): void {
   if (Array.isArray(from) || Array.isArray(to) || from instanceof BigInt64Array || to instanceof BigInt64Array) {
     for (let i = 0; i < length; i++) to[target + i] = from[at + i]
   } else if (length > SHORT) {
-    to.set(from.subarray(at, at + length), target)
+    copyRun(from, at, to, target, length)
   } else {
     const end = at + length
     for (; at + 4 <= end; at += 4, target += 4) {
