@@ -13,6 +13,7 @@ import { type FixedJob, fixJob } from '../wasm/fixed-jobs.ts'
 import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
 import { liesOnHeap } from './memory.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
+import { readInPlace, RecordedInput } from './recorded-input.ts'
 import { RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
@@ -48,15 +49,17 @@ export function* record(
   run: RecordedRun
 ): Paced<Recording | undefined> {
   const given = new Map(sources.map(slot => [slot, slots[slot] as Value]))
-  const count = countRecordable(plan, given)
+  const inPlace = readInPlace(plan, given)
+  const count = countRecordable(plan, new Map([...given].filter(([slot]) => !inPlace.has(slot))))
   if (!isWorthwhile(count, plan)) return undefined
-  const recorder = new Recorder(plan, given, run)
+  const recorder = new Recorder(plan, given, inPlace, run)
   let recording: Recording | undefined
   try {
     recording = yield* recorder.record(count)
   } catch {
     // The run is taken in the usual way.
   } finally {
+    for (const input of recorder.inputs) input.letGo()
     if (recording === undefined) for (const arena of Object.values(recorder.arenas)) arena.freeAll()
   }
   return recording
@@ -67,6 +70,7 @@ const isWorthwhile = (count: number, { steps }: Plan): boolean => count === step
 /**
  * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where much is
  * given, or lives at once.
+ * @param given what is copied
  */
 function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>): number {
   const sizes = new Map<number, number>()
@@ -103,36 +107,32 @@ class Recorder {
   readonly arenas = { values: new Arena(MAX_VALUE_BYTES), jobs: new Arena(MAX_JOB_BYTES) }
   private readonly plan: Plan
   private readonly run: RecordedRun
+  inputs: readonly RecordedInput[] = []
   private readonly given: ReadonlyMap<number, Value>
+  /** Slots of given values that are not copied. */
+  private readonly inPlace: ReadonlySet<number>
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
   /** Slots that hold an array of the arena which later steps read. */
   private readonly holders = new Map<unknown, number>()
 
-  constructor(plan: Plan, given: ReadonlyMap<number, Value>, run: RecordedRun) {
+  constructor(plan: Plan, given: ReadonlyMap<number, Value>, inPlace: ReadonlySet<number>, run: RecordedRun) {
     this.plan = plan
     this.run = run
     this.given = given
+    this.inPlace = inPlace
     this.slots = plan.initial.slice()
     this.isConstant = plan.initial.map(value => value !== undefined)
   }
 
   /** @param most steps that may be recorded */
   *record(most: number): Paced<Recording> {
-    const { plan, given, slots } = this
+    const { plan, given } = this
     const read = readBy(plan, most)
-    const inputs = [...given]
+    this.inputs = [...given]
       .filter(([slot]) => read.has(slot))
-      .map(([slot, value]): readonly [number, Tensor] => {
-        const { type, dims, data } = value as Tensor
-        const tensor = this.tensor(type, dims.slice())
-        ;(tensor.data as Uint8Array).set(data as Uint8Array)
-        slots[slot] = tensor
-        this.isConstant[slot] = false
-        this.hold(slot)
-        return [slot, tensor]
-      })
+      .map(([slot, value]) => this.inputOf(slot, value as Tensor))
     const count = yield* this.recordSteps(most)
     if (!isWorthwhile(count, plan)) throw new Unrepeatable()
     const isWhole = count === plan.steps.length
@@ -145,10 +145,19 @@ class Recorder {
     return new Recording(
       Object.values(this.arenas),
       this.steps,
-      inputs.filter(([slot]) => still.has(slot)),
+      this.inputs.filter(({ slot }) => still.has(slot)),
       made,
       rest
     )
+  }
+
+  private inputOf(slot: number, given: Tensor): RecordedInput {
+    const isCopied = !this.inPlace.has(slot)
+    const input = new RecordedInput(slot, given, isCopied ? this.tensor(given.type, given.dims.slice()) : undefined)
+    this.slots[slot] = input.tensor
+    this.isConstant[slot] = false
+    if (isCopied) this.hold(slot)
+    return input
   }
 
   /** Records steps until one cannot be repeated, or fails. @returns their number */
@@ -217,8 +226,9 @@ class Recorder {
   private takeOver(step: Step, context: RecordedCall): boolean {
     const { op, operands } = step.call
     // Where the outputs of this run share memory with an operand of an operator that only moves elements, and its other
-    // operands are constants, they share it in later runs, too.
+    // operands are constants, they share it in later runs, too, unless each run gives other memory.
     const isMoved = (index: number): boolean =>
+      !this.inPlace.has(step.inputs[index]) &&
       operands.some(operand => operand.index === index && op.moves?.includes(operand.name))
     const isSame =
       op.moves !== undefined &&

@@ -4,11 +4,12 @@ import type { Kernel, Parameters, ValueOperands } from '../op-kit/define.ts'
 import type { Plan } from '../plan/plan.ts'
 import { copyArray, copyOfArray } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
-import { areSameDims, Tensor, type Value } from '../tensor/tensor.ts'
+import { Tensor, type Value } from '../tensor/tensor.ts'
 import type { Arena } from '../wasm/arena.ts'
 import type { FixedJob } from '../wasm/fixed-jobs.ts'
 import type { Budget, Region } from './memory.ts'
 import type { RecordedCall } from './recorded-call.ts'
+import type { RecordedInput } from './recorded-input.ts'
 
 /** Steps between two yields. */
 export const STEPS_PER_YIELD = 32
@@ -53,8 +54,7 @@ export type Slots = (Value | Constant | undefined)[]
  */
 export class Recording {
   private readonly steps: readonly RecordedStep[]
-  /** By slot. */
-  private readonly inputs: readonly (readonly [slot: number, value: Tensor])[]
+  private readonly inputs: readonly RecordedInput[]
   /** By slot: the outputs of the plan, or what other steps read of what these make. Nobody changes their dims. */
   private readonly made: readonly (readonly [slot: number, value: Tensor])[]
   /** The steps that are not recorded. */
@@ -66,7 +66,7 @@ export class Recording {
   constructor(
     arenas: readonly Arena[],
     steps: readonly RecordedStep[],
-    inputs: readonly (readonly [number, Tensor])[],
+    inputs: readonly RecordedInput[],
     made: readonly (readonly [number, Tensor])[],
     rest: Plan | undefined
   ) {
@@ -87,15 +87,12 @@ export class Recording {
     if (this.isRunning) return undefined
     this.isRunning = true
     try {
-      for (const [slot, input] of this.inputs) {
-        const given = slots[slot] as Tensor
-        if (!areSameDims(given.dims, input.dims)) return undefined
-        copyArray(given.data as NumericArray, input.data as NumericArray)
-      }
+      for (const input of this.inputs) if (!input.take(slots[input.slot] as Tensor)) return undefined
       return (yield* this.take()) ? this.results(budget, slots) : undefined
     } catch {
       return undefined
     } finally {
+      for (const input of this.inputs) input.letGo()
       this.isRunning = false
     }
   }
