@@ -11,7 +11,7 @@ const dimsOf = (rows: number): Record<'cache' | 'image', number[]> => ({
   image: [HEADS * rows, SIZE]
 })
 
-/** Large inputs that a kernel reads where they lie: caches that a decoder extends, and one that only gets other dims. */
+/** Large inputs that a kernel reads where they lie: caches that a decoder extends, and one that gets other dims. */
 const partsOf = (rows: number): ModelParts => ({
   inputs: [
     port('keys', 'float', dimsOf(rows).cache),
