@@ -27,6 +27,7 @@ const SHARED = [
   'openvino',
   'ops',
   'plan',
+  'report',
   'runtime',
   'shapes',
   'tensor',
@@ -34,9 +35,11 @@ const SHARED = [
 ].map(folder => `test/${folder}/**/*.test.ts`)
 SHARED.push('test/!(host).test.ts')
 // External data are tested by counting the files that the process has open.
-SHARED.push('test/onnx/!(external).test.ts')
+SHARED.push('test/onnx/!(external).test.ts', 'test/onnx/*/*.test.ts')
 // One of them turns off WebAssembly before the kernels are loaded.
 SHARED.push('test/conformance/!(typescript-kernels).test.ts')
+// The others look at the memory or the threads of their process, or write what its threads share.
+SHARED.push('test/wasm/{binary,dots,modules,remembered,tiling}.test.ts')
 SHARED.push('test/scripts/*.test.ts', 'packages/*/test/**/*.test.ts')
 
 // esbuild, which is written in Go, lives for a second in each of the tests' processes that bundle: it collects garbage
