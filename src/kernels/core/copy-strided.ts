@@ -1,4 +1,5 @@
 import type { Movable } from '../../shapes/fact.ts'
+import { product } from '../../tensor/tensor.ts'
 import { chunkSize, COST, DONE, Pace } from './pace.ts'
 import { copyUnits, type MovedArray, SHORT, unitsOfBoth } from './units.ts'
 
@@ -81,6 +82,28 @@ export function joinFew(inputs: readonly Movable[], out: Movable): boolean {
   for (const input of inputs) {
     const { from, to } = unitsOfBoth(input, out)
     for (let i = 0; i < from.length; i++) to[at++] = from[i]
+  }
+  return true
+}
+
+/** Fewest elements of a line that {@link joinLines} copies. */
+const MIN_LINE = 16
+
+/**
+ * Concatenates tensors along an axis, line by line, where that takes too little time for a chance to yield.
+ * @returns false, with nothing done, where the result is large or lines are short, which loops of loops are for
+ */
+export function joinLines(inputs: readonly Movable[], out: Movable, axis: number): boolean {
+  const inner = product(out.dims.slice(axis + 1))
+  if (out.data.length > CHUNK || inputs.some(({ dims }) => dims[axis] * inner < MIN_LINE)) return false
+  const outer = product(out.dims.slice(0, axis))
+  const step = out.dims[axis] * inner
+  let offset = 0
+  for (const input of inputs) {
+    const line = input.dims[axis] * inner
+    const { from, to, per } = unitsOfBoth(input, out)
+    for (let i = 0; i < outer; i++) copyUnits(from, i * line * per, to, (offset + i * step) * per, line * per)
+    offset += line
   }
   return true
 }

@@ -7,3 +7,14 @@ import { withDims } from '../../tensor/tensor.ts'
  */
 export const shareAs = (tensor: Movable, dims: readonly number[]): Movable =>
   isPartial(tensor) ? { type: tensor.type, dims, data: tensor.data } : withDims(tensor, dims)
+
+/** Whether elements stay where they are when axes change places: axes of more than one element stay in order. */
+export function staysInOrder(dims: readonly number[], order: readonly number[]): boolean {
+  let last = -1
+  for (const axis of order) {
+    if (dims[axis] === 1) continue
+    if (axis < last) return false
+    last = axis
+  }
+  return true
+}

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { copyStrided, joinFew } from '../../kernels/core/copy-strided.ts'
+import { copyStrided, joinFew, joinLines } from '../../kernels/core/copy-strided.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { int } from '../../op-kit/sources.ts'
 import { commonType, numbered } from '../../op-kit/types.ts'
@@ -34,7 +34,9 @@ export const concat = defineOp({
 
   run({ inputs }, p, call) {
     const out = call.rawOutput()
-    if (!joinFew(inputs, out)) return copyAll(inputs, out, normalizeAxis(p.axis, out.dims.length))
+    if (joinFew(inputs, out)) return
+    const axis = normalizeAxis(p.axis, out.dims.length)
+    if (!joinLines(inputs, out, axis)) return copyAll(inputs, out, axis)
   }
 })
 

@@ -1,9 +1,10 @@
 import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
+import { shareAs, staysInOrder } from '../../kernels/core/share.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { inputInts, ints, is, optional } from '../../op-kit/sources.ts'
 import { type Dim, hullDims } from '../../shapes/dim.ts'
-import { tensorFact } from '../../shapes/fact.ts'
+import { type Movable, tensorFact } from '../../shapes/fact.ts'
 import { type DataDependentList, knownList, lengthOf, unknownDims } from '../../shapes/lists.ts'
 import { dtypesOf } from '../../tensor/dtype.ts'
 import { stridesOf } from '../../tensor/tensor.ts'
@@ -30,18 +31,28 @@ export const transpose = defineOp({
     return [tensorFact(data.type, permuted(data.shape, p.order, p.emptyReverses))]
   },
 
-  *run({ data }, p, call) {
-    const out = call.rawOutput()
+  run({ data }, p, call) {
     const order = orderOf(p.order, data.dims.length, p.emptyReverses)
-    const from = stridesOf(data.dims)
-    const to = stridesOf(out.dims)
-    yield* copyStrided(
-      data,
-      out,
-      order.map((axis, i) => ({ count: out.dims[i], from: from[axis], to: to[i] }))
+    if (!staysInOrder(data.dims, order)) return transposed(data, order, call.rawOutput())
+    call.give(
+      0,
+      shareAs(
+        data,
+        order.map(axis => data.dims[axis])
+      )
     )
   }
 })
+
+function transposed(data: Movable, order: readonly number[], out: Movable): Generator<void> {
+  const from = stridesOf(data.dims)
+  const to = stridesOf(out.dims)
+  return copyStrided(
+    data,
+    out,
+    order.map((axis, i) => ({ count: out.dims[i], from: from[axis], to: to[i] }))
+  )
+}
 
 function permuted(
   dims: readonly Dim[] | undefined,

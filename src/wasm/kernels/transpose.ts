@@ -1,4 +1,5 @@
 import { blockLoops, type BlockParams } from '../../kernels/core/blocks.ts'
+import { staysInOrder } from '../../kernels/core/share.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
@@ -35,6 +36,7 @@ export const selectTranspose = selectorFor<{ readonly order: readonly number[] |
     if (data === undefined || data.type === 'string') return undefined
     const { order } = parameters
     const axes = order === undefined || order.length === 0 ? dims.map((_, i) => dims.length - 1 - i) : order
+    if (staysInOrder(data.dims, axes)) return undefined
     const [from, to] = [stridesOf(data.dims), stridesOf(dims)]
     return moveSelection(
       op,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ALL_DTYPES } from '../../../src/tensor/dtype.ts'
+import { ALL_DTYPES, DTYPES } from '../../../src/tensor/dtype.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
+import { counted } from '../random.ts'
 import { ints, iota, valuesOf } from '../values.ts'
 
 const join = (axis: number, ...inputs: Tensor[]): Tensor =>
@@ -79,6 +80,24 @@ describe('Concat', () => {
       'n',
       3n
     ])
+  })
+
+  test('joins long lines of any type as it joins single elements', () => {
+    for (const type of ['uint8', 'float16', 'float32', 'int64', 'complex128', 'string'] as const)
+      for (const [outer, rows] of [
+        [1, [30, 3]],
+        [6, [2, 40, 1]],
+        [5, [1, 1]]
+      ] as const) {
+        const parts = rows.map(count => counted(type, [outer, count, 17]))
+        const { slots } = DTYPES[type]
+        const lineOf = ({ data, dims }: Tensor, o: number): unknown[] => {
+          const length = dims[1] * 17 * slots
+          return [...(data as Uint8Array).slice(o * length, (o + 1) * length)]
+        }
+        const expected = Array.from({ length: outer }, (_, o) => parts.flatMap(part => lineOf(part, o)))
+        expect([...join(1, ...parts).data], `${type} ${outer}`).toEqual(expected.flat())
+      }
   })
 
   test('many small parts make one large one', () => {

@@ -23,6 +23,22 @@ describe('Transpose', () => {
     }
   })
 
+  test('gives the data under other dims where only axes of one element change places', () => {
+    const data = iota([1, 3, 1, 4])
+    for (const perm of [
+      [0, 1, 2, 3],
+      [0, 2, 1, 3],
+      [1, 0, 3, 2],
+      [1, 3, 0, 2]
+    ]) {
+      const out = runTensor(['onnx', 'Transpose', 13], [data], { attributes: { perm } })
+      expect(out.dims).toEqual(perm.map(axis => data.dims[axis]))
+      expect(out.data).toBe(data.data)
+    }
+    const moved = runTensor(['onnx', 'Transpose', 13], [data], { attributes: { perm: [0, 3, 2, 1] } })
+    expect([...moved.data]).toEqual([0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11])
+  })
+
   test('puts axes in the order given', () => {
     const out = runTensor(['onnx', 'Transpose', 13], [iota([2, 3, 4])], { attributes: { perm: [1, 2, 0] } })
     expect(out.dims).toEqual([3, 4, 2])
