@@ -93,3 +93,13 @@ test('few elements, none, and other types are left to the reference', () => {
   for (const x of [noise([10], 1), noise([0, 300], 1), noise([300, 0], 1), doubles])
     expect(() => runAccelerated(['onnx', 'Softmax', 13], [x])).toThrow('no accelerated kernel')
 })
+
+test('elements far below the highest become 0, or are off by less than the smallest normal number', () => {
+  const line = [0, -86, -87.2, -87.6, -87.8, -88.2, -104, -1e38, -Infinity]
+  const x = new Tensor('float32', Array.from({ length: 128 }, () => line).flat(), [128, line.length])
+  const [y] = runAccelerated(['onnx', 'Softmax', 13], [x]) as [Tensor]
+  for (let i = 0; i < x.data.length; i++)
+    expect(Math.abs(Number(y.data[i]) - Math.exp(line[i % line.length]))).toBeLessThan(
+      1.2e-38 + 2e-7 * Math.exp(line[i % line.length])
+    )
+})

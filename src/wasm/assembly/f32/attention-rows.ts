@@ -1,6 +1,7 @@
 import { AttentionArguments } from './attention-arguments'
 import { EDGE } from './gemm'
-import { exponential, fma, maxOf, splat, sumOf, tanh } from './simd'
+import { exponential, exponentials } from './exponential'
+import { fma, maxOf, splat, sumOf, tanh } from './simd'
 
 /**
  * {@link attendPanels} for few queries: keys and values are read where they lie, since packing them would cost more.
@@ -121,14 +122,7 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
     for (let at = s; at < padded; at += 16) v128.store(at, splat(0))
     return
   }
-  const base = splat(highest)
-  let sums = splat(0)
-  for (let at = s; at < padded; at += 16) {
-    const e = exponential(f32x4.sub(v128.load(at), base))
-    v128.store(at, e)
-    sums = f32x4.add(sums, e)
-  }
-  let sum = sumOf(sums)
+  let sum: f32 = s == padded ? 0 : sumOf(exponentials(s, s, padded - s, splat(highest)))
   if (highest != before && before != -Infinity) {
     const factor = exponential(splat(before - highest))
     if (y != 0) scaleRow(y, width, factor)

@@ -1,4 +1,5 @@
-import { fma, splat } from './simd'
+import { FACTOR, MAGIC, polynomial, powerOf2 } from './exponential'
+import { fma, hidden, splat } from './simd'
 
 /** What {@link logisticSpan} computes: 1 / (1 + e^-u) with u = x, and x / (1 + e^-u) with u as below. */
 export const SIGMOID_OF: i32 = 0
@@ -9,18 +10,7 @@ export const SWISH_OF: i32 = 2
 /** u = 2 sqrt(2 / pi) (x + 0.044715 x^3): Gelu by tanh, since (1 + tanh v) / 2 = 1 / (1 + e^-2v). */
 export const GELU_OF: i32 = 3
 
-/**
- * A constant vector of which no compiler knows that it is constant, so that it is made once before a loop. Else V8
- * makes it anew for each vector, by three instructions.
- * @param zero 0 by an expression that is not known to be 0
- */
-// @ts-ignore: decorator
-@inline
-export function hidden(value: f32, zero: i32): v128 {
-  return i32x4.splat(reinterpret<i32>(value) + zero)
-}
-
-// Of the polynomial of degree 5 for 2^r with |r| <= 1/2; relative error 9e-8.
+// Of the polynomial for 2^r with |r| <= 1/2, which begins with 1; relative error 9e-8.
 const C1: f32 = 0.693147
 const C2: f32 = 0.24022242
 const C3: f32 = 0.055507336
@@ -29,13 +19,10 @@ const C5: f32 = 0.0013264727
 // From -88.4 on e^-u is Infinity, from 87.3 on less than the smallest normal number.
 const LOW: f32 = -89
 const HIGH: f32 = 87.3
-const FACTOR: f32 = -1.44269504
-/** Added to a number, it leaves the nearest whole number plus 127, the bias of exponents, in the low bits. */
-const MAGIC: f32 = 12583039
 
 /**
- * numerator / (1 + e^-u), with e^-u = 2^n 2^r: n is the nearest whole number to -u / ln 2 and r the rest. Its error is
- * at most 1.2e-7 of the numerator. Subnormal e^-u counts as the smallest normal number, and what is above 2^127.5 as
+ * numerator / (1 + e^-u). e^-u is 2^n 2^r with n the nearest whole number to -u / ln 2 and r the rest. The error is at
+ * most 1.2e-7 of the numerator. Subnormal e^-u counts as the smallest normal number, and what is above 2^127.5 as
  * Infinity. NaN stays NaN. A loop passes constants that it has made once.
  */
 // @ts-ignore: decorator
@@ -46,7 +33,7 @@ function logistic(
   one: v128 = splat(1),
   low: v128 = splat(LOW),
   high: v128 = splat(HIGH),
-  factor: v128 = splat(FACTOR),
+  factor: v128 = splat(-FACTOR),
   magic: v128 = splat(MAGIC),
   c1: v128 = splat(C1),
   c2: v128 = splat(C2),
@@ -56,15 +43,11 @@ function logistic(
 ): v128 {
   // NaN passes both, since each keeps its first operand unless the second is beyond it.
   const c = f32x4.pmin(f32x4.pmax(u, low), high)
-  const product = f32x4.mul(c, factor)
-  const z = ASC_FEATURE_RELAXED_SIMD ? fma(magic, c, factor) : f32x4.add(product, magic)
-  const r = ASC_FEATURE_RELAXED_SIMD ? fma(f32x4.sub(magic, z), c, factor) : f32x4.sub(product, f32x4.sub(z, magic))
-  let p = fma(c4, c5, r)
-  p = fma(c3, p, r)
-  p = fma(c2, p, r)
-  p = fma(c1, p, r)
-  p = fma(one, p, r)
-  return f32x4.div(numerator, fma(one, p, i32x4.shl(z, 23)))
+  const z = fma(magic, c, factor)
+  // Rounded or not, this is the product of which z is the nearest number.
+  const r = fma(f32x4.sub(magic, z), c, factor)
+  const p = polynomial(r, one, c1, c2, c3, c4, c5)
+  return f32x4.div(numerator, fma(one, p, powerOf2(z)))
 }
 
 /** 1 / (1 + e^-x). */
@@ -92,7 +75,7 @@ export function logisticSpan(kind: i32, x: usize, y: usize, bytes: usize, slope:
   const one = hidden(1, zero)
   const low = hidden(LOW, zero)
   const high = hidden(HIGH, zero)
-  const factor = hidden(FACTOR, zero)
+  const factor = hidden(-FACTOR, zero)
   const magic = hidden(MAGIC, zero)
   const c1 = hidden(C1, zero)
   const c2 = hidden(C2, zero)

@@ -11,6 +11,17 @@ export function splat(x: f32): v128 {
   return f32x4.splat(x)
 }
 
+/**
+ * A constant vector of which no compiler knows that it is constant, so that it is made once before a loop. Else V8
+ * makes it anew for each vector, by three instructions.
+ * @param zero 0 by an expression that is not known to be 0
+ */
+// @ts-ignore: decorator
+@inline
+export function hidden(value: f32, zero: i32): v128 {
+  return i32x4.splat(reinterpret<i32>(value) + zero)
+}
+
 /** Sum of the four lanes, pairwise. */
 // @ts-ignore: decorator
 @inline
@@ -37,17 +48,24 @@ export function maxOf(v: v128): f32 {
 /** Added to a number and subtracted again, it leaves the nearest whole number; in between, that is in the low bits. */
 const MAGIC: f32 = 12582912.0
 
-/** e^r - 1 for r = x - n ln 2, which is at most half of ln 2: a polynomial of degree 6. */
+// Of the polynomial of degree 6 for e^r with |r| <= ln 2 / 2, which begins with 1 + r.
+export const C2: f32 = 4.99999934122e-1
+export const C3: f32 = 1.66665201037e-1
+export const C4: f32 = 4.1668394272e-2
+export const C5: f32 = 8.36878084348e-3
+export const C6: f32 = 1.38144649546e-3
+
+/** e^r - 1 for r = x - n ln 2, which is at most half of ln 2. */
 // @ts-ignore: decorator
 @inline
 function expFraction(x: v128, n: v128): v128 {
   let r = fma(x, n, splat(-0.693359375))
   r = fma(r, n, splat(2.1219444e-4))
-  let p = splat(1.38144649546e-3)
-  p = fma(splat(8.36878084348e-3), p, r)
-  p = fma(splat(4.1668394272e-2), p, r)
-  p = fma(splat(1.66665201037e-1), p, r)
-  p = fma(splat(4.99999934122e-1), p, r)
+  let p = splat(C6)
+  p = fma(splat(C5), p, r)
+  p = fma(splat(C4), p, r)
+  p = fma(splat(C3), p, r)
+  p = fma(splat(C2), p, r)
   return fma(r, p, f32x4.mul(r, r))
 }
 
@@ -78,23 +96,6 @@ function powerOf2(z: v128): v128 {
   return i32x4.shl(i32x4.add(z, i32x4.splat(127 - 0x4b400000)), 23)
 }
 
-/** e^x for x <= 0, as Softmax needs it: one factor; what is below e^-87 becomes 0. */
-// @ts-ignore: decorator
-@inline
-export function expNegative(x: v128): v128 {
-  const c = f32x4.pmax(splat(-87.3), x)
-  const z = f32x4.add(f32x4.mul(c, splat(1.44269504)), splat(MAGIC))
-  const p = f32x4.add(expFraction(c, f32x4.sub(z, splat(MAGIC))), splat(1))
-  return v128.andnot(f32x4.mul(p, powerOf2(z)), f32x4.lt(x, splat(-87.3)))
-}
-
-/** {@link expNegative} where NaN stays NaN. */
-// @ts-ignore: decorator
-@inline
-export function exponential(x: v128): v128 {
-  return v128.or(expNegative(x), f32x4.ne(x, x))
-}
-
 /**
  * tanh |x| = m / (m + 2) with m = e^2|x| - 1, whose digits do not cancel: 2^n (e^r - 1) + (2^n - 1). About 1.5 ulp. NaN
  * stays NaN.
@@ -109,60 +110,6 @@ export function tanh(x: v128): v128 {
   const scale = powerOf2(z)
   const m = fma(f32x4.sub(scale, splat(1)), scale, expFraction(c, f32x4.sub(z, splat(MAGIC))))
   return v128.or(f32x4.div(m, f32x4.add(m, splat(2))), sign)
-}
-
-/** erf: an odd polynomial for |x| below 0.921875, else 1 - e^-poly(|x|). About 1 ulp of 1. */
-// @ts-ignore: decorator
-@inline
-export function erf(v: v128): v128 {
-  const sign = v128.and(v, splat(-0.0))
-  const a = v128.xor(v, sign)
-  const x = f32x4.pmin(splat(3.925), a)
-  const s = f32x4.mul(x, x)
-  let p = splat(-5.99104969e-4)
-  p = fma(splat(4.99339588e-3), p, s)
-  p = fma(splat(-2.67667342e-2), p, s)
-  p = fma(splat(1.12818025e-1), p, s)
-  p = fma(splat(-3.76124859e-1), p, s)
-  p = fma(splat(1.28379151e-1), p, s)
-  const small = fma(x, p, x)
-  let q = splat(1.7294893e-5)
-  q = fma(splat(-3.8320868e-4), q, x)
-  q = fma(splat(3.88393435e-3), q, x)
-  q = fma(splat(-2.42545605e-2), q, x)
-  q = fma(splat(1.06777847e-1), q, x)
-  q = fma(splat(6.34846687e-1), q, x)
-  q = fma(splat(1.28717512e-1), q, x)
-  q = fma(x, q, x)
-  const big = f32x4.sub(splat(1), expNegative(f32x4.neg(q)))
-  const result = v128.bitselect(big, small, f32x4.gt(x, splat(0.921875)))
-  // NaN: pmin gives the bound, so it is put back.
-  return v128.bitselect(v128.or(result, sign), v, f32x4.eq(v, v))
-}
-
-/**
- * x Phi(x), where Phi is the normal distribution: 1/2 + erf(x / sqrt 2) / 2, by a ratio of polynomials that takes a
- * third of the time of {@link erf}. The error is at most 1.6e-7 |x|. Below -5.2381 Phi counts as 0. NaN stays NaN.
- */
-// @ts-ignore: decorator
-@inline
-export function gelu(v: v128): v128 {
-  const x = f32x4.pmax(f32x4.pmin(v, splat(5.2381043)), splat(-5.2381043))
-  const s = f32x4.mul(x, x)
-  let p = splat(5.0613521e-6)
-  p = fma(splat(1.50626613e-4), p, s)
-  p = fma(splat(4.50388948e-3), p, s)
-  p = fma(splat(3.27405035e-2), p, s)
-  p = fma(splat(3.98942262e-1), p, s)
-  let q = splat(-1.84245053e-9)
-  q = fma(splat(7.35873698e-7), q, s)
-  q = fma(splat(6.3622676e-5), q, s)
-  q = fma(splat(1.75880874e-3), q, s)
-  q = fma(splat(2.77462546e-2), q, s)
-  q = fma(splat(2.48734608e-1), q, s)
-  q = fma(splat(1), q, s)
-  const phi = f32x4.add(splat(0.5), f32x4.div(f32x4.mul(x, p), q))
-  return f32x4.mul(v, v128.andnot(phi, f32x4.lt(v, splat(-5.2381043))))
 }
 
 /**

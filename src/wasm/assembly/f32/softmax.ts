@@ -1,4 +1,5 @@
-import { exponential, log, maxOf, splat, sumOf } from './simd'
+import { exponential, exponentials } from './exponential'
+import { log, maxOf, splat, sumOf } from './simd'
 
 /** Softmax along the middle axis of [outer][n][inner]. */
 @unmanaged
@@ -45,23 +46,8 @@ export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
  */
 export function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
   const base = splat(highestOf(x, bytes, whole))
-  let sums = splat(0)
-  let more = sums
-  let at: usize = 0
-  for (; at + 32 <= whole; at += 32) {
-    const e = exponential(f32x4.sub(v128.load(x + at), base))
-    const f = exponential(f32x4.sub(v128.load(x + at, 16), base))
-    v128.store(y + at, e)
-    v128.store(y + at, f, 16)
-    sums = f32x4.add(sums, e)
-    more = f32x4.add(more, f)
-  }
-  for (; at < whole; at += 16) {
-    const e = exponential(f32x4.sub(v128.load(x + at), base))
-    v128.store(y + at, e)
-    sums = f32x4.add(sums, e)
-  }
-  let sum = sumOf(f32x4.add(sums, more))
+  let sum: f32 = whole == 0 ? 0 : sumOf(exponentials(x, y, whole, base))
+  let at = whole
   for (; at < bytes; at += 4) {
     const e = f32x4.extract_lane(exponential(f32x4.sub(v128.load32_splat(x + at), base)), 0)
     f32.store(y + at, e)

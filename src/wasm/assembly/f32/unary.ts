@@ -1,5 +1,6 @@
+import { erf, geluSpan } from './gauss'
 import { GELU_OF, logisticSpan, SIGMOID_OF, SILU_OF, SWISH_OF } from './logistic'
-import { erf, exp, fma, gelu, log, splat, tanh } from './simd'
+import { exp, fma, log, splat, tanh } from './simd'
 
 /** Functions of one element by number, as in the list of ../../unary.ts; p and q are their parameters. */
 export const NONE: i32 = 0
@@ -34,13 +35,6 @@ const THRESHOLDED: i32 = 46
 const SOFTSIGN: i32 = 47
 const MISH: i32 = 48
 const SHRINK: i32 = 49
-
-/** Functions of one element, two vectors of which are computed at once. */
-// @ts-ignore: decorator
-@inline
-function activate(kind: i32, x: v128): v128 {
-  return kind == GELU ? gelu(x) : tanh(x)
-}
 
 // @ts-ignore: decorator
 @inline
@@ -127,20 +121,20 @@ function loop(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q: v128): vo
   for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(apply(kind, v128.load32_splat(x), p, q), 0))
 }
 
-/** The same of {@link activate}. V8 makes constants anew for each vector: two at once share them. */
+/** The same of tanh. On Node 20 V8 makes constants anew for each vector: two at once share them. */
 // @ts-ignore: decorator
 @inline
-function activations(kind: i32, x: usize, y: usize, bytes: usize): void {
+function tanhSpan(x: usize, y: usize, bytes: usize): void {
   const vectors = y + (bytes & ~15)
   const end = y + bytes
   for (; y + 32 <= vectors; x += 32, y += 32) {
-    const first = activate(kind, v128.load(x))
-    const second = activate(kind, v128.load(x, 16))
+    const first = tanh(v128.load(x))
+    const second = tanh(v128.load(x, 16))
     v128.store(y, first)
     v128.store(y, second, 16)
   }
-  for (; y < vectors; x += 16, y += 16) v128.store(y, activate(kind, v128.load(x)))
-  for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(activate(kind, v128.load32_splat(x)), 0))
+  for (; y < vectors; x += 16, y += 16) v128.store(y, tanh(v128.load(x)))
+  for (; y < end; x += 4, y += 4) f32.store(y, f32x4.extract_lane(tanh(v128.load32_splat(x)), 0))
 }
 
 /** y = f(x) for elements side by side; x and y may be the same. */
@@ -154,13 +148,13 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
     case SILU:
       return logisticSpan(SILU_OF, x, y, bytes, p)
     case GELU:
-      return activations(GELU, x, y, bytes)
+      return geluSpan(x, y, bytes)
     case GELU_TANH:
       return logisticSpan(GELU_OF, x, y, bytes, p)
     case SIGMOID:
       return logisticSpan(SIGMOID_OF, x, y, bytes, p)
     case TANH:
-      return activations(TANH, x, y, bytes)
+      return tanhSpan(x, y, bytes)
     case LEAKY:
       return loop(LEAKY, x, y, bytes, p, q)
     case HARD_SIGMOID:
