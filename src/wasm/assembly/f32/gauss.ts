@@ -1,5 +1,5 @@
 import { exponential } from './exponential'
-import { fma, hidden, splat } from './simd'
+import { fma, hidden, loadSome, splat, storeSome } from './simd'
 
 /** erf: an odd polynomial for |x| below 0.921875, else 1 - e^-poly(|x|). About 1 ulp of 1. */
 // @ts-ignore: decorator
@@ -57,7 +57,7 @@ export function geluSpan(x: usize, y: usize, bytes: usize): void {
   const q6 = hidden(-1.84245053e-9, zero)
   do {
     const isWhole = y < vectors
-    const v = isWhole ? v128.load(x) : v128.load32_splat(x)
+    const v = loadSome(x, isWhole)
     const c = f32x4.pmax(f32x4.pmin(v, high), low)
     const s = f32x4.mul(c, c)
     let p = fma(p3, p4, s)
@@ -72,9 +72,7 @@ export function geluSpan(x: usize, y: usize, bytes: usize): void {
     q = fma(one, q, s)
     const phi = f32x4.add(half, f32x4.div(f32x4.mul(c, p), q))
     const w = f32x4.mul(v, v128.andnot(phi, f32x4.lt(v, low)))
-    if (isWhole) v128.store(y, w)
-    else f32.store(y, f32x4.extract_lane(w, 0))
-    const step: usize = isWhole ? 16 : 4
+    const step = storeSome(y, w, isWhole)
     x += step
     y += step
   } while (y < end)

@@ -1,14 +1,14 @@
 import { FACTOR, MAGIC, polynomial, powerOf2 } from './exponential'
-import { fma, hidden, splat } from './simd'
+import { fma, hidden, loadSome, splat, storeSome } from './simd'
 
-/** What {@link logisticSpan} computes: 1 / (1 + e^-u) with u = x, and x / (1 + e^-u) with u as below. */
-export const SIGMOID_OF: i32 = 0
-/** u = x. */
-export const SILU_OF: i32 = 1
-/** u = slope x. */
-export const SWISH_OF: i32 = 2
+/** What {@link logisticSpan} computes, by the numbers of ./unary.ts: x / (1 + e^-u), with u = x. */
+export const SILU: i32 = 2
 /** u = 2 sqrt(2 / pi) (x + 0.044715 x^3): Gelu by tanh, since (1 + tanh v) / 2 = 1 / (1 + e^-2v). */
-export const GELU_OF: i32 = 3
+export const GELU_TANH: i32 = 4
+/** 1 / (1 + e^-x). */
+export const SIGMOID: i32 = 5
+/** u = slope x. */
+export const SWISH: i32 = 42
 
 // Of the polynomial for 2^r with |r| <= 1/2, which begins with 1; relative error 9e-8.
 const C1: f32 = 0.693147
@@ -86,16 +86,13 @@ export function logisticSpan(kind: i32, x: usize, y: usize, bytes: usize, slope:
   const b = hidden(0.0713548163, zero)
   // With the condition behind the body: V8 moves nothing out of a loop that may have no pass.
   do {
-    // Up to three elements at the end go through a vector of one element each.
     const isWhole = y < vectors
-    const v = isWhole ? v128.load(x) : v128.load32_splat(x)
+    const v = loadSome(x, isWhole)
     let u = v
-    if (kind == SWISH_OF) u = f32x4.mul(v, slope)
-    if (kind == GELU_OF) u = f32x4.mul(v, fma(a, f32x4.mul(v, v), b))
-    const w = logistic(kind == SIGMOID_OF ? one : v, u, one, low, high, factor, magic, c1, c2, c3, c4, c5)
-    if (isWhole) v128.store(y, w)
-    else f32.store(y, f32x4.extract_lane(w, 0))
-    const step: usize = isWhole ? 16 : 4
+    if (kind == SWISH) u = f32x4.mul(v, slope)
+    if (kind == GELU_TANH) u = f32x4.mul(v, fma(a, f32x4.mul(v, v), b))
+    const w = logistic(kind == SIGMOID ? one : v, u, one, low, high, factor, magic, c1, c2, c3, c4, c5)
+    const step = storeSome(y, w, isWhole)
     x += step
     y += step
   } while (y < end)

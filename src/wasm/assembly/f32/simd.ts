@@ -22,6 +22,25 @@ export function hidden(value: f32, zero: i32): v128 {
   return i32x4.splat(reinterpret<i32>(value) + zero)
 }
 
+/** A whole vector, or one element in all lanes: up to three elements at the end of a span are computed so. */
+// @ts-ignore: decorator
+@inline
+export function loadSome(x: usize, isWhole: bool): v128 {
+  return isWhole ? v128.load(x) : v128.load32_splat(x)
+}
+
+/**
+ * Stores what {@link loadSome} has loaded.
+ * @returns bytes to what comes next
+ */
+// @ts-ignore: decorator
+@inline
+export function storeSome(y: usize, v: v128, isWhole: bool): usize {
+  if (isWhole) v128.store(y, v)
+  else f32.store(y, f32x4.extract_lane(v, 0))
+  return isWhole ? 16 : 4
+}
+
 /** Sum of the four lanes, pairwise. */
 // @ts-ignore: decorator
 @inline

@@ -1,14 +1,14 @@
 import { erf, geluSpan } from './gauss'
-import { GELU_OF, logisticSpan, SIGMOID_OF, SILU_OF, SWISH_OF } from './logistic'
+import { GELU_TANH, logisticSpan, SIGMOID, SILU, SWISH } from './logistic'
 import { exp, fma, log, splat, tanh } from './simd'
 
-/** Functions of one element by number, as in the list of ../../unary.ts; p and q are their parameters. */
+/**
+ * Functions of one element by number, as in the list of ../../unary.ts, beside those of ./logistic.ts; p and q are
+ * their parameters.
+ */
 export const NONE: i32 = 0
 const CLIP: i32 = 1
-const SILU: i32 = 2
 const GELU: i32 = 3
-const GELU_TANH: i32 = 4
-const SIGMOID: i32 = 5
 const TANH: i32 = 6
 const LEAKY: i32 = 7
 const HARD_SIGMOID: i32 = 8
@@ -27,7 +27,6 @@ const ERF: i32 = 20
 const SQUARE: i32 = 21
 const CUBE: i32 = 40
 const ROOT: i32 = 41
-const SWISH: i32 = 42
 const SIGN: i32 = 43
 const CELU: i32 = 44
 const SELU: i32 = 45
@@ -146,13 +145,13 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
     case CLIP:
       return loop(CLIP, x, y, bytes, p, q)
     case SILU:
-      return logisticSpan(SILU_OF, x, y, bytes, p)
+      return logisticSpan(SILU, x, y, bytes, p)
     case GELU:
       return geluSpan(x, y, bytes)
     case GELU_TANH:
-      return logisticSpan(GELU_OF, x, y, bytes, p)
+      return logisticSpan(GELU_TANH, x, y, bytes, p)
     case SIGMOID:
-      return logisticSpan(SIGMOID_OF, x, y, bytes, p)
+      return logisticSpan(SIGMOID, x, y, bytes, p)
     case TANH:
       return tanhSpan(x, y, bytes)
     case LEAKY:
@@ -190,7 +189,7 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
     case ROOT:
       return loop(ROOT, x, y, bytes, p, q)
     case SWISH:
-      return logisticSpan(SWISH_OF, x, y, bytes, p)
+      return logisticSpan(SWISH, x, y, bytes, p)
     case SIGN:
       return loop(SIGN, x, y, bytes, p, q)
     case CELU:
