@@ -205,7 +205,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.press('Run')
     await seen.waitForText('.panel .name', 'log')
     expect(seen.page.url()).toMatch(/#node=log$/)
-    expect(await seen.text('.panel h2')).toContain('Log')
+    await expect.poll(() => seen.text('.panel h2')).toContain('Log')
     await seen.tab('run')
     expect(await seen.text('.panel .bad')).toBe('NaN or infinity first at Log log')
     await seen.tab('node')
