@@ -305,6 +305,16 @@ export function fewRowsByPanels(
 
 /** Adds up the rows of B, `bRow` bytes apart, each times an element of a row of A, for `cols` columns. */
 export function rowByRows(a: usize, ka: usize, b: usize, bRow: usize, c: usize, cols: u32, k: usize): void {
+  // At least once, so that C is written where k is 0, too.
+  for (let from: usize = 0; from < k || from == 0; from += SPAN, a += SPAN * ka, b += SPAN * bRow)
+    rowBySpan(a, ka, b, bRow, c, cols, min(k - from, SPAN), from > 0)
+}
+
+/**
+ * {@link rowByRows} for a span of the depth.
+ * @param add whether to add to what is in C
+ */
+function rowBySpan(a: usize, ka: usize, b: usize, bRow: usize, c: usize, cols: u32, k: usize, add: bool): void {
   let left = cols
   for (; left >= 16; left -= 16, b += 64, c += 64) {
     let c0 = splat(0)
@@ -320,22 +330,22 @@ export function rowByRows(a: usize, ka: usize, b: usize, bRow: usize, c: usize, 
       c2 = fma(c2, v, v128.load(from, 32))
       c3 = fma(c3, v, v128.load(from, 48))
     }
-    store8(c, c0, c1)
-    store8(c + 32, c2, c3)
+    add8(c, c0, c1, add)
+    add8(c + 32, c2, c3, add)
   }
   for (; left >= 4; left -= 4, b += 16, c += 16) {
     let sum = splat(0)
     let x = a
     let from = b
     for (let i: usize = 0; i < k; i++, x += ka, from += bRow) sum = fma(sum, v128.load32_splat(x), v128.load(from))
-    v128.store(c, sum)
+    v128.store(c, add ? f32x4.add(v128.load(c), sum) : sum)
   }
   for (; left > 0; left--, b += 4, c += 4) {
     let sum: f32 = 0
     let x = a
     let from = b
     for (let i: usize = 0; i < k; i++, x += ka, from += bRow) sum += f32.load(x) * f32.load(from)
-    f32.store(c, sum)
+    f32.store(c, add ? f32.load(c) + sum : sum)
   }
 }
 
