@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { globSync } from 'tinyglobby'
@@ -29,7 +29,7 @@ export function compiledSources(define: Readonly<Record<string, string>>): Plugi
     // What lies in node_modules is left to Node.
     async resolveId(source, importer) {
       const path = pathOf(source, importer)
-      if (!path.startsWith(SOURCES)) return null
+      if (!path.startsWith(SOURCES + sep)) return null
       await compiled
       return join(folder, relative(SOURCES, path).replace(/\.[jt]s$/, '.mjs'))
     }
