@@ -9,6 +9,9 @@ export const bundleTarget = (source, outfile) =>
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // Every process of the fuzzer reads it. Names stay, so that a stack can be read.
+    minifySyntax: true,
+    minifyWhitespace: true,
     outfile,
     logLevel: 'error',
     banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" }

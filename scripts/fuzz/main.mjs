@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bundleTarget } from './bundle-target.mjs'
 import { corpus, corpusFolders, ROOT } from './corpus.mjs'
 import { minimise, signatureOf } from './minimise.mjs'
 import { planMutant } from './mutant.mjs'
@@ -220,7 +219,8 @@ async function runOne(plan, files) {
 }
 
 async function main() {
-  if (!isBundled) await bundleTarget(resolve(options.target), bundle)
+  // esbuild is read only where something is to be bundled.
+  if (!isBundled) await (await import('./bundle-target.mjs')).bundleTarget(resolve(options.target), bundle)
   if (options.replay !== undefined) return runOne(planOf(options.format, Number(options.replay)))
   if (options.file !== undefined) {
     const format = options.file.endsWith('.xml') ? 'ir' : 'onnx'

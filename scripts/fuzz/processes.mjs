@@ -1,6 +1,6 @@
 // Child processes: ranges of mutants under a watchdog, and a process that runs one mutant at a time.
 import { fork } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HEAD, STARTING } from './outcomes.mjs'
 
@@ -40,19 +40,36 @@ function held(pid) {
   }
 }
 
+/** The state of a process or thread and the milliseconds for which it has computed, of a file of /proc. */
+function stateIn(path) {
+  const stat = readFileSync(path, 'latin1')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // User and system time, in ticks of 10 ms.
+  return { state: fields[0], computed: 10 * (Number(fields[11]) + Number(fields[12])) }
+}
+
 /** Milliseconds for which a process has computed; undefined where the system does not say. */
 function computed(pid) {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // User and system time, in ticks of 10 ms.
-    return 10 * (Number(fields[11]) + Number(fields[12]))
+    return stateIn(`/proc/${pid}/stat`).computed
   } catch {
     return undefined
   }
 }
 
-/** Tells how long a process takes. What waits for a core on a busy machine does not hang; what waits for ever does. */
+/** Whether every thread of a process sleeps: none computes, waits for a core or for a disk. */
+function sleeps(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).every(thread => stateIn(`/proc/${pid}/task/${thread}/stat`).state === 'S')
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Tells how long a process takes. What waits for a core on a busy machine does not hang; what computes for so long or
+ * sleeps for so long does, and so does what has not ended after ten times as long, where that is not seen.
+ */
 class Watch {
   constructor(pid) {
     this.pid = pid
@@ -62,17 +79,21 @@ class Watch {
   restart() {
     this.since = performance.now()
     this.before = computed(this.pid)
+    this.rests = { since: this.since, computed: this.before }
   }
 
+  /** Whether it takes more than some time, if it is asked now and then. */
   exceeds(milliseconds) {
-    const passed = performance.now() - this.since
-    if (passed <= milliseconds) return false
+    const at = performance.now()
     const now = computed(this.pid)
+    if (now !== this.rests.computed || !sleeps(this.pid)) this.rests = { since: at, computed: now }
+    if (at - this.since <= milliseconds) return false
     return (
-      passed > 10 * milliseconds ||
+      at - this.since > 10 * milliseconds ||
       this.before === undefined ||
       now === undefined ||
-      now - this.before > 0.9 * milliseconds
+      now - this.before > 0.9 * milliseconds ||
+      at - this.rests.since > milliseconds
     )
   }
 }
