@@ -6,10 +6,11 @@ import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import type { Resampling } from '../kernels/image/resample.ts'
 import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
-import type { DType } from '../tensor/dtype.ts'
+import type { DType, NumericArray } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
 import type { Expand } from './expand.ts'
+import type { PackContext } from './pack-context.ts'
 import type {
   AnySource,
   AttributeSource,
@@ -106,6 +107,11 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
   output(index?: number, dims?: readonly number[], type?: DType): Output
   /** The same for kernels that write every element: it holds anything before. */
   rawOutput(index?: number, dims?: readonly number[], type?: DType): Output
+  /**
+   * All outputs, which have one type, one behind the other in one piece of memory that holds anything; undefined where
+   * each lies by itself. They are those that {@link rawOutput} gives then.
+   */
+  outputsInOne?(): NumericArray | undefined
   /** The dims that `shape` gave for an output, where these are numbers and at hand. */
   dimsOf?(index: number): readonly number[] | undefined
   /**
@@ -117,6 +123,8 @@ export interface KernelContext<Output = Tensor> extends ShapeContext {
    * @returns undefined where the output has to be an ordinary one
    */
   extend?(index: number, from: Tensor, axis: number, rows: number, isApart?: boolean): Grown | undefined
+  /** Whether the data of a value that is given may be some of the elements of an input, where these lie. */
+  readonly mayGiveParts?: boolean
   /** Makes an existing value an output; the data may be shared with an input. */
   give(index: number, value: Value | Output): void
   readonly state: State
@@ -137,24 +145,6 @@ export type Packed = Readonly<Record<string, Tensor>>
 
 /** Operands of a call that are constants. */
 export type ConstantsOf<O extends Operands> = { readonly [K in keyof O]?: Tensor }
-
-/** What `pack` may ask. */
-export interface PackContext {
-  /**
-   * Memory for what is packed, which the session keeps; it holds anything before.
-   * @throws NodewiseError `limit-exceeded`; the kernel then runs without a packed form
-   */
-  allocate(type: DType, dims: readonly number[]): Tensor
-  /**
-   * A constant in memory of its own, read for this alone: it may be written over and given as what is packed. Nothing
-   * is known of it then but its packed form.
-   * @param name the operand
-   * @returns undefined where it is of another type, or where others may read it: it has to be copied then, as always
-   *   where there is no such function
-   * @throws NodewiseError as {@link allocate}; what reading throws
-   */
-  takeOver?(name: string, type: DType): Tensor | undefined
-}
 
 type Plain<T> = T extends DataDependent<infer V> ? V : T
 /** Where a parameter of type `T` may come from; an input only where the parameter is data-dependent. */

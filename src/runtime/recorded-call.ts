@@ -3,8 +3,8 @@ import { dimsOf, holdAgainst, typeOf } from '../infer/run.ts'
 import type { KernelContext, Packed, State } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { copyArray } from '../tensor/arrays.ts'
-import type { DType, NumericArray } from '../tensor/dtype.ts'
-import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
+import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
+import { areSameDims, isTensor, product, Tensor, type Value, zero } from '../tensor/tensor.ts'
 
 /** Thrown where a call does what cannot be repeated with the same tensors; the run is then taken in the usual way. */
 export class Unrepeatable extends Error {}
@@ -24,6 +24,7 @@ export class RecordedCall implements KernelContext {
   readonly state: State = { read: refuse, write: refuse }
   readonly threads: number
   readonly packed: Packed | undefined
+  readonly mayGiveParts = true
   /** By position, those that have been asked for or kept. */
   readonly outputs: (Tensor | undefined)[]
   /** Values that the kernel gave when it first ran, by position. */
@@ -31,6 +32,8 @@ export class RecordedCall implements KernelContext {
   private readonly facts: readonly Fact[]
   private readonly slots: readonly number[]
   private readonly make: MakeTensor
+  /** The memory of all outputs, where a kernel has asked for it. */
+  private inOne: NumericArray | undefined
   /** Whether it has run once, after which nothing new is made. */
   private isSealed = false
 
@@ -74,6 +77,12 @@ export class RecordedCall implements KernelContext {
     return made
   }
 
+  outputsInOne(): NumericArray | undefined {
+    const isNew = !this.isSealed && this.outputs.every(output => output === undefined)
+    if (this.inOne === undefined && isNew) this.inOne = this.makeInOne()
+    return this.inOne
+  }
+
   dimsOf(index: number): readonly number[] {
     return dimsOf(this.facts[index])
   }
@@ -107,6 +116,18 @@ export class RecordedCall implements KernelContext {
     holdAgainst(fact, tensor)
     this.outputs[index] = tensor
     return tensor
+  }
+
+  private makeInOne(): NumericArray | undefined {
+    const [type, ...others] = this.facts.map(typeOf)
+    if (others.some(other => other !== type)) return undefined
+    const counts = this.facts.map(fact => product(dimsOf(fact)) * DTYPES[type].slots)
+    const whole = this.make(type, [counts.reduce((sum, count) => sum + count, 0) / DTYPES[type].slots])
+    const array = whole.data as NumericArray
+    let at = 0
+    for (const [i, count] of counts.entries())
+      this.outputs[i] = new Tensor(type, array.subarray(at, (at += count)), dimsOf(this.facts[i]))
+    return array
   }
 
   private copy(from: Tensor, to: Tensor): void {

@@ -14,6 +14,7 @@ import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watc
 import { liesOnHeap } from './memory.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { readInPlace, RecordedInput } from './recorded-input.ts'
+import { isPartOf, RecordedMemory } from './recorded-memory.ts'
 import { RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
@@ -114,8 +115,7 @@ class Recorder {
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
-  /** Slots that hold an array of the arena which later steps read. */
-  private readonly holders = new Map<unknown, number>()
+  private readonly memory = new RecordedMemory(this.arenas.values)
 
   constructor(plan: Plan, given: ReadonlyMap<number, Value>, inPlace: ReadonlySet<number>, run: RecordedRun) {
     this.plan = plan
@@ -205,28 +205,20 @@ class Recorder {
   }
 
   private hold(slot: number): void {
-    const { data } = this.slots[slot] as Tensor
-    this.holders.set(data, (this.holders.get(data) ?? 0) + 1)
+    this.memory.hold((this.slots[slot] as Tensor).data)
   }
 
   /** Nobody reads a slot any more: later steps may have its memory, where no other slot holds it. */
   private release(slot: number): void {
     const value = this.slots[slot]
-    const data = value && !('read' in value) && isTensor(value) ? value.data : undefined
-    const count = this.holders.get(data)
-    if (count === undefined) return
-    this.holders.set(data, count - 1)
-    if (count > 1) return
-    this.holders.delete(data)
-    const { values } = this.arenas
-    if (values.holds(data as NumericArray)) values.giveBack(data as NumericArray)
+    if (value && !('read' in value) && isTensor(value)) this.memory.release(value.data)
   }
 
   /** Gives slots the outputs of a step that has run. @returns whether it need not run again */
   private takeOver(step: Step, context: RecordedCall): boolean {
     const { op, operands } = step.call
-    // Where the outputs of this run share memory with an operand of an operator that only moves elements, and its other
-    // operands are constants, they share it in later runs, too, unless each run gives other memory.
+    // Where the outputs of this run lie in an operand of an operator that only moves elements, and its other operands
+    // are constants, they lie there in later runs, too, unless each run gives other memory.
     const isMoved = (index: number): boolean =>
       !this.inPlace.has(step.inputs[index]) &&
       operands.some(operand => operand.index === index && op.moves?.includes(operand.name))
@@ -234,8 +226,9 @@ class Recorder {
       op.moves !== undefined &&
       context.outputs.every(output => output === undefined) &&
       step.inputs.every((slot, i) => slot < 0 || isMoved(i) || this.isConstant[slot])
-    const arrays = new Set(step.inputs.map(slot => (slot < 0 ? undefined : (this.slots[slot] as Tensor).data)))
-    const isShared = isSame && [...context.given.values()].every(({ data }) => arrays.has(data))
+    const arrays = step.inputs.flatMap(slot => (slot < 0 ? [] : [(this.slots[slot] as Tensor).data]))
+    const isShared =
+      isSame && [...context.given.values()].every(({ data }) => arrays.some(array => isPartOf(data, array)))
     for (const [index, value] of context.given) {
       if (!isShared) context.keep(index, value)
       else if (step.outputs[index] >= 0) this.slots[step.outputs[index]] = value
@@ -273,7 +266,7 @@ class Recorder {
   private tensor(type: DType, dims: readonly number[]): Tensor {
     const { array, slots } = DTYPES[type]
     const count = product(dims) * slots
-    const memory = array && this.arenas.values.take(count * array.BYTES_PER_ELEMENT)
+    const memory = array && this.memory.take(count * array.BYTES_PER_ELEMENT)
     if (array === undefined || memory === undefined) throw new Unrepeatable()
     return new Tensor(type, new array(memory.buffer, memory.byteOffset, count), dims)
   }

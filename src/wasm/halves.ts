@@ -1,16 +1,8 @@
 import { copyBytes } from '../host.ts'
 import { convertPaced } from '../kernels/core/convert-paced.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import type {
-  Kernel,
-  KernelContext,
-  Op,
-  Pack,
-  PackContext,
-  Packed,
-  Selection,
-  ValueOperands
-} from '../op-kit/define.ts'
+import type { Kernel, KernelContext, Op, Pack, Packed, Selection, ValueOperands } from '../op-kit/define.ts'
+import type { PackContext } from '../op-kit/pack-context.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import { bytesOf } from '../tensor/arrays.ts'
 import { convert, convertInto } from '../tensor/convert.ts'

@@ -1,5 +1,5 @@
 import { QUANTUM } from '../kernels/core/pace.ts'
-import type { PackContext } from '../op-kit/define.ts'
+import type { PackContext } from '../op-kit/pack-context.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { COST_OF_ELEMENT, type MatrixLayout, onTheHeap } from './pack.ts'

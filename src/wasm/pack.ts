@@ -1,6 +1,6 @@
 import { copyBytes } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
-import type { PackContext } from '../op-kit/define.ts'
+import type { PackContext } from '../op-kit/pack-context.ts'
 import { bytesOf } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'

@@ -86,6 +86,49 @@ describe('from the third run in a row with inputs of the same types and dims', (
          y, keys, values = Attention (x, x, x, , past, past)
        }`,
       { x: [2, 3, 4, 8], past: [2, 3, 12, 8] }
+    ],
+    [
+      'the parts of a row, the whole of which nobody reads any more',
+      `<ir_version: 8, opset_import: ["" : 17]>
+       parts (float[1,64] x) => (float y, float b) <float[64,96] w = {${numbers(6144).join()}}> {
+         all = MatMul (x, w)
+         a, b, c = Split <axis = 1> (all)
+         n = Neg (a)
+         s = Softmax (n)
+         t = Transpose <perm = [1,0]> (s)
+         u = MatMul (c, t)
+         y = Add (u, b)
+       }`,
+      { x: [1, 64] }
+    ],
+    [
+      'what products of one row have made together',
+      `<ir_version: 8, opset_import: ["" : 17]>
+       joined (float[1,64] x) => (float y, float k)
+       <float[64,32] w = {${numbers(2048).join()}}, float[64,16] u = {${numbers(1024).join()}},
+        float[64,16] m = {${numbers(1024).join()}}> {
+         n = Exp (x)
+         q = MatMul (n, w)
+         k = MatMul (n, u)
+         v = MatMul (n, m)
+         s = Softmax (q)
+         kv = Concat <axis = 1> (k, v)
+         y = Mul (s, kv)
+       }`,
+      { x: [1, 64] }
+    ],
+    [
+      'what products of several rows have made',
+      `<ir_version: 8, opset_import: ["" : 17]>
+       joined (float[3,64] x) => (float y, float k)
+       <float[64,32] w = {${numbers(2048).join()}}, float[64,16] u = {${numbers(1024).join()}}> {
+         n = Exp (x)
+         q = MatMul (n, w)
+         k = MatMul (n, u)
+         s = Softmax (q)
+         y = Concat <axis = 1> (s, k)
+       }`,
+      { x: [3, 64] }
     ]
   ])('calls read %s anew', async (_, text, dimsOf) => {
     const model = parseModel(text)

@@ -20,7 +20,8 @@ import {
 } from '../../shapes/dim.ts'
 import { type Movable, tensorFact } from '../../shapes/fact.ts'
 import { type DataDependentList, partOf, sizesOf } from '../../shapes/lists.ts'
-import { elementCount, product } from '../../tensor/tensor.ts'
+import { DTYPES, type NumericArray } from '../../tensor/dtype.ts'
+import { elementCount, product, Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
   axis: DataDependent<number>
@@ -110,12 +111,21 @@ function splitLine(data: Movable, axis: number, sizes: readonly number[], call: 
   const inner = product(data.dims, axis + 1)
   for (let i = 0, offset = 0; i < sizes.length; i++) {
     const count = sizes[i] * inner
-    if (call.wanted(i)) {
+    if (call.wanted(i) && call.mayGiveParts) call.give(i, elementsOf(data as Tensor, axis, sizes[i], offset))
+    else if (call.wanted(i)) {
       const { from, to, per } = unitsOfBoth(data, call.rawOutput(i))
       copyUnits(from, offset * per, to, 0, count * per)
     }
     offset += count
   }
+}
+
+/** A part of what lies in one line, where it lies. */
+function elementsOf({ type, data, dims }: Tensor, axis: number, size: number, from: number): Tensor {
+  const { slots } = DTYPES[type]
+  const own = dims.with(axis, size)
+  const part = (data as NumericArray).subarray(from * slots, (from + product(own)) * slots)
+  return new Tensor(type, part, own)
 }
 
 function* splitLines(

@@ -1,5 +1,6 @@
-import type { KernelContext, Pack, PackContext } from '../../op-kit/define.ts'
+import type { KernelContext, Pack } from '../../op-kit/define.ts'
 import { factorsOf } from '../../op-kit/joined.ts'
+import type { PackContext } from '../../op-kit/pack-context.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { elementCount, Tensor } from '../../tensor/tensor.ts'
@@ -27,12 +28,15 @@ export const selectJoinedMatMul = selectorFor<ProductParams>(({ op, operands, pa
   const alone = products.map(templatesOf)
   return {
     pack: packTogether,
+    looksAt: [],
     *kernel(given, own, context) {
+      const inOne = whole && context.outputsInOne?.()
       const outs = products.map((_, i) => context.rawOutput(i))
       const a = arrayOf((given as TensorOperands).a!)
       const packed = context.packed?.b
       const template = packed && whole?.get(packed.type)
-      if (template && (yield* multiplyTogether(template, a, packed, outs, n, context.threads))) return
+      if (template && (yield* multiplyTogether(template, [a, arrayOf(packed), a, a], outs, inOne, context.threads)))
+        return
       const seconds = secondsOf(given as TensorOperands, packed, products)
       for (const [i, out] of outs.entries()) {
         const job = alone[i].get(packed?.type)!
@@ -51,19 +55,22 @@ const templatesOf = (found: Product): ReadonlyMap<DType | undefined, JobTemplate
     [undefined, ...PANEL_TYPES].map(type => [type, productTemplate(found, NOTHING_ADDED, type ?? false)] as const)
   )
 
-/** One row by all second factors: the sums lie one after the other, and are copied. False where the heap is full. */
+/**
+ * One row by all second factors: the sums lie one after the other, and are copied where the outputs do not. False where
+ * the heap is full.
+ */
 function* multiplyTogether(
   template: JobTemplate,
-  a: NumericArray,
-  packed: Tensor,
+  inputs: readonly NumericArray[],
   outs: readonly Tensor[],
-  n: number,
+  inOne: NumericArray | undefined,
   threads: number
 ): Generator<void, boolean> {
+  if (inOne) return yield* runHere(template, inputs, inOne, threads)
   const parts = temporaries()
   try {
-    const sums = parts.allocate(n)
-    if (!(yield* runHere(template, [a, arrayOf(packed), a, a], sums, threads))) return false
+    const sums = parts.allocate(outs.reduce((sum, { data }) => sum + data.length, 0))
+    if (!(yield* runHere(template, inputs, sums, threads))) return false
     let at = 0
     for (const { data } of outs) {
       ;(data as Float32Array).set(sums.subarray(at, at + data.length))

@@ -1,5 +1,6 @@
-import type { Pack, PackContext, Selection } from '../../op-kit/define.ts'
+import type { Pack, Selection } from '../../op-kit/define.ts'
 import type { Activation, FusedParams } from '../../op-kit/fused.ts'
+import type { PackContext } from '../../op-kit/pack-context.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'

@@ -1,6 +1,7 @@
 import { QUANTUM } from '../../kernels/core/pace.ts'
 import { codeBytes } from '../../kernels/quantized/packed.ts'
-import type { Pack, PackContext, Packed, Parameters } from '../../op-kit/define.ts'
+import type { Pack, Packed, Parameters } from '../../op-kit/define.ts'
+import type { PackContext } from '../../op-kit/pack-context.ts'
 import { bytesOf } from '../../tensor/arrays.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'

@@ -1,4 +1,5 @@
-import type { Pack, PackContext, Packed } from '../../op-kit/define.ts'
+import type { Pack, Packed } from '../../op-kit/define.ts'
+import type { PackContext } from '../../op-kit/pack-context.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
