@@ -10,7 +10,7 @@ const SCALAR = /^[a-z]/
 /** Fields that Nodewise adds to the format have higher numbers. */
 const FIRST_OWN = 1000
 
-/** The messages and enums of a schema by full name: the fields of a message as they are written, `undefined` of an enum. */
+/** The messages and enums by full name: the fields of a message as they are written, `undefined` for an enum. */
 function declarationsIn(source) {
   const found = new Map()
   const open = ['onnx']

@@ -173,14 +173,23 @@ function filledTensor(type: DType, dims: readonly number[], { how }: Fill, rando
       texts[i] = how === 'ones' ? '1' : String.fromCharCode(97 + Math.floor(random() * 26))
     return tensor
   }
-  const next = how === 'ones' ? () => 1 : kind === 'float' || kind === 'complex' ? random : () => Math.round(random())
+  const next = kind === 'float' || kind === 'complex' ? random : () => Math.round(random())
   if (kind === 'complex') {
     const data = tensor.data as Float32Array | Float64Array
-    for (let i = 0; i < data.length; i++) data[i] = how === 'ones' && i % slots === 1 ? 0 : next()
+    for (let i = 0; i < data.length; i++) data[i] = how === 'ones' ? Number(i % slots === 0) : next()
     return tensor
   }
-  const numbers = new Tensor('float64', Float64Array.from({ length: count }, next), dims)
-  if (type === 'float64') return numbers
-  convertInto(numbers, tensor)
+  if (type === 'float32' || type === 'float64') {
+    drawInto(tensor.data as Float32Array | Float64Array, how, next)
+    return tensor
+  }
+  const numbers = new Float64Array(count)
+  drawInto(numbers, how, next)
+  convertInto(new Tensor('float64', numbers, dims), tensor)
   return tensor
+}
+
+function drawInto(data: Float32Array | Float64Array, how: Fill['how'], next: () => number): void {
+  if (how === 'ones') data.fill(1)
+  else for (let i = 0; i < data.length; i++) data[i] = next()
 }
