@@ -169,11 +169,23 @@ function storageFrom(type: DType, data: unknown): Storage {
     fail('type-mismatch', `a ${type} tensor needs a ${(info.array as { name?: string }).name ?? 'typed array'}`)
   try {
     const storage = new info.array(data.length)
-    const wide = info.bits === 64 && (info.kind === 'int' || info.kind === 'uint')
-    for (let i = 0; i < data.length; i++) storage[i] = wide ? BigInt(data[i] as number) : Number(data[i])
+    fillFrom(storage, data)
     return storage as Storage
   } catch {
     fail('type-mismatch', `the data do not fit a ${type} tensor`)
+  }
+}
+
+/** Converts each element of a list. `set` takes a tenth of the time of a loop, but no bigints for numbers. */
+function fillFrom(storage: Exclude<Storage, string[]>, data: Elements): void {
+  if (storage instanceof BigInt64Array || storage instanceof BigUint64Array) {
+    for (let i = 0; i < data.length; i++) storage[i] = BigInt(data[i])
+    return
+  }
+  try {
+    storage.set(data as readonly number[])
+  } catch {
+    for (let i = 0; i < data.length; i++) storage[i] = Number(data[i])
   }
 }
 

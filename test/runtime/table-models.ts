@@ -143,22 +143,35 @@ export const random = (count: number, below: number, seed = 1): number[] => {
 
 export const MIB = 2 ** 20
 
+const PRIME = 65521
+
 /** Element `i` of a table is `i` modulo a prime, so that rows differ. */
-export const valueAt = (i: number): number => i % 65521
+export const valueAt = (i: number): number => i % PRIME
+
+/** Elements from `first` on, without a division for each. */
+function fillFrom(first: number, values: Float32Array): Float32Array {
+  for (let i = 0, value = valueAt(first); i < values.length; i++, value = value + 1 === PRIME ? 0 : value + 1)
+    values[i] = value
+  return values
+}
 
 /** The first bytes of a table of float32. */
-export function tableBytes(elements: number): Uint8Array {
-  const values = new Float32Array(elements)
-  for (let i = 0; i < elements; i++) values[i] = valueAt(i)
-  return new Uint8Array(values.buffer)
+export const tableBytes = (elements: number): Uint8Array =>
+  new Uint8Array(fillFrom(0, new Float32Array(elements)).buffer)
+
+/** The first elements of an endless list, whose longest part that was asked for is kept. */
+export function firstOf<A extends Uint8Array | Float32Array>(make: (length: number) => A): (length: number) => A {
+  let known = make(0)
+  return length => {
+    if (known.length < length) known = make(length)
+    return known.subarray(0, length) as A
+  }
 }
 
 /** Rows of such a table. */
 export function rowsOfTable(rows: readonly number[], width: number): Float32Array {
   const result = new Float32Array(rows.length * width)
-  rows.forEach((row, i) => {
-    for (let j = 0; j < width; j++) result[i * width + j] = valueAt(row * width + j)
-  })
+  rows.forEach((row, i) => fillFrom(row * width, result.subarray(i * width, (i + 1) * width)))
   return result
 }
 

@@ -47,7 +47,8 @@ describe('a file beyond 4 GiB', () => {
 
 describe('rows that are read alone', () => {
   const bytes = new Uint8Array(65536 + 8)
-  bytes.set(tableBytes(16384))
+  const table = tableBytes(16384)
+  bytes.set(table)
   const inPlace = bytesSource('w.bin', bytes)
   /** More than any run needs here, and less than the table takes. */
   const small = { maxMemory: 60000 }
@@ -102,7 +103,7 @@ describe('rows that are read alone', () => {
               ids: ids(list),
               offsets: ids([...offsets].sort())
             })
-            bytes.set(tableBytes(16384))
+            bytes.set(table)
           }
         )
       )

@@ -7,6 +7,7 @@ import { type DType, DTYPES } from '../../src/tensor/dtype.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import fc from '../fixtures/random-cases.ts'
+import { firstOf } from './table-models.ts'
 
 /** A source of a file that counts what is read of it. */
 const counting = (bytes: Uint8Array): ByteSource & { bytes: number } => ({
@@ -28,6 +29,17 @@ interface Table {
 const count = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 const bytesOf = ({ type, dims }: Table): number => Math.ceil((count(dims) * DTYPES[type].bits) / 8)
 
+const scales = firstOf(length => {
+  const numbers = new Float32Array(length)
+  for (let i = 0; i < length; i++) numbers[i] = ((i % 251) + 1) / 64
+  return numbers
+})
+const codes = firstOf(length => {
+  const bytes = new Uint8Array(length)
+  for (let i = 0; i < length; i++) bytes[i] = (i * 7 + (i >> 9)) % 113
+  return bytes
+})
+
 /** A file with the tables one after the other: codes are any bytes, scales are small numbers. */
 function fileOf(tables: readonly Table[]): { readonly bytes: Uint8Array; readonly initializers: object[] } {
   const bytes = new Uint8Array(tables.reduce((sum, table) => sum + bytesOf(table), 0))
@@ -35,9 +47,8 @@ function fileOf(tables: readonly Table[]): { readonly bytes: Uint8Array; readonl
   const initializers = tables.map(table => {
     const length = bytesOf(table)
     const part = bytes.subarray(offset, offset + length)
-    if (table.type === 'float32')
-      part.set(new Uint8Array(Float32Array.from({ length: count(table.dims) }, (_, i) => ((i % 251) + 1) / 64).buffer))
-    else for (let i = 0; i < length; i++) part[i] = (i * 7 + (i >> 9)) % 113
+    if (table.type === 'float32') part.set(new Uint8Array(scales(count(table.dims)).slice().buffer))
+    else part.set(codes(length))
     const initializer = {
       name: table.name,
       dims: table.dims,

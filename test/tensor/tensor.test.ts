@@ -28,6 +28,8 @@ describe('Tensor', () => {
 
   it('takes plain arrays of what fits the type', () => {
     expect(new Tensor('int64', [1n, 2, -3]).data).toEqual(new BigInt64Array([1n, 2n, -3n]))
+    expect(new Tensor('float32', [0.5, 2n, -3]).data).toEqual(Float32Array.of(0.5, 2, -3))
+    expect(new Tensor('uint8', [true, 258, -1n, 2.7] as never).data).toEqual(Uint8Array.of(1, 2, 255, 2))
     expect(new Tensor('bool', [true, false]).data).toEqual(new Uint8Array([1, 0]))
     expect(new Tensor('float16', [0x3c00]).data).toEqual(new Uint16Array([0x3c00]))
   })

@@ -15,11 +15,13 @@ export const BYTE_PAIRS = [
 
 /** Codes over the whole range of their type, the ends more often than others. */
 export function codes(type: Byte, dims: readonly number[], seed: number): Tensor {
-  const lowest = type === 'int8' ? -128 : 0
-  const { data: from } = noise(dims, seed)
-  const data = type === 'int8' ? new Int8Array(from.length) : new Uint8Array(from.length)
-  for (let i = 0; i < data.length; i++) data[i] = lowest + Math.max(0, Math.min(255, Math.round(128 + from[i] * 180)))
-  return new Tensor(type, data as never, dims)
+  const { data: from } = noise(dims, seed, 180)
+  const bytes = new Uint8ClampedArray(from.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = from[i] + 128
+  const data = new Uint8Array(bytes.buffer)
+  if (type === 'uint8') return new Tensor(type, data, dims)
+  for (let i = 0; i < data.length; i++) data[i] ^= 128
+  return new Tensor(type, new Int8Array(data.buffer), dims)
 }
 
 /** A number as a tensor without dims. */

@@ -39,8 +39,10 @@ export function bits(type: DType, dims: readonly number[], seed = 1): Tensor {
   const tensor = allocate(type, dims) as Tensor
   const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
   const bytes = new Uint8Array(buffer, byteOffset, byteLength)
-  const numbers = noise([byteLength], seed, 127).data
-  for (let i = 0; i < byteLength; i++) bytes[i] = Math.round(numbers[i])
+  for (let i = 0, state = (seed * 2654435761) | 0; i < byteLength; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    bytes[i] = state >>> 24
+  }
   return tensor
 }
 

@@ -101,6 +101,11 @@ export function junk(type: DType, dims: readonly number[]): Tensor {
 export const bytesOf = ({ data }: Tensor): Uint8Array =>
   new Uint8Array((data as NumericArray).buffer, (data as NumericArray).byteOffset, (data as NumericArray).byteLength)
 
+const wordsOf = (tensor: Tensor): Int32Array => {
+  const { buffer, byteOffset, byteLength } = bytesOf(tensor)
+  return new Int32Array(buffer, byteOffset, byteLength / 4)
+}
+
 /** Numbers from 0 to 1, always the same for a seed. */
 export function random(seed: number): () => number {
   let state = seed | 1
@@ -114,8 +119,12 @@ export function random(seed: number): () => number {
 export function randomData(type: DType, dims: readonly number[], next: () => number): Tensor {
   const tensor = allocate(type, dims)
   const bytes = bytesOf(tensor)
-  const words = new Uint32Array(Math.ceil(bytes.length / 4))
-  for (let i = 0; i < words.length; i++) words[i] = next() * 2 ** 32
+  const words = new Int32Array(Math.ceil(bytes.length / 4))
+  // A loop of its own, since millions of calls take longer than the kernels.
+  for (let i = 0, state = next() * 2 ** 32; i < words.length; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    words[i] = state
+  }
   bytes.set(new Uint8Array(words.buffer, 0, bytes.length))
   return tensor
 }
@@ -152,12 +161,19 @@ export function randomIndices(
   const { length } = tensor.data
   const isWide = type.endsWith('64')
   const mayBeNegative = wrap && DTYPES[type].kind === 'int'
-  for (let i = 0; i < length; i++) {
-    const limit = Math.min(sizes[i % sizes.length], 100)
-    const isNegative = mayBeNegative && next() < 0.3
-    const index = Math.floor(next() * limit) - (isNegative ? limit : 0)
-    tensor.data[i] = isWide ? BigInt(index) : index
+  const limits = sizes.map(size => Math.min(size, 100))
+  // Low words of wide indices, whose high words are the signs.
+  const [words, step] = isWide ? [wordsOf(tensor), 2] : [new Int32Array(length), 1]
+  for (let i = 0, component = 0, state = next() * 2 ** 32; i < words.length; i += step) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    const limit = limits[component]
+    // The upper bits, and of the lower ones such as have little to do with them.
+    const isNegative = mayBeNegative && (state & 0xffff) < 0.3 * 0x10000
+    words[i] = Math.floor(((state >>> 16) * limit) / 0x10000) - (isNegative ? limit : 0)
+    if (isWide) words[i + 1] = words[i] >> 31
+    component = component + 1 === limits.length ? 0 : component + 1
   }
+  if (!isWide) (tensor.data as Int32Array).set(words)
   if (bad && length > 0) {
     for (let k = 0; k < 2; k++) {
       const wild = WILD[Math.floor(next() * WILD.length)]

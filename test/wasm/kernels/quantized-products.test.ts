@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { fusedOp } from '../../../src/op-kit/fused.ts'
 import { activationOps } from '../../../src/ops/elementwise/activations.ts'
 import { matmulIntegerToFloat } from '../../../src/ops/quantized/scaled-products.ts'
-import { Tensor } from '../../../src/tensor/tensor.ts'
+import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { bindByteProduct, byteProductOf, productMemory } from '../../../src/wasm/kernels/byte-product.ts'
 import type { Kind } from '../../ops/harness.ts'
 import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
@@ -10,6 +10,12 @@ import { expectEqual, noise, runPlanned } from '../compare.ts'
 
 const scales = (n: number, seed: number): Tensor =>
   new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), [n])
+
+const filled = (type: Byte, dims: readonly number[], value: number): Tensor => {
+  const tensor = allocate(type, dims)
+  tensor.data.fill(value)
+  return tensor
+}
 
 const SIZES = [
   [1, 64, 200],
@@ -53,8 +59,8 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
     test.each([3, 6, 64])('have exact sums where all codes of %i rows are the largest, zero points the smallest', m => {
       const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
       const k = m < 64 ? 33025 : 3072
-      const a = new Tensor(left, new Array<number>(m * k).fill(high(left)), [m, k])
-      const b = new Tensor(right, new Array<number>(9 * k).fill(high(right)), [k, 9])
+      const a = filled(left, [m, k], high(left))
+      const b = filled(right, [k, 9], high(right))
       const inputs = [a, b, one(left, low(left)), one(right, low(right))]
       expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region }, 0)
       expectEqual(['onnx', 'MatMulInteger', 10], inputs, { region, constants: { b: 1 } }, 0)
