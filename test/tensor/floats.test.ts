@@ -35,9 +35,9 @@ function narrowed(type: CodedFloat, numbers: number[] | Float32Array | Float64Ar
   return [...codes]
 }
 
+const bits = new BigInt64Array(1)
+const double = new Float64Array(bits.buffer)
 const nextDouble = (value: number, up: boolean): number => {
-  const bits = new BigInt64Array(1)
-  const double = new Float64Array(bits.buffer)
   double[0] = value
   bits[0] += up === value > 0 ? 1n : -1n
   return double[0]
@@ -62,11 +62,10 @@ describe.each(TYPES)('%s', type => {
 })
 
 describe.each(SIGNED)('%s', type => {
-  const finite = [...codesOf(type)].filter(
-    code => Number.isFinite(decodeFloat(type, code)) && !Object.is(decodeFloat(type, code), -0)
-  )
-  const ordered = finite.sort((a, b) => decodeFloat(type, a) - decodeFloat(type, b))
-  const middleOf = (below: number, above: number): number => (decodeFloat(type, below) + decodeFloat(type, above)) / 2
+  const values = Float64Array.from(codesOf(type), code => decodeFloat(type, code))
+  const finite = [...codesOf(type)].filter(code => Number.isFinite(values[code]) && !Object.is(values[code], -0))
+  const ordered = finite.sort((a, b) => values[a] - values[b])
+  const middleOf = (below: number, above: number): number => (values[below] + values[above]) / 2
   const gaps = ordered.slice(1).map((above, i) => ({ below: ordered[i], above, middle: middleOf(ordered[i], above) }))
   // The sign of a zero has a test of its own.
   const unsigned = (codes: number[]): number[] => codes.map(code => Math.abs(decodeFloat(type, code)))

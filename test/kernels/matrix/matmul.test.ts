@@ -16,17 +16,26 @@ const random = (dims: number[], seed: number): Tensor<'float64'> => {
 }
 
 /** Small integers, so that every order of summation gives the same. */
-function naive(a: Tensor, b: Tensor, m: number, n: number, k: number, aSwapped: boolean, bSwapped: boolean): number[] {
-  const out: number[] = []
+function naive(
+  a: Tensor<'float64'>,
+  b: Tensor<'float64'>,
+  m: number,
+  n: number,
+  k: number,
+  aSwapped: boolean,
+  bSwapped: boolean
+): number[] {
+  const [left, right] = [a.data, b.data]
+  const [aRow, aColumn] = aSwapped ? [1, m] : [k, 1]
+  const [bRow, bColumn] = bSwapped ? [1, k] : [n, 1]
+  const out = new Float64Array(m * n)
   for (let i = 0; i < m; i++) {
-    for (let j = 0; j < n; j++) {
-      let sum = 0
-      for (let p = 0; p < k; p++)
-        sum += Number(a.data[aSwapped ? p * m + i : i * k + p]) * Number(b.data[bSwapped ? j * k + p : p * n + j])
-      out.push(sum)
+    for (let p = 0; p < k; p++) {
+      const x = left[i * aRow + p * aColumn]
+      for (let j = 0; j < n; j++) out[i * n + j] += x * right[p * bRow + j * bColumn]
     }
   }
-  return out
+  return [...out]
 }
 
 describe('matmul', () => {
