@@ -21,20 +21,30 @@ function madeOnce(script: string, built: string): string {
   const folder = join(inject('bundlesFolder'), script.replace('.mjs', ''))
   const [building, done, failed] = ['building', 'done', 'failed'].map(name => `${folder}.${name}`)
   if (isFirst(building)) {
-    if (isBuilt(built, BUNDLE_INPUTS)) {
-      cpSync(built, folder, { recursive: true })
-      writeFileSync(done, '')
-    } else {
-      const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts', script), folder], {
-        encoding: 'utf8'
-      })
-      writeFileSync(status === 0 ? done : failed, stderr)
-    }
+    const failure = failureOf(script, built, folder)
+    writeFileSync(failure === undefined ? done : failed, failure ?? '')
   }
   const clock = new Int32Array(new SharedArrayBuffer(4))
   while (!existsSync(done) && !existsSync(failed)) Atomics.wait(clock, 0, 0, 50)
   if (existsSync(failed)) throw new Error(`${script} failed: ${readFileSync(failed, 'utf8')}`)
   return folder
+}
+
+/** Fills a folder as {@link madeOnce} says. @returns why it could not; the others, which wait, must come to know */
+function failureOf(script: string, built: string, folder: string): string | undefined {
+  try {
+    if (isBuilt(built, BUNDLE_INPUTS)) {
+      cpSync(built, folder, { recursive: true })
+      return undefined
+    }
+    const { status, stderr, error } = spawnSync(process.execPath, [join(ROOT, 'scripts', script), folder], {
+      encoding: 'utf8'
+    })
+    if (error) throw error
+    return status === 0 ? undefined : stderr
+  } catch (error) {
+    return String(error)
+  }
 }
 
 /** Makes a folder. @returns whether nobody had made it before */
