@@ -63,7 +63,12 @@ function written(value: Json, indent: number | undefined, margin: string): strin
  */
 const TERMINAL_CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-const quoted = (text: string): string =>
+/** A text of which nothing is escaped, as most are. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : escaped(text))
+
+const escaped = (text: string): string =>
   JSON.stringify(text).replace(TERMINAL_CONTROLS, character =>
     [...Array(character.length).keys()].map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
   )

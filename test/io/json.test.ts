@@ -58,6 +58,18 @@ describe('parseJsonExact', () => {
     )
   })
 
+  it('writes every character as JSON.stringify does, or as its code where a terminal might act upon it', () => {
+    const wrong: number[] = []
+    for (let code = 0; code < 0x10000; code++) {
+      const text = `a${String.fromCharCode(code)}b`
+      const plain = JSON.stringify(text)
+      const asCode = `"a\\u${code.toString(16).padStart(4, '0')}b"`
+      const isRisky = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(plain)
+      if (stringifyExact(text) !== (isRisky ? asCode : plain)) wrong.push(code)
+    }
+    expect(wrong).toEqual([])
+  })
+
   it('refuses deep nesting and does not crash on it', () => {
     expect(parseJsonExact('['.repeat(100) + ']'.repeat(100))).toHaveLength(1)
     expect(() => parseJsonExact('['.repeat(1_000_000))).toThrow('nested deeper than 128 levels')
