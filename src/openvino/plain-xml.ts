@@ -1,4 +1,5 @@
 import { type Element, XmlTree } from './tree.ts'
+import { type Bounds, keepWithin } from './xml-bounds.ts'
 
 const TAB = 0x09
 const FEED = 0x0a
@@ -32,12 +33,10 @@ const MAX_ATTRIBUTES = 64
 export class PlainXmlReader {
   readonly tree = new XmlTree()
   private readonly open: Element[] = []
-  private readonly maxDepth: number
-  private readonly maxElements: number
+  private readonly bounds: Bounds
 
-  constructor(maxDepth: number, maxElements: number) {
-    this.maxDepth = maxDepth
-    this.maxElements = maxElements
+  constructor(bounds: Bounds) {
+    this.bounds = bounds
   }
 
   /** Whether there is a root element and all elements are closed. */
@@ -92,9 +91,10 @@ export class PlainXmlReader {
   private start(text: string, tag: number, pieceStart: number): number {
     const { tree, open } = this
     const isSecondRoot = open.length === 0 && tree.size > 0
-    if (isSecondRoot || open.length >= this.maxDepth || tree.size >= this.maxElements) return -1
     let at = nameEnd(text, tag + 1)
-    if (at < 0) return -1
+    if (at < 0 || isSecondRoot || !endsName(text.charCodeAt(at))) return -1
+    // The strict reader would come to the same element.
+    keepWithin(this.bounds, open.length, tree.size, pieceStart + tag)
     const element = tree.open(text.slice(tag + 1, at), pieceStart + tag)
     for (let attributes = 0; attributes <= MAX_ATTRIBUTES; attributes++) {
       const afterBlanks = skipBlanks(text, at)
@@ -140,11 +140,13 @@ function nameEnd(text: string, from: number): number {
   return end
 }
 
+/** Whether a tag's name ends before a character. */
+const endsName = (code: number): boolean => code === GREATER || code === SLASH || isSpace(code)
+
+const isSpace = (code: number): boolean => code === BLANK || code === FEED || code === TAB || code === RETURN
+
 function skipBlanks(text: string, from: number): number {
   let at = from
-  for (;;) {
-    const code = text.charCodeAt(at)
-    if (code !== BLANK && code !== FEED && code !== TAB && code !== RETURN) return at
-    at++
-  }
+  while (isSpace(text.charCodeAt(at))) at++
+  return at
 }

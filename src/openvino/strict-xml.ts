@@ -1,19 +1,12 @@
 import { SaxesParser } from 'saxes'
 import type { ErrorCode } from '../errors.ts'
-import type { Limits } from '../graph/limits.ts'
 import { type Element, XmlTree } from './tree.ts'
+import { type Bounds, keepWithin } from './xml-bounds.ts'
 
 const TAG_START = 0x3c
 
 /** Throws a `NodewiseError` at an offset of the file. */
 export type Stop = (code: ErrorCode, message: string, offset: number) => never
-
-/** Maxima of nesting depth and number of elements, and what throws where one is exceeded. */
-export interface Bounds {
-  readonly depth: number
-  readonly elements: number
-  readonly tooMuch: (limit: keyof Limits, what: string, offset: number) => never
-}
 
 /**
  * A reader of XML 1.0 in full, fed window by window: feeds a parser and builds the tree from its events. Apart from
@@ -53,10 +46,7 @@ export function strictXmlReader(stop: Stop, bounds: Bounds) {
   parser.on('doctype', () => refuse('a DOCTYPE is not read', window.text.lastIndexOf('<!DOCTYPE', here() - 1)))
   parser.on('opentagstart', tag => {
     const offset = window.offsetOf(tagStart(window.text, here(), tag.name))
-    if (open.length >= bounds.depth)
-      bounds.tooMuch('xmlDepth', `elements are nested deeper than ${bounds.depth}`, offset)
-    if (tree.size >= bounds.elements)
-      bounds.tooMuch('structureBytes', `the file has more than ${bounds.elements} elements`, offset)
+    keepWithin(bounds, open.length, tree.size, offset)
     open.push(tree.open(tag.name, offset))
   })
   parser.on('attribute', ({ name, value }) => tree.addAttribute(name, value))

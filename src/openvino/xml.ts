@@ -3,8 +3,9 @@ import type { ByteSource } from '../files/byte-source.ts'
 import { exceed, type Limits } from '../graph/limits.ts'
 import { decode, type Encoding, firstInvalidByte } from './encoding.ts'
 import { PlainXmlReader } from './plain-xml.ts'
-import { type Bounds, type Stop, strictXmlReader } from './strict-xml.ts'
+import { type Stop, strictXmlReader } from './strict-xml.ts'
 import type { XmlTree } from './tree.ts'
+import type { Bounds } from './xml-bounds.ts'
 
 /** Maximum size of a file, since offsets are kept in 32 bits. */
 const MAX_BYTES = 2 ** 32 - 1
@@ -50,7 +51,7 @@ export function readXml(
 
 /** The fast way, see {@link PlainXmlReader}; undefined where the file is not plain enough for it. */
 function readPlainly(source: ByteSource, encoding: Encoding, stop: Stop, bounds: Bounds): XmlTree | undefined {
-  const reader = new PlainXmlReader(bounds.depth, bounds.elements)
+  const reader = new PlainXmlReader(bounds)
   for (const { text, start, length } of windowsOf(source, encoding, stop)) {
     if (text.length !== length || !reader.read(text, start)) return undefined
   }

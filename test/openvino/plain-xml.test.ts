@@ -7,7 +7,9 @@ import { defaultLimits } from '../../src/graph/limits.ts'
 import type { Encoding } from '../../src/openvino/encoding.ts'
 import { PlainXmlReader } from '../../src/openvino/plain-xml.ts'
 import { locator } from '../../src/openvino/position.ts'
+import { strictXmlReader } from '../../src/openvino/strict-xml.ts'
 import type { XmlTree } from '../../src/openvino/tree.ts'
+import type { Bounds } from '../../src/openvino/xml-bounds.ts'
 import { readXml } from '../../src/openvino/xml.ts'
 import { DATA, describeData } from '../conformance/data.ts'
 import fc from '../fixtures/random-cases.ts'
@@ -21,8 +23,17 @@ function readWhole(text: string): XmlTree {
   return readXml(source, 'a.xml', encoding, locator(source, 'a.xml', encoding), defaultLimits())
 }
 
-function plainly(text: string): XmlTree | undefined {
-  const reader = new PlainXmlReader(defaultLimits().xmlDepth, 1 << 20)
+const boundsOf = (depth: number, elements: number): Bounds => ({
+  depth,
+  elements,
+  tooMuch: (limit, what, offset) => {
+    throw new Error(`${limit}: ${what} at ${offset}`)
+  }
+})
+const WIDE = boundsOf(defaultLimits().xmlDepth, 1 << 20)
+
+function plainly(text: string, bounds = WIDE): XmlTree | undefined {
+  const reader = new PlainXmlReader(bounds)
   return reader.read(text, 0) && reader.isWhole ? reader.tree : undefined
 }
 
@@ -41,6 +52,26 @@ function agree(text: string): void {
   if (tree !== undefined) expect(dump(tree)).toEqual(dump(strictly(text)))
 }
 
+/** What a reader throws. */
+function failureOf(read: () => unknown): string | undefined {
+  try {
+    read()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** What the strict reader says of a file that may have no more. */
+const strictFailure = (text: string, bounds: Bounds): string | undefined =>
+  failureOf(() => {
+    const reader = strictXmlReader((_, message, offset) => {
+      throw new Error(`${message} at ${offset}`)
+    }, bounds)
+    reader.write(text, 0, text.length)
+    return reader.end()
+  })
+
 const SMALL =
   '<?xml version="1.0"?>\n<net name="a" version="11">\n\t<layer id=\'0\' type="X">' +
   '<port id="0"><dim>3</dim> t\n<dim>-1</dim></port><e/></layer>\n</net>\n'
@@ -53,7 +84,7 @@ describe('the plain reader', () => {
 
   test('says the same of a piece at a time', () => {
     const cut = SMALL.indexOf('<port')
-    const reader = new PlainXmlReader(defaultLimits().xmlDepth, 1 << 20)
+    const reader = new PlainXmlReader(WIDE)
     expect([reader.read(SMALL.slice(0, cut), 0), reader.read(SMALL.slice(cut), cut), reader.isWhole]).toEqual([
       true,
       true,
@@ -84,10 +115,27 @@ describe('the plain reader', () => {
     ['a name of other letters', '<\u00e9/>'],
     ['a prefix', '<a:b/>'],
     ['nothing', ''],
-    ['a name that goes on', '<a></ab>'],
-    ['too many levels', '<a>'.repeat(defaultLimits().xmlDepth + 1) + '</a>'.repeat(defaultLimits().xmlDepth + 1)]
+    ['a name that goes on', '<a></ab>']
   ])('leaves %s to the strict one', (_, text) => {
     expect(plainly(text)).toBeUndefined()
+  })
+
+  test.each([
+    ['levels', '<a>\n<b c="">x<d/></b></a>', 2, 9],
+    ['elements', `<a>${'<b/>'.repeat(9)}</a>`, 9, 5],
+    ['levels before a fault', '<a><b><c><d></a>', 2, 9]
+  ])('refuses too many %s where the strict one does', (_, text, depth, elements) => {
+    const bounds = boundsOf(depth, elements)
+    const failure = failureOf(() => plainly(text, bounds))
+    expect(failure).toMatch(/^(?:xmlDepth|structureBytes): .* at \d+$/)
+    expect(failure).toBe(strictFailure(text, bounds))
+  })
+
+  test.each([
+    ['a second root', '<a/><b/>', 9, 1],
+    ['a name that is not plain', '<a><b\u00e9/></a>', 9, 1]
+  ])('leaves %s beyond the maximum to the strict one', (_, text, depth, elements) => {
+    expect(plainly(text, boundsOf(depth, elements))).toBeUndefined()
   })
 
   test('reads no file that the strict one refuses or reads in another way', () => {
@@ -119,7 +167,14 @@ describe('the plain reader', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(SMALL.length), fc.nat(3), piece), { minLength: 1, maxLength: 3 }), edits => {
-        agree(edits.reduce((text, [at, removed, added]) => text.slice(0, at) + added + text.slice(at + removed), SMALL))
+        const text = edits.reduce(
+          (before, [at, removed, added]) => before.slice(0, at) + added + before.slice(at + removed),
+          SMALL
+        )
+        agree(text)
+        const narrow = boundsOf(3, 4)
+        const failure = failureOf(() => plainly(text, narrow))
+        if (failure !== undefined) expect(failure).toBe(strictFailure(text, narrow))
       }),
       { numRuns: 3000 }
     )
