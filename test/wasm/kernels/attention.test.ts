@@ -111,6 +111,20 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
     expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
   })
 
+  test.each([2, 20])('a key of NaN gives NaN, also where it alone is seen: %i queries', queries => {
+    const k = noise([1, 2, 30, 16], 2)
+    const bias = new Float32Array(queries * 30).fill(-Infinity, 0, 30)
+    bias[5] = 0
+    const inputs = [
+      noise([1, 2, queries, 16], 1),
+      new Tensor('float32', Float32Array.from(k.data).fill(NaN, 5 * 16, 6 * 16), k.dims),
+      noise([1, 2, 30, 8], 3),
+      new Tensor('float32', bias, [queries, 30])
+    ]
+    const attributes = { causal: 'false' }
+    expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
+  })
+
   test('batches are broadcast, and there may be no heads', () => {
     const attributes = { causal: 'false' }
     for (const [q, k, v] of [

@@ -1,7 +1,8 @@
 import { AttentionArguments } from './attention-arguments'
 import { EDGE } from './gemm'
 import { exponential, exponentials } from './exponential'
-import { fma, maxOf, splat, sumOf, tanh } from './simd'
+import { fma, highestLane, splat, sumOf } from './simd'
+import { capSpan } from './tanh'
 
 /**
  * {@link attendPanels} for few queries: keys and values are read where they lie, since packing them would cost more.
@@ -79,12 +80,8 @@ function finishScores(args: AttentionArguments, s: usize, mask: usize, start: u3
   const end = s + bytes
   const padded = s + ((bytes + 15) & ~15)
   const scale = splat(args.scale)
-  const cap = splat(args.softcap)
-  for (let at = s; at < padded; at += 16) {
-    let x = f32x4.mul(v128.load(at), scale)
-    if (args.softcap != 0) x = f32x4.mul(tanh(f32x4.div(x, cap)), cap)
-    v128.store(at, x)
-  }
+  for (let at = s; at < padded; at += 16) v128.store(at, f32x4.mul(v128.load(at), scale))
+  if (args.softcap != 0) capSpan(s, padded - s, args.softcap)
   if (args.maskKind != 0) addMask(args, s, end, mask + <usize>start * args.maskKey)
   if (args.isCausal) {
     const seen = max<i32>(0, min<i32>(<i32>count, row + args.offset + 1 - <i32>start))
@@ -113,16 +110,12 @@ function addMask(args: AttentionArguments, s: usize, end: usize, mask: usize): v
  */
 function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
   const padded = s + ((((<usize>count) << 2) + 15) & ~15)
-  let high = splat(-Infinity)
-  for (let at = s; at < padded; at += 16) high = f32x4.max(high, v128.load(at))
   const before = f32.load(state)
-  const highest = max<f32>(before, maxOf(high))
-  if (highest == -Infinity) {
-    // No key has been seen: there is nothing to weigh, and -Infinity - -Infinity would be NaN.
-    for (let at = s; at < padded; at += 16) v128.store(at, splat(0))
-    return
-  }
-  let sum: f32 = s == padded ? 0 : sumOf(exponentials(s, s, padded - s, splat(highest)))
+  // NaN is passed over here, and becomes a weight below.
+  const highest = max<f32>(before, highestLane(s, padded - s))
+  // Where no key has been seen, -Infinity - -Infinity would be NaN.
+  const base = splat(highest == -Infinity ? 0 : highest)
+  let sum: f32 = s == padded ? 0 : sumOf(exponentials(s, s, padded - s, base))
   if (highest != before && before != -Infinity) {
     const factor = exponential(splat(before - highest))
     if (y != 0) scaleRow(y, width, factor)

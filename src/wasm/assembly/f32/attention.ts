@@ -1,18 +1,16 @@
 import { transpose4 } from '../transpose4'
 import { AttentionArguments } from './attention-arguments'
 import { attendRows } from './attention-rows'
+import { FACTOR, MAGIC, polynomial, powerOf2 } from './exponential'
 import { EDGE, rowsByPanel } from './gemm'
 import { packPanel, packStrips } from './panels'
-import { fma, splat, tanh } from './simd'
+import { hidden, splat } from './simd'
+import { capSpan } from './tanh'
 
 /** Rows below which keys and values are read where they lie: packing them would cost more than it gains. */
 const FEW_ROWS: u32 = 4
 /** Bytes of what is known of the eight queries of a panel: the highest score so far and the sum of weights of each. */
 const STATE: usize = 64
-/**
- * Added to a number and subtracted again, it leaves the nearest whole number; in between, the low bits are it and 127.
- */
-const MAGIC: f32 = 12582912.0 + 127
 
 /**
  * Computes blocks `from … to - 1` of `rows` queries, counted over those of a head, then over heads, then over batches.
@@ -132,11 +130,7 @@ function finishScores(
   seen: i32,
   lanes: u32
 ): void {
-  if (args.softcap != 0) {
-    const cap = splat(args.softcap)
-    for (let at = s, end = s + ((<usize>count) << 5); at < end; at += 16)
-      v128.store(at, f32x4.mul(tanh(f32x4.div(v128.load(at), cap)), cap))
-  }
+  if (args.softcap != 0) capSpan(s, (<usize>count) << 5, args.softcap)
   if (args.maskKind != 0) addMask(args, s, mask + <usize>start * args.maskKey, count, lanes)
   if (!args.isCausal) return
   const left = i32x4.add(i32x4(0, 1, 2, 3), i32x4.splat(seen))
@@ -191,16 +185,30 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
   const none = splat(-Infinity)
   const base0 = v128.andnot(high0, f32x4.eq(high0, none))
   const base1 = v128.andnot(high1, f32x4.eq(high1, none))
+  // Elements lie at multiples of four bytes.
+  const zero = <i32>(s & 3)
+  const lowest = hidden(LOWEST, zero)
+  const magic = hidden(MAGIC, zero)
+  const factor = hidden(FACTOR, zero)
+  const one = hidden(1, zero)
+  const c1 = hidden(C1, zero)
+  const c2 = hidden(C2, zero)
+  const c3 = hidden(C3, zero)
+  const c4 = hidden(C4, zero)
+  const c5 = hidden(C5, zero)
   let sum0 = splat(0)
   let sum1 = sum0
-  for (let at = s; at < end; at += 32) {
-    const e0 = shortExponential(f32x4.sub(v128.load(at), base0))
-    const e1 = shortExponential(f32x4.sub(v128.load(at, 16), base1))
-    v128.store(at, e0)
-    v128.store(at, e1, 16)
+  do {
+    const d0 = f32x4.sub(v128.load(s), base0)
+    const d1 = f32x4.sub(v128.load(s, 16), base1)
+    const e0 = shortExponential(d0, lowest, magic, factor, one, c1, c2, c3, c4, c5)
+    const e1 = shortExponential(d1, lowest, magic, factor, one, c1, c2, c3, c4, c5)
+    v128.store(s, e0)
+    v128.store(s, e1, 16)
     sum0 = f32x4.add(sum0, e0)
     sum1 = f32x4.add(sum1, e1)
-  }
+    s += 32
+  } while (s < end)
   if (y != 0 && v128.any_true(v128.or(f32x4.ne(high0, before0), f32x4.ne(high1, before1)))) {
     const factor0 = shortExponential(f32x4.sub(before0, base0))
     const factor1 = shortExponential(f32x4.sub(before1, base1))
@@ -217,24 +225,38 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
   v128.store(state, f32x4.add(v128.load(state, 48), sum1), 48)
 }
 
+// Of the polynomial of degree 5 for 2^r with |r| <= 1/2, which begins with 1.
+const C1: f32 = 0.693146978
+const C2: f32 = 0.240222421
+const C3: f32 = 0.0555073375
+const C4: f32 = 0.00967151272
+const C5: f32 = 0.0013264726
+/** From there on down n + 127 is 0, as is the number with these bits. */
+const LOWEST: f32 = -127
+
 /**
- * e^x for x <= 0, in two thirds of the steps of ./simd.ts: 2^n 2^r with |r| at most 1/2, where a polynomial errs by
- * 1e-7, and x log2(e) is rounded, which matters the less the smaller the result. What is below 2^-126 becomes 0. NaN
- * stays NaN, since it is not below the bound.
+ * e^x for x <= 0, in fewer steps than ./exponential.ts: 2^n 2^r with |r| at most 1/2, where a polynomial errs by 1e-7,
+ * and x log2(e) is rounded, which matters the less the smaller the result. What is below 2^-126 becomes 0. NaN stays
+ * NaN, since it is not below the bound. A loop passes constants that it has made once.
  */
 // @ts-ignore: decorator
 @inline
-function shortExponential(x: v128): v128 {
-  const c = f32x4.pmax(f32x4.mul(x, splat(1.44269504)), splat(-127))
-  const z = f32x4.add(c, splat(MAGIC))
-  const r = f32x4.sub(c, f32x4.sub(z, splat(MAGIC)))
-  let p = splat(0.0013264726)
-  p = fma(splat(0.00967151272), p, r)
-  p = fma(splat(0.0555073375), p, r)
-  p = fma(splat(0.240222421), p, r)
-  p = fma(splat(0.693146978), p, r)
-  p = fma(splat(1), p, r)
-  return f32x4.mul(p, i32x4.shl(z, 23))
+function shortExponential(
+  x: v128,
+  lowest: v128 = splat(LOWEST),
+  magic: v128 = splat(MAGIC),
+  factor: v128 = splat(FACTOR),
+  one: v128 = splat(1),
+  c1: v128 = splat(C1),
+  c2: v128 = splat(C2),
+  c3: v128 = splat(C3),
+  c4: v128 = splat(C4),
+  c5: v128 = splat(C5)
+): v128 {
+  const c = f32x4.pmax(f32x4.mul(x, factor), lowest)
+  const z = f32x4.add(c, magic)
+  const r = f32x4.sub(c, f32x4.sub(z, magic))
+  return f32x4.mul(polynomial(r, one, c1, c2, c3, c4, c5), powerOf2(z))
 }
 
 /** Divides results [width][8] by the sums of weights, as rows of y; a query that saw no key gives `unseen`. */

@@ -1,5 +1,6 @@
-import { silu } from './logistic'
+import { SILU } from './logistic'
 import { fma, splat } from './simd'
+import { unarySpan } from './unary'
 
 /** Normalizes groups of channels, where the channels of a position lie side by side. */
 @unmanaged
@@ -199,7 +200,7 @@ function mapSpans(
       const b = v128.load(shifts + at)
       for (let p = begin + at; p < end + at; p += step) {
         const v = fma(b, f32x4.sub(v128.load(args.x + p), m), k)
-        v128.store(args.y + p, activates ? silu(v) : v)
+        v128.store(args.y + p, v)
       }
     }
     for (const all = (<usize>count) << 2; at < all; at += 4) {
@@ -208,8 +209,10 @@ function mapSpans(
       const b = v128.load32_splat(shifts + at)
       for (let p = begin + at; p < end + at; p += step) {
         const v = fma(b, f32x4.sub(v128.load32_splat(args.x + p), m), k)
-        f32.store(args.y + p, f32x4.extract_lane(activates ? silu(v) : v, 0))
+        f32.store(args.y + p, f32x4.extract_lane(v, 0))
       }
     }
+    if (!activates) continue
+    for (let y = args.y + begin; y < args.y + end; y += step) unarySpan(SILU, y, y, (<usize>count) << 2, 0, 0)
   }
 }

@@ -1,9 +1,21 @@
-import { C2, C3, C4, C5, C6, fma, hidden, splat } from './simd'
+import { fma, hidden, loadSome, splat, storeSome } from './simd'
 
 /** 1 / ln 2. */
 export const FACTOR: f32 = 1.44269504
 /** Added to a number, it leaves the nearest whole number plus 127, the bias of exponents, in the low bits. */
 export const MAGIC: f32 = 12583039
+/**
+ * ln 2 in two parts. The first suffices where products are not rounded and results of a large |x| hardly count; where
+ * they are rounded, any n times it is exact.
+ */
+export const LN2: f32 = ASC_FEATURE_RELAXED_SIMD ? 0.693147182 : 0.693359375
+export const REST: f32 = ASC_FEATURE_RELAXED_SIMD ? -1.90465433e-9 : -2.1219444e-4
+// Of the polynomial of degree 6 for e^r with |r| <= ln 2 / 2, which begins with 1 + r.
+export const C2: f32 = 4.99999934122e-1
+export const C3: f32 = 1.66665201037e-1
+export const C4: f32 = 4.1668394272e-2
+export const C5: f32 = 8.36878084348e-3
+export const C6: f32 = 1.38144649546e-3
 
 /** A polynomial of degree 5. */
 // @ts-ignore: decorator
@@ -23,11 +35,16 @@ export function powerOf2(z: v128): v128 {
   return i32x4.shl(z, 23)
 }
 
-/** ln 2, in two parts where products are rounded: any n times the first one is exact. */
-const LN2: f32 = ASC_FEATURE_RELAXED_SIMD ? 0.693147182 : 0.693359375
-const REST: f32 = -2.1219444e-4
+/** e^r - 1 with |r| <= ln 2 / 2. */
+// @ts-ignore: decorator
+@inline
+export function fraction(r: v128, c2: v128, c3: v128, c4: v128, c5: v128, c6: v128): v128 {
+  const p = fma(c2, fma(c3, fma(c4, fma(c5, c6, r), r), r), r)
+  return fma(r, f32x4.mul(r, r), p)
+}
+
 /** From there on down n + 127 is 0, as is the number with these bits. */
-const LOWEST: f32 = -88
+export const LOWEST: f32 = -88
 
 /**
  * e^x for x <= 0: 2^n e^r, where n is the nearest whole number to x / ln 2. About 1 ulp. What is below e^-87.7 becomes
@@ -57,11 +74,120 @@ export function exponential(
   return f32x4.mul(fma(one, polynomial(r, one, c2, c3, c4, c5, c6), r), powerOf2(z))
 }
 
+// From 88.8 on e^x is Infinity, below -104 it is 0.
+const LOW: f32 = -104
+const HIGH: f32 = 89
+
 /**
- * y = e^(x - base), with no x above `base`, for vectors side by side, at least one; x and y may be the same.
+ * e^x for all x: 2^n e^r, where 2^n is a product of two numbers, so that it reaches the whole range, and results below
+ * the smallest normal number come out as subnormal numbers. About 1 ulp. NaN stays NaN.
+ */
+// @ts-ignore: decorator
+@inline
+function exp(
+  x: v128,
+  low: v128,
+  high: v128,
+  halfFactor: v128,
+  factor: v128,
+  magic: v128,
+  ln2: v128,
+  rest: v128,
+  one: v128,
+  c2: v128,
+  c3: v128,
+  c4: v128,
+  c5: v128,
+  c6: v128
+): v128 {
+  // NaN passes both, since each keeps its first operand unless the second is beyond it.
+  const c = f32x4.pmax(f32x4.pmin(x, high), low)
+  const z = fma(magic, c, factor)
+  const minus = f32x4.sub(magic, z)
+  const r = fma(fma(c, minus, ln2), minus, rest)
+  const p = f32x4.add(fraction(r, c2, c3, c4, c5, c6), one)
+  const half = fma(magic, c, halfFactor)
+  return f32x4.mul(f32x4.mul(p, powerOf2(half)), powerOf2(f32x4.add(z, f32x4.sub(magic, half))))
+}
+
+// What {@link expSpan} computes, by the numbers of ./unary.ts.
+export const ELU: i32 = 10
+export const EXP: i32 = 11
+export const CELU: i32 = 44
+export const SELU: i32 = 45
+export const MISH: i32 = 48
+
+/** One of the functions above for elements side by side; x and y may be the same, and `bytes` is not 0. */
+// @ts-ignore: decorator
+@inline
+export function expSpan(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
+  const end = y + bytes
+  let limit = y + (bytes & ~15)
+  // Elements lie at multiples of four bytes.
+  const zero = <i32>(x & 3)
+  const lowest = hidden(LOWEST, zero)
+  const low = hidden(LOW, zero)
+  // Of Mish: beyond it, tanh(log(1 + e^x)) is 1.
+  const high = hidden(kind == MISH ? 20 : HIGH, zero)
+  const factor = hidden(FACTOR, zero)
+  const halfFactor = hidden(FACTOR / 2, zero)
+  const magic = hidden(MAGIC, zero)
+  const ln2 = hidden(LN2, zero)
+  const rest = hidden(REST, zero)
+  const one = hidden(1, zero)
+  const two = hidden(2, zero)
+  const c2 = hidden(C2, zero)
+  const c3 = hidden(C3, zero)
+  const c4 = hidden(C4, zero)
+  const c5 = hidden(C5, zero)
+  const c6 = hidden(C6, zero)
+  do {
+    const isWhole = y < limit
+    if (!isWhole) limit = end
+    do {
+      const v = loadSome(x, isWhole)
+      let w: v128
+      if (kind == ELU || kind == SELU) {
+        const e = exponential(v, lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
+        w = v128.bitselect(f32x4.mul(p, f32x4.sub(e, one)), v, f32x4.lt(v, splat(0)))
+        if (kind == SELU) w = f32x4.mul(q, w)
+      } else {
+        const u = kind == CELU ? f32x4.div(v, p) : v
+        w = exp(u, low, high, halfFactor, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
+        if (kind == CELU) {
+          const below = f32x4.pmin(f32x4.mul(p, f32x4.sub(w, one)), splat(0))
+          w = f32x4.add(f32x4.pmax(v, splat(0)), below)
+        }
+        if (kind == MISH) {
+          // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2).
+          const n = f32x4.mul(w, f32x4.add(w, two))
+          w = f32x4.mul(v, f32x4.div(n, f32x4.add(n, two)))
+        }
+      }
+      const step = storeSome(y, w, isWhole)
+      x += step
+      y += step
+    } while (y < limit)
+  } while (y < end)
+}
+
+/**
+ * y = e^(x - base), with no x above `base`, for vectors, or where not `isWhole` single elements, that are `step` bytes
+ * apart, at least one; x and y may be the same.
+ * @param stores whether y is written
  * @returns the sums of the four lanes
  */
-export function exponentials(x: usize, y: usize, bytes: usize, base: v128): v128 {
+// @ts-ignore: decorator
+@inline
+function sumsOfExponentials(
+  isWhole: bool,
+  stores: bool,
+  x: usize,
+  y: usize,
+  bytes: usize,
+  step: usize,
+  base: v128
+): v128 {
   // Elements lie at multiples of four bytes.
   const zero = <i32>(x & 3)
   const lowest = hidden(LOWEST, zero)
@@ -80,13 +206,34 @@ export function exponentials(x: usize, y: usize, bytes: usize, base: v128): v128
   let sums = splat(0)
   let more = sums
   do {
-    const e = exponential(f32x4.sub(v128.load(x), base), lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
-    v128.store(y, e)
+    const v = f32x4.sub(loadSome(x, isWhole), base)
+    const e = exponential(v, lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
+    if (stores) storeSome(y, e, isWhole)
     const sum = f32x4.add(sums, e)
     sums = more
     more = sum
-    x += 16
-    y += 16
+    x += step
+    y += step
   } while (y < end)
   return f32x4.add(sums, more)
+}
+
+/** {@link sumsOfExponentials} of vectors side by side. */
+export function exponentials(x: usize, y: usize, bytes: usize, base: v128): v128 {
+  return sumsOfExponentials(true, true, x, y, bytes, 16, base)
+}
+
+/** {@link sumsOfExponentials} of vectors. */
+export function exponentialsBy(step: usize, x: usize, y: usize, bytes: usize, base: v128): v128 {
+  return sumsOfExponentials(true, true, x, y, bytes, step, base)
+}
+
+/** The sums of {@link exponentialsBy} alone. */
+export function sumsBy(step: usize, x: usize, bytes: usize, base: v128): v128 {
+  return sumsOfExponentials(true, false, x, x, bytes, step, base)
+}
+
+/** {@link sumsOfExponentials} of single elements. */
+export function singlesBy(step: usize, stores: bool, x: usize, y: usize, bytes: usize, base: v128): v128 {
+  return sumsOfExponentials(false, stores, x, y, bytes, step, base)
 }

@@ -24,24 +24,24 @@ const HIGH: f32 = 87.3
 /**
  * numerator / (1 + e^-u). e^-u is 2^n 2^r with n the nearest whole number to -u / ln 2 and r the rest. The error is at
  * most 1.2e-7 of the numerator. Subnormal e^-u counts as the smallest normal number, and what is above 2^127.5 as
- * Infinity. NaN stays NaN. A loop passes constants that it has made once.
+ * Infinity. NaN stays NaN.
  */
 // @ts-ignore: decorator
 @inline
 function logistic(
   numerator: v128,
   u: v128,
-  one: v128 = splat(1),
-  low: v128 = splat(LOW),
-  high: v128 = splat(HIGH),
-  factor: v128 = splat(-FACTOR),
-  magic: v128 = splat(MAGIC),
-  c1: v128 = splat(C1),
-  c2: v128 = splat(C2),
-  c3: v128 = splat(C3),
-  c4: v128 = splat(C4),
-  c5: v128 = splat(C5),
-  c6: v128 = splat(C6)
+  one: v128,
+  low: v128,
+  high: v128,
+  factor: v128,
+  magic: v128,
+  c1: v128,
+  c2: v128,
+  c3: v128,
+  c4: v128,
+  c5: v128,
+  c6: v128
 ): v128 {
   // NaN passes both, since each keeps its first operand unless the second is beyond it.
   const c = f32x4.pmin(f32x4.pmax(u, low), high)
@@ -52,26 +52,12 @@ function logistic(
   return f32x4.div(numerator, fma(one, p, powerOf2(z)))
 }
 
-/** 1 / (1 + e^-x). */
-// @ts-ignore: decorator
-@inline
-export function sigmoid(x: v128): v128 {
-  return logistic(splat(1), x)
-}
-
-/** x / (1 + e^-x). */
-// @ts-ignore: decorator
-@inline
-export function silu(x: v128): v128 {
-  return logistic(x, x)
-}
-
 /** One of the functions above for elements side by side; x and y may be the same, and `bytes` is not 0. */
 // @ts-ignore: decorator
 @inline
 export function logisticSpan(kind: i32, x: usize, y: usize, bytes: usize, slope: v128): void {
-  const vectors = y + (bytes & ~15)
   const end = y + bytes
+  let limit = y + (bytes & ~15)
   // Elements lie at multiples of four bytes.
   const zero = <i32>(x & 3)
   const one = hidden(1, zero)
@@ -89,14 +75,22 @@ export function logisticSpan(kind: i32, x: usize, y: usize, bytes: usize, slope:
   const b = hidden(0.0713548163, zero)
   // With the condition behind the body: V8 moves nothing out of a loop that may have no pass.
   do {
-    const isWhole = y < vectors
-    const v = loadSome(x, isWhole)
-    let u = v
-    if (kind == SWISH) u = f32x4.mul(v, slope)
-    if (kind == GELU_TANH) u = f32x4.mul(v, fma(a, f32x4.mul(v, v), b))
-    const w = logistic(kind == SIGMOID ? one : v, u, one, low, high, factor, magic, c1, c2, c3, c4, c5, c6)
-    const step = storeSome(y, w, isWhole)
-    x += step
-    y += step
+    const isWhole = y < limit
+    if (!isWhole) limit = end
+    do {
+      const v = loadSome(x, isWhole)
+      let u = v
+      if (kind == SWISH) u = f32x4.mul(v, slope)
+      if (kind == GELU_TANH) u = f32x4.mul(v, fma(a, f32x4.mul(v, v), b))
+      const w = logistic(kind == SIGMOID ? one : v, u, one, low, high, factor, magic, c1, c2, c3, c4, c5, c6)
+      const step = storeSome(y, w, isWhole)
+      x += step
+      y += step
+    } while (y < limit)
   } while (y < end)
+}
+
+/** y = 1 / (1 + e^-x) for elements side by side; x and y may be the same, and `bytes` is not 0. */
+export function sigmoidSpan(x: usize, y: usize, bytes: usize): void {
+  logisticSpan(SIGMOID, x, y, bytes, splat(1))
 }

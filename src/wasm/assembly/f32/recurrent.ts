@@ -1,7 +1,8 @@
 import { fewRowsByPanels } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
-import { sigmoid } from './logistic'
-import { fma, splat, tanh } from './simd'
+import { sigmoidSpan } from './logistic'
+import { fma, loadSome, splat, storeSome } from './simd'
+import { tanhSpan } from './tanh'
 
 /**
  * Steps of a recurrent layer. A block is some sequences of the batch in one direction. `gates` hold the inputs times
@@ -141,7 +142,7 @@ function roundStates(from: usize, to: usize, bytes: usize): void {
   let highest = splat(0)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    const x = part(from + at, isVector)
+    const x = loadSome(from + at, isVector)
     lowest = f32x4.min(lowest, x)
     highest = f32x4.max(highest, x)
     at += isVector ? 16 : 4
@@ -155,25 +156,33 @@ function roundStates(from: usize, to: usize, bytes: usize): void {
   const step = splat(scale)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    const code = f32x4.add(f32x4.nearest(f32x4.div(part(from + at, isVector), step)), zero)
+    const code = f32x4.add(f32x4.nearest(f32x4.div(loadSome(from + at, isVector), step)), zero)
     const held = f32x4.max(splat(0), f32x4.min(splat(255), code))
-    put(to + at, f32x4.mul(f32x4.sub(held, zero), step), isVector)
-    at += isVector ? 16 : 4
+    at += storeSome(to + at, f32x4.mul(f32x4.sub(held, zero), step), isVector)
   }
 }
 
+/** Gates are activated where they lie: a span of one function takes less time than all functions of one vector. */
 function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h: usize, y: usize): void {
   const input = g + args.inputGate
   const output = g + args.outputGate
   const forget = g + args.forgetGate
   const cell = g + args.cellGate
+  sigmoidSpan(input, input, bytes)
+  sigmoidSpan(output, output, bytes)
+  sigmoidSpan(forget, forget, bytes)
+  tanhSpan(cell, cell, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    const kept = f32x4.mul(sigmoid(part(forget + at, isVector)), part(c + at, isVector))
-    const next = fma(kept, sigmoid(part(input + at, isVector)), tanh(part(cell + at, isVector)))
-    const out = f32x4.mul(sigmoid(part(output + at, isVector)), tanh(next))
-    put(c + at, next, isVector)
-    at = putState(h, y, at, out, isVector)
+    const kept = f32x4.mul(loadSome(forget + at, isVector), loadSome(c + at, isVector))
+    const next = fma(kept, loadSome(input + at, isVector), loadSome(cell + at, isVector))
+    at += storeSome(c + at, next, isVector)
+  }
+  tanhSpan(c, h, bytes)
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    const out = f32x4.mul(loadSome(output + at, isVector), loadSome(h + at, isVector))
+    at += storeState(h + at, y + at, out, isVector)
   }
 }
 
@@ -190,6 +199,7 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
       addProduct(h, hidden, weights, args.hidden << 1, g, args.gatesRow, scratch)
+      for (let b: u32 = 0; b < count; b++) sigmoidSpan(g + b * args.gatesRow, g + b * args.gatesRow, 2 * bytes)
       if (isLinear) {
         for (let b: u32 = 0; b < count; b++) {
           if (args.hasResetBias) memory.copy(apart + b * bytes, resetBias, bytes)
@@ -218,20 +228,32 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
 function resetState(gate: usize, h: usize, to: usize, bytes: usize): void {
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    put(to + at, f32x4.mul(sigmoid(part(gate + at, isVector)), part(h + at, isVector)), isVector)
-    at += isVector ? 16 : 4
+    at += storeSome(to + at, f32x4.mul(loadSome(gate + at, isVector), loadSome(h + at, isVector)), isVector)
   }
 }
 
-/** @param recurrent what the reset gate multiplies; 0 where it has multiplied the state */
+/**
+ * @param g gates, of which update and reset are activated
+ * @param recurrent what the reset gate multiplies; 0 where it has multiplied the state
+ */
 function gruCell(g: usize, recurrent: usize, bytes: usize, h: usize, y: usize): void {
+  const reset = g + bytes
+  const fresh = reset + bytes
+  if (recurrent != 0) {
+    for (let at: usize = 0; at < bytes;) {
+      const isVector = at + 16 <= bytes
+      const from = loadSome(recurrent + at, isVector)
+      const gated = fma(loadSome(fresh + at, isVector), loadSome(reset + at, isVector), from)
+      at += storeSome(fresh + at, gated, isVector)
+    }
+  }
+  tanhSpan(fresh, fresh, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    const update = sigmoid(part(g + at, isVector))
-    let sum = part(g + 2 * bytes + at, isVector)
-    if (recurrent != 0) sum = fma(sum, sigmoid(part(g + bytes + at, isVector)), part(recurrent + at, isVector))
-    const kept = f32x4.mul(update, part(h + at, isVector))
-    at = putState(h, y, at, fma(kept, f32x4.sub(splat(1), update), tanh(sum)), isVector)
+    const update = loadSome(g + at, isVector)
+    const kept = f32x4.mul(update, loadSome(h + at, isVector))
+    const out = fma(kept, f32x4.sub(splat(1), update), loadSome(fresh + at, isVector))
+    at += storeState(h + at, y + at, out, isVector)
   }
 }
 
@@ -253,34 +275,23 @@ export function rnn(args: RecurrentArguments, scratch: usize, from: u32, to: u32
 }
 
 function rnnCell(g: usize, bytes: usize, h: usize, y: usize): void {
+  if (activation == SIGMOID) sigmoidSpan(g, g, bytes)
+  else if (activation != RELU) tanhSpan(g, g, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    const sum = part(g + at, isVector)
-    const relu = v128.bitselect(splat(0), sum, f32x4.lt(sum, splat(0)))
-    const out = activation == RELU ? relu : activation == SIGMOID ? sigmoid(sum) : tanh(sum)
-    at = putState(h, y, at, out, isVector)
+    let out = loadSome(g + at, isVector)
+    if (activation == RELU) out = v128.bitselect(splat(0), out, f32x4.lt(out, splat(0)))
+    at += storeState(h + at, y + at, out, isVector)
   }
 }
 
-/** Four elements, or one where the vector would end beyond the row. */
+/**
+ * Stores the state and the output of the step, four elements or one.
+ * @returns bytes to what comes next
+ */
 // @ts-ignore: decorator
 @inline
-function part(at: usize, isVector: bool): v128 {
-  return isVector ? v128.load(at) : v128.load32_splat(at)
-}
-
-// @ts-ignore: decorator
-@inline
-function put(at: usize, v: v128, isVector: bool): void {
-  if (isVector) v128.store(at, v)
-  else f32.store(at, f32x4.extract_lane(v, 0))
-}
-
-/** Writes the state and the output of the step; returns where the next elements lie. */
-// @ts-ignore: decorator
-@inline
-function putState(h: usize, y: usize, at: usize, v: v128, isVector: bool): usize {
-  put(h + at, v, isVector)
-  put(y + at, v, isVector)
-  return at + (isVector ? 16 : 4)
+function storeState(h: usize, y: usize, v: v128, isVector: bool): usize {
+  storeSome(h, v, isVector)
+  return storeSome(y, v, isVector)
 }

@@ -1,5 +1,6 @@
-import { exponential, exponentials } from './exponential'
-import { log, maxOf, splat, sumOf } from './simd'
+import { exponential, exponentials, exponentialsBy, singlesBy, sumsBy } from './exponential'
+import { log } from './logarithm'
+import { highestLane, loadSome, splat, storeSome, sumOf } from './simd'
 
 /** Softmax along the middle axis of [outer][n][inner]. */
 @unmanaged
@@ -35,8 +36,8 @@ export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
     const at = (<usize>((block / panels) * args.n * args.inner + first)) << 2
     const count = min(COLUMNS, args.inner - first)
     let column: u32 = 0
-    for (; column + 4 <= count; column += 4) softmaxColumns(false, args, at + ((<usize>column) << 2))
-    for (; column < count; column++) softmaxColumns(true, args, at + ((<usize>column) << 2))
+    for (; column + 4 <= count; column += 4) softmaxColumns(true, args, at + ((<usize>column) << 2))
+    for (; column < count; column++) softmaxColumns(false, args, at + ((<usize>column) << 2))
   }
 }
 
@@ -47,84 +48,70 @@ export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
 export function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
   const base = splat(highestOf(x, bytes, whole))
   let sum: f32 = whole == 0 ? 0 : sumOf(exponentials(x, y, whole, base))
-  let at = whole
-  for (; at < bytes; at += 4) {
-    const e = f32x4.extract_lane(exponential(f32x4.sub(v128.load32_splat(x + at), base)), 0)
-    f32.store(y + at, e)
-    sum += e
-  }
+  sum += sumOfRest(true, x, y, bytes, whole, base)
   const factor = splat(1 / sum)
-  for (at = 0; at < whole; at += 16) v128.store(y + at, f32x4.mul(v128.load(y + at), factor))
+  let at: usize = 0
+  for (; at < whole; at += 16) v128.store(y + at, f32x4.mul(v128.load(y + at), factor))
   for (; at < bytes; at += 4) f32.store(y + at, f32.load(y + at) / sum)
 }
 
 /** (x - max) - log(sum of e^(x - max)). */
 function logSoftmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
   const base = splat(highestOf(x, bytes, whole))
-  let sums = splat(0)
-  let more = sums
-  let at: usize = 0
-  for (; at + 32 <= whole; at += 32) {
-    sums = f32x4.add(sums, exponential(f32x4.sub(v128.load(x + at), base)))
-    more = f32x4.add(more, exponential(f32x4.sub(v128.load(x + at, 16), base)))
-  }
-  for (; at < whole; at += 16) sums = f32x4.add(sums, exponential(f32x4.sub(v128.load(x + at), base)))
-  let sum = sumOf(f32x4.add(sums, more))
-  for (; at < bytes; at += 4) {
-    sum += f32x4.extract_lane(exponential(f32x4.sub(v128.load32_splat(x + at), base)), 0)
-  }
+  let sum: f32 = whole == 0 ? 0 : sumOf(sumsBy(16, x, whole, base))
+  sum += sumOfRest(false, x, y, bytes, whole, base)
   const shift = log(splat(sum))
-  for (at = 0; at < whole; at += 16) v128.store(y + at, f32x4.sub(f32x4.sub(v128.load(x + at), base), shift))
+  let at: usize = 0
+  for (; at < whole; at += 16) v128.store(y + at, f32x4.sub(f32x4.sub(v128.load(x + at), base), shift))
   for (; at < bytes; at += 4) {
     f32.store(y + at, f32x4.extract_lane(f32x4.sub(f32x4.sub(v128.load32_splat(x + at), base), shift), 0))
   }
 }
 
-/** The highest element; NaN where one is NaN. */
+/** The sum of e^(x - base) over the elements after the whole vectors. */
+// @ts-ignore: decorator
+@inline
+function sumOfRest(stores: bool, x: usize, y: usize, bytes: usize, whole: usize, base: v128): f32 {
+  let sum: f32 = 0
+  for (let at = whole; at < bytes; at += 4) {
+    const e = f32x4.extract_lane(exponential(f32x4.sub(v128.load32_splat(x + at), base)), 0)
+    if (stores) f32.store(y + at, e)
+    sum += e
+  }
+  return sum
+}
+
+/** The highest element. NaN is passed over: the sum of exponentials is NaN then. */
 // @ts-ignore: decorator
 @inline
 function highestOf(x: usize, bytes: usize, whole: usize): f32 {
-  let v = splat(-Infinity)
-  for (let at: usize = 0; at < whole; at += 16) v = f32x4.max(v, v128.load(x + at))
-  let highest = maxOf(v)
-  for (let at = whole; at < bytes; at += 4) highest = max(highest, f32.load(x + at))
+  let highest = highestLane(x, whole)
+  for (let at = whole; at < bytes; at += 4) highest = f32.load(x + at) > highest ? f32.load(x + at) : highest
   return highest
 }
 
 /** Softmax down four columns, or down one, at `offset` bytes. */
 // @ts-ignore: decorator
 @inline
-function softmaxColumns(isOne: bool, args: SoftmaxArguments, offset: usize): void {
+function softmaxColumns(isWhole: bool, args: SoftmaxArguments, offset: usize): void {
   const step = (<usize>args.inner) << 2
   const x = args.x + offset
   const y = args.y + offset
-  const end = x + args.n * step
-  const down = y - x
+  const bytes = args.n * step
+  const isLog = args.isLog != 0
   let base = splat(-Infinity)
-  for (let p = x; p < end; p += step) base = f32x4.max(base, isOne ? v128.load32_splat(p) : v128.load(p))
-  let sums = splat(0)
-  if (args.isLog) {
-    for (let p = x; p < end; p += step) {
-      sums = f32x4.add(sums, exponential(f32x4.sub(isOne ? v128.load32_splat(p) : v128.load(p), base)))
-    }
+  for (let at: usize = 0; at < bytes; at += step) base = f32x4.pmax(base, loadSome(x + at, isWhole))
+  let sums: v128
+  if (!isWhole) sums = singlesBy(step, !isLog, x, y, bytes, base)
+  else if (isLog) sums = sumsBy(step, x, bytes, base)
+  else sums = exponentialsBy(step, x, y, bytes, base)
+  if (isLog) {
     const shift = log(sums)
-    for (let p = x; p < end; p += step) {
-      const v = f32x4.sub(f32x4.sub(isOne ? v128.load32_splat(p) : v128.load(p), base), shift)
-      if (isOne) f32.store(p + down, f32x4.extract_lane(v, 0))
-      else v128.store(p + down, v)
-    }
+    for (let at: usize = 0; at < bytes; at += step)
+      storeSome(y + at, f32x4.sub(f32x4.sub(loadSome(x + at, isWhole), base), shift), isWhole)
     return
   }
-  for (let p = x; p < end; p += step) {
-    const e = exponential(f32x4.sub(isOne ? v128.load32_splat(p) : v128.load(p), base))
-    sums = f32x4.add(sums, e)
-    if (isOne) f32.store(p + down, f32x4.extract_lane(e, 0))
-    else v128.store(p + down, e)
-  }
   const factor = f32x4.div(splat(1), sums)
-  for (let p = x; p < end; p += step) {
-    const v = f32x4.mul(isOne ? v128.load32_splat(p + down) : v128.load(p + down), factor)
-    if (isOne) f32.store(p + down, f32x4.extract_lane(v, 0))
-    else v128.store(p + down, v)
-  }
+  for (let at: usize = 0; at < bytes; at += step)
+    storeSome(y + at, f32x4.mul(loadSome(y + at, isWhole), factor), isWhole)
 }
