@@ -1,4 +1,7 @@
+import { mkdirSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe } from 'vitest'
+import { temporaryFolder } from '../cli/command.ts'
 import { block, tag, TYPE, utf8, varint } from '../onnx/encode.ts'
 import { layer, net } from '../openvino/ir.ts'
 import { type Answer, holdAll, type Hostile, put } from './hold.ts'
@@ -28,11 +31,14 @@ function typed(): Uint8Array {
   return modelWith(new Uint8Array(Buffer.concat([wrapped(5, tensor), Uint8Array.from(rest)])))
 }
 
+/** Writes a file of zeros, which the system need not store. */
+const putZeros = (folder: string, file: string): void => truncateSync(put(folder, file, ''), SIZE)
+
 const KINDS: Readonly<Record<string, (folder: string) => string>> = {
   'raw in the model': folder => put(folder, 'model.onnx', largestOf({ rawData: new Uint8Array(SIZE) })),
   'in a typed field': folder => put(folder, 'model.onnx', typed()),
   'in a file beside it': folder => {
-    put(folder, 'w.bin', new Uint8Array(SIZE))
+    putZeros(folder, 'w.bin')
     return put(
       folder,
       'model.onnx',
@@ -40,7 +46,7 @@ const KINDS: Readonly<Record<string, (folder: string) => string>> = {
     )
   },
   'in the .bin of an IR': folder => {
-    put(folder, 'model.bin', new Uint8Array(SIZE))
+    putZeros(folder, 'model.bin')
     return put(
       folder,
       'model.xml',
@@ -60,8 +66,22 @@ const KINDS: Readonly<Record<string, (folder: string) => string>> = {
   }
 }
 
+const folder = temporaryFolder()
+const made = new Map<string, string>()
+
+/** The path of a model of a kind, which is made once. */
+function modelOf(name: string): string {
+  let path = made.get(name)
+  if (path === undefined) {
+    const own = join(folder, String(made.size))
+    mkdirSync(own)
+    made.set(name, (path = KINDS[name](own)))
+  }
+  return path
+}
+
 const rows = (answer: Answer, memory: number): Hostile[] =>
-  Object.entries(KINDS).map(([name, make]) => ({ name, make, answers: [answer], memory }))
+  Object.keys(KINDS).map(name => ({ name, make: () => modelOf(name), answers: [answer], memory }))
 
 describe('a model of 64 MB of which no weight is read takes 64 MB and a fifth of its size at most', () =>
   holdAll(rows(['inspect', 0], UNREAD)))
