@@ -1,5 +1,5 @@
 import type { DType } from '../../src/tensor/dtype.ts'
-import { Tensor } from '../../src/tensor/tensor.ts'
+import { allocate, Tensor } from '../../src/tensor/tensor.ts'
 import { noise } from './compare.ts'
 
 /** Types of codes of 8 bits. */
@@ -22,6 +22,13 @@ export function codes(type: Byte, dims: readonly number[], seed: number): Tensor
   if (type === 'uint8') return new Tensor(type, data, dims)
   for (let i = 0; i < data.length; i++) data[i] ^= 128
   return new Tensor(type, new Int8Array(data.buffer), dims)
+}
+
+/** Codes that are all the same. */
+export function filled(type: Byte, dims: readonly number[], code: number): Tensor {
+  const tensor = allocate(type, dims)
+  tensor.data.fill(code)
+  return tensor
 }
 
 /** A number as a tensor without dims. */

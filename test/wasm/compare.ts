@@ -226,21 +226,26 @@ const isBytes = (value: Value | undefined): value is Tensor | undefined =>
 export function differenceOf(a: Tensor, b: Tensor): number {
   // Most are equal to the last bit, which is seen much faster.
   if (a.type === b.type && a.type !== 'string' && bytesOf(a).equals(bytesOf(b))) return 0
+  const [found, wanted] = [numbersOf(a), numbersOf(b)]
   let worst = 0
-  for (let i = 0; i < b.data.length; i++) {
-    const [x, y] = [Number(a.data[i]), Number(b.data[i])]
+  for (let i = 0; i < wanted.length; i++) {
+    const [x, y] = [found[i], wanted[i]]
     if (Object.is(x, y) || x === y) continue
     if (!Number.isFinite(x) || !Number.isFinite(y)) return Infinity
     worst = Math.max(worst, Math.abs(x - y))
   }
   if (worst === 0) return 0
   let largest = 0
-  for (let i = 0; i < b.data.length; i++) {
-    const magnitude = Math.abs(Number(b.data[i]))
+  for (let i = 0; i < wanted.length; i++) {
+    const magnitude = Math.abs(wanted[i])
     if (Number.isFinite(magnitude)) largest = Math.max(largest, magnitude)
   }
   return worst / Math.max(largest, Number.MIN_VALUE)
 }
+
+/** Elements as numbers; loops over arrays of one kind are several times as fast as over all kinds. */
+const numbersOf = ({ type, data }: Tensor): Float32Array | Float64Array =>
+  type === 'float32' ? data : Float64Array.from(data as readonly unknown[], Number)
 
 function bytesOf({ data }: Tensor): Buffer {
   const { buffer, byteOffset, byteLength } = data as Uint8Array

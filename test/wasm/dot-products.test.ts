@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Tensor } from '../../src/tensor/tensor.ts'
+import type { Tensor } from '../../src/tensor/tensor.ts'
 import { type DotKind, dotKind } from '../../src/wasm/dots.ts'
 import { type Compute, wasm } from '../../src/wasm/wasm.ts'
 import { type Byte, BYTE_PAIRS, codes, one } from './bytes.ts'
@@ -34,9 +34,10 @@ function pretend(kind: DotKind): void {
 /** Codes that are turned into 0 to 127 of the type as which the second factor is taken. */
 function sevenBits(type: Byte, dims: readonly number[], kind: DotKind): Tensor {
   const isTurned = (type === 'int8') !== (kind === 'signed')
-  const all = Array.from(codes(type, dims, 1).data as Uint8Array, code => code & 127)
-  const turned = type === 'int8' ? -128 : 128
-  return new Tensor(type, isTurned ? all.map(code => code + turned) : all, dims)
+  const tensor = codes(type, dims, 1) as Tensor<Byte>
+  const turned = isTurned ? 128 : 0
+  for (let i = 0; i < tensor.data.length; i++) tensor.data[i] = (tensor.data[i] & 127) | turned
+  return tensor
 }
 
 describe.each(['unsigned', 'signed'] as const)('dot products that take the second factor as %s', kind => {

@@ -50,13 +50,10 @@ function windowsOf(
   elements: number
 ): { value: number; element: number }[][] {
   const numbers = toDoubles(x)
-  const pairs = pairsOf(axes)
+  const read = Array.from({ length: windows }, (): number[] => [])
+  for (const { window, element } of pairsOf(axes)) read[window].push(element)
   return Array.from({ length: 4 }, (_, plane) =>
-    Array.from({ length: windows }, (_, window) =>
-      pairs
-        .filter(pair => pair.window === window)
-        .map(({ element }) => ({ value: numbers[plane * elements + element], element }))
-    )
+    read.map(ofWindow => ofWindow.map(element => ({ value: numbers[plane * elements + element], element })))
   ).flat()
 }
 

@@ -3,7 +3,7 @@ import { convIntegerToFloat } from '../../../src/op-kit/conv-to-float.ts'
 import { convInteger } from '../../../src/ops/quantized/conv-integer.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { callOf, type Kind, runOp } from '../../ops/harness.ts'
-import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
+import { type Byte, BYTE_PAIRS, codes, filled, one } from '../bytes.ts'
 import { expectEqual, noise, onHeap, runPlanned } from '../compare.ts'
 
 const scales = (n: number, seed: number): Tensor =>
@@ -66,8 +66,8 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
 
     test.each([917, 918])('have exact sums of %i channels where all codes are the largest, zero points least', n => {
       const [high, low] = [(type: Byte) => (type === 'int8' ? 127 : 255), (type: Byte) => (type === 'int8' ? -128 : 0)]
-      const x = new Tensor(data, new Array<number>(n * 16).fill(high(data)), [1, n, 4, 4])
-      const w = new Tensor(weights, new Array<number>(16 * n * 9).fill(high(weights)), [16, n, 3, 3])
+      const x = filled(data, [1, n, 4, 4], high(data))
+      const w = filled(weights, [16, n, 3, 3], high(weights))
       const inputs = [x, w, one(data, low(data)), one(weights, low(weights))]
       expectEqual(['onnx', 'ConvInteger', 10], inputs, { region, constants: { w: 1, wZero: 3 } }, 0)
     })

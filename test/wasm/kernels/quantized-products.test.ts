@@ -2,20 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { fusedOp } from '../../../src/op-kit/fused.ts'
 import { activationOps } from '../../../src/ops/elementwise/activations.ts'
 import { matmulIntegerToFloat } from '../../../src/ops/quantized/scaled-products.ts'
-import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import { bindByteProduct, byteProductOf, productMemory } from '../../../src/wasm/kernels/byte-product.ts'
 import type { Kind } from '../../ops/harness.ts'
-import { type Byte, BYTE_PAIRS, codes, one } from '../bytes.ts'
+import { type Byte, BYTE_PAIRS, codes, filled, one } from '../bytes.ts'
 import { expectEqual, noise, runPlanned } from '../compare.ts'
 
 const scales = (n: number, seed: number): Tensor =>
   new Tensor('float32', Array.from(noise([n], seed, 0.01).data, Math.abs), [n])
-
-const filled = (type: Byte, dims: readonly number[], value: number): Tensor => {
-  const tensor = allocate(type, dims)
-  tensor.data.fill(value)
-  return tensor
-}
 
 const SIZES = [
   [1, 64, 200],
