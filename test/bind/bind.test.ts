@@ -15,6 +15,12 @@ describe('the version in force', () => {
     expect(onnxSchema('ai.onnx', 'GatherND', 10)).toBeUndefined()
   })
 
+  test('says of names that no table has the same each time, however many there are and however long', () => {
+    const names = [...Array.from({ length: 300 }, (_, i) => `Own${i}`), 'o'.repeat(300), '']
+    for (const name of [...names, ...names]) expect(onnxSchema('own', name, 1)).toBeUndefined()
+    expect(onnxSchema('ai.onnx', 'Gather', 12)?.version).toBe(11)
+  })
+
   test("for IR is what the layer's opset holds, whatever the case of the type", () => {
     expect(openvinoSchema('Gather', 'opset6')?.schema.version).toBe(1)
     expect(openvinoSchema('Gather', 'opset7')?.schema.version).toBe(7)
