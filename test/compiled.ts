@@ -63,6 +63,6 @@ async function compile(folder: string, define: Readonly<Record<string, string>>)
     format: 'esm',
     entryFileNames: '[name].mjs',
     chunkFileNames: '[name].mjs',
-    advancedChunks: { groups: [{ name: 'sources', test: id => !APART.test(id) }] }
+    codeSplitting: { groups: [{ name: 'sources', test: id => !APART.test(id) }] }
   })
 }

@@ -51,11 +51,17 @@ export function tilingOf(template: Divided, threads: number): Tiling {
   return { blocks, tile, whole, part, tiles: whole + Math.ceil((blocks - whole * tile) / part) }
 }
 
-/** Tiles of as many blocks, as many for each thread; what is left is divided among all of them. */
+/**
+ * Tiles of as many blocks, as many for each thread. The last blocks, at least half a tile for each thread, are divided
+ * into parts, two for each thread: threads do not end at the same time, and one that waits computes nothing.
+ */
 function inWholeTurns(blocks: number, tile: number, threads: number): Tiling {
-  const whole = Math.floor(blocks / tile / threads) * threads
-  const part = Math.max(1, Math.ceil((blocks - whole * tile) / threads))
-  return { blocks, tile, whole, part, tiles: whole + Math.ceil((blocks - whole * tile) / part) }
+  const turn = tile * threads
+  const turns = Math.floor(blocks / turn)
+  const whole = threads * (blocks - turns * turn < turn / 2 ? Math.max(0, turns - 1) : turns)
+  const last = blocks - whole * tile
+  const part = Math.max(1, Math.floor(last / threads / 2))
+  return { blocks, tile, whole, part, tiles: whole + Math.ceil(last / part) }
 }
 
 /** All tiles have as many blocks, but the last one. */

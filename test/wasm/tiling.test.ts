@@ -30,10 +30,12 @@ test('the last tiles of streams that threads share are short, whole numbers of t
   expect(tilingOf(streams, 1)).toMatchObject({ tile: 96, tiles: 2, part: 96 })
 })
 
-test('tiles that may be divided are as many for each thread, and what is left is divided among all', () => {
-  const shared = { blocks: 18, blockBytes: 1, tile: 2, isDivisible: true, work: 1 << 28 }
-  expect(tilingOf(shared, 2)).toEqual({ blocks: 18, tile: 2, whole: 8, part: 1, tiles: 10 })
-  expect(tilingOf({ ...shared, blocks: 100, tile: 4 }, 2)).toMatchObject({ tile: 4, whole: 24, part: 2, tiles: 26 })
-  expect(tilingOf({ ...shared, blocks: 16 }, 2)).toMatchObject({ tile: 2, whole: 8, tiles: 8 })
-  expect(tilingOf(shared, 1)).toMatchObject({ tile: 2, whole: 9, tiles: 9 })
+test('tiles that may be divided are as many for each thread, the last blocks in parts, two for each thread', () => {
+  const shared = { blocks: 48, blockBytes: 1, tile: 12, isDivisible: true, work: 1 << 28 }
+  expect(tilingOf(shared, 2)).toEqual({ blocks: 48, tile: 12, whole: 2, part: 6, tiles: 6 })
+  // What is left of a turn is divided alone where it is half a turn.
+  expect(tilingOf({ ...shared, blocks: 100, tile: 4 }, 2)).toMatchObject({ tile: 4, whole: 24, part: 1, tiles: 28 })
+  expect(tilingOf({ ...shared, blocks: 98, tile: 4 }, 2)).toMatchObject({ tile: 4, whole: 22, part: 2, tiles: 27 })
+  expect(tilingOf({ ...shared, blocks: 2, tile: 1 }, 2)).toMatchObject({ whole: 0, part: 1, tiles: 2 })
+  expect(tilingOf(shared, 1)).toMatchObject({ tile: 12, whole: 4, tiles: 4 })
 })
