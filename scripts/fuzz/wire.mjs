@@ -1,6 +1,43 @@
 // ONNX files as trees of wire fields, which can be cut, copied and written wrongly in every way that the wire format
 // allows.
-import { fieldsOf } from './onnx-schema.mjs'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import protobuf from 'protobufjs'
+import { ROOT } from './corpus.mjs'
+
+const schema = protobuf
+  .parse(readFileSync(join(ROOT, 'proto/onnx.proto'), 'utf8'), { keepCase: true })
+  .root.resolveAll()
+
+/** Field number → what the schema says of it, by full name of the message. */
+const messages = new Map()
+
+/** What the schema says of a field: `{ name, type, message?, repeated }`; `type` is `enum` for enums. */
+function fieldsOf(type) {
+  let table = messages.get(type)
+  if (table === undefined) {
+    const found = schema.lookupType(type)
+    table = new Map(
+      found.fieldsArray
+        .filter(field => field.id < 1000)
+        .map(field => {
+          const resolved = field.resolvedType
+          const message = resolved instanceof protobuf.Type ? resolved.fullName.slice(1) : undefined
+          return [
+            field.id,
+            {
+              name: field.name,
+              type: message ? 'message' : resolved ? 'enum' : field.type,
+              message,
+              repeated: field.repeated
+            }
+          ]
+        })
+    )
+    messages.set(type, table)
+  }
+  return table
+}
 
 /** All fields that a message may have, as `[number, schema]`. */
 export const knownFields = type => [...fieldsOf(type)]
