@@ -53,22 +53,21 @@ export const newestOpset = (): number => onnxSchemas.opset
 export const isStandardDomain = (domain: string): boolean =>
   !/\s/.test(domain) && onnxSchemas.operators.includes(`\n${domain}::`)
 
-/** What the tables say of an operator, in ascending order of versions. */
+/** What the tables say of an operator, in ascending order of versions; nothing of some names that no table has. */
 const tabledVersions = new Map<string, readonly TabledVersion[]>()
-/** Some names that no table has: a file may have any number of them, and of any length, but most repeat a few. */
-const unknownKeys = new Set<string>()
+/** Names that no table has: a file may have any number of them, and of any length, but most repeat a few. */
+let unknownNames = 0
 const MAX_UNKNOWN = 256
 const MAX_UNKNOWN_LENGTH = 256
 
 function versionsOf(key: string): readonly TabledVersion[] {
   const known = tabledVersions.get(key)
   if (known) return known
-  if (unknownKeys.has(key)) return []
   const versions = [onnxSchemas, onnxruntimeSchemas]
     .flatMap(table => lineOf(table, key).map(version => ({ version, table })))
     .sort((a, b) => a.version[0] - b.version[0])
-  if (versions.length > 0) tabledVersions.set(key, versions)
-  else if (unknownKeys.size < MAX_UNKNOWN && key.length <= MAX_UNKNOWN_LENGTH) unknownKeys.add(key)
+  const isKept = versions.length > 0 || (key.length <= MAX_UNKNOWN_LENGTH && unknownNames++ < MAX_UNKNOWN)
+  if (isKept) tabledVersions.set(key, versions)
   return versions
 }
 

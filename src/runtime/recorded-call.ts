@@ -121,13 +121,15 @@ export class RecordedCall implements KernelContext {
   private makeInOne(): NumericArray | undefined {
     const [type, ...others] = this.facts.map(typeOf)
     if (others.some(other => other !== type)) return undefined
-    const counts = this.facts.map(fact => product(dimsOf(fact)) * DTYPES[type].slots)
-    const whole = this.make(type, [counts.reduce((sum, count) => sum + count, 0) / DTYPES[type].slots])
-    const array = whole.data as NumericArray
+    const dims = this.facts.map(dimsOf)
+    const whole = this.make(type, [dims.reduce((sum, each) => sum + product(each), 0)]).data as NumericArray
     let at = 0
-    for (const [i, count] of counts.entries())
-      this.outputs[i] = new Tensor(type, array.subarray(at, (at += count)), dimsOf(this.facts[i]))
-    return array
+    for (const [i, each] of dims.entries()) {
+      const end = at + product(each) * DTYPES[type].slots
+      this.outputs[i] = new Tensor(type, whole.subarray(at, end), each)
+      at = end
+    }
+    return whole
   }
 
   private copy(from: Tensor, to: Tensor): void {

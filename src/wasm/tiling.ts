@@ -47,8 +47,7 @@ export function tilingOf(template: Divided, threads: number): Tiling {
   if (threads > 1 && template.isDivisible === true) return inWholeTurns(blocks, tile, threads)
   const whole = Math.floor(blocks / tile) - threads
   if (threads === 1 || together === 1 || whole < 0) return inWholeTiles(blocks, tile)
-  const part = Math.ceil(tile / PARTS / together) * together
-  return { blocks, tile, whole, part, tiles: whole + Math.ceil((blocks - whole * tile) / part) }
+  return inParts(blocks, tile, whole, Math.ceil(tile / PARTS / together) * together)
 }
 
 /**
@@ -59,10 +58,17 @@ function inWholeTurns(blocks: number, tile: number, threads: number): Tiling {
   const turn = tile * threads
   const turns = Math.floor(blocks / turn)
   const whole = threads * (blocks - turns * turn < turn / 2 ? Math.max(0, turns - 1) : turns)
-  const last = blocks - whole * tile
-  const part = Math.max(1, Math.floor(last / threads / 2))
-  return { blocks, tile, whole, part, tiles: whole + Math.ceil(last / part) }
+  return inParts(blocks, tile, whole, Math.max(1, Math.floor((blocks - whole * tile) / threads / 2)))
 }
+
+/** So many whole tiles; what is left is divided into parts. */
+const inParts = (blocks: number, tile: number, whole: number, part: number): Tiling => ({
+  blocks,
+  tile,
+  whole,
+  part,
+  tiles: whole + Math.ceil((blocks - whole * tile) / part)
+})
 
 /** All tiles have as many blocks, but the last one. */
 export function inWholeTiles(blocks: number, tile: number): Tiling {

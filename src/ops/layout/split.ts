@@ -111,8 +111,10 @@ function splitLine(data: Movable, axis: number, sizes: readonly number[], call: 
   const inner = product(data.dims, axis + 1)
   for (let i = 0, offset = 0; i < sizes.length; i++) {
     const count = sizes[i] * inner
-    if (call.wanted(i) && call.mayGiveParts) call.give(i, elementsOf(data as Tensor, axis, sizes[i], offset))
-    else if (call.wanted(i)) {
+    if (call.wanted(i) && call.mayGiveParts) {
+      const dims = data.dims.with(axis, sizes[i])
+      call.give(i, elementsOf(data as Tensor, dims, offset, count))
+    } else if (call.wanted(i)) {
       const { from, to, per } = unitsOfBoth(data, call.rawOutput(i))
       copyUnits(from, offset * per, to, 0, count * per)
     }
@@ -121,11 +123,9 @@ function splitLine(data: Movable, axis: number, sizes: readonly number[], call: 
 }
 
 /** A part of what lies in one line, where it lies. */
-function elementsOf({ type, data, dims }: Tensor, axis: number, size: number, from: number): Tensor {
+function elementsOf({ type, data }: Tensor, dims: readonly number[], from: number, count: number): Tensor {
   const { slots } = DTYPES[type]
-  const own = dims.with(axis, size)
-  const part = (data as NumericArray).subarray(from * slots, (from + product(own)) * slots)
-  return new Tensor(type, part, own)
+  return new Tensor(type, (data as NumericArray).subarray(from * slots, (from + count) * slots), dims)
 }
 
 function* splitLines(

@@ -1,6 +1,6 @@
 import { AttentionArguments } from './attention-arguments'
 import { EDGE } from './gemm'
-import { exponential, exponentials } from './exponential'
+import { exponential, exponentialsBy } from './exponential'
 import { fma, highestLane, splat, sumOf } from './simd'
 import { capSpan } from './tanh'
 
@@ -115,7 +115,7 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
   const highest = max<f32>(before, highestLane(s, padded - s))
   // Where no key has been seen, -Infinity - -Infinity would be NaN.
   const base = splat(highest == -Infinity ? 0 : highest)
-  let sum: f32 = s == padded ? 0 : sumOf(exponentials(s, s, padded - s, base))
+  let sum: f32 = s == padded ? 0 : sumOf(exponentialsBy(16, s, s, padded - s, base))
   if (highest != before && before != -Infinity) {
     const factor = exponential(splat(before - highest))
     if (y != 0) scaleRow(y, width, factor)

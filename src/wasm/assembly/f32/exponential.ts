@@ -218,11 +218,6 @@ function sumsOfExponentials(
   return f32x4.add(sums, more)
 }
 
-/** {@link sumsOfExponentials} of vectors side by side. */
-export function exponentials(x: usize, y: usize, bytes: usize, base: v128): v128 {
-  return sumsOfExponentials(true, true, x, y, bytes, 16, base)
-}
-
 /** {@link sumsOfExponentials} of vectors. */
 export function exponentialsBy(step: usize, x: usize, y: usize, bytes: usize, base: v128): v128 {
   return sumsOfExponentials(true, true, x, y, bytes, step, base)
