@@ -30,10 +30,10 @@ export interface ConvShape {
 const MIN_MULTIPLICATIONS = 1 << 7
 /** Positions below which packing weights for one run takes longer than what it saves. */
 const MIN_POSITIONS = 32
-/** As in ../assembly/f32/matrix.ts: panels computed together, and their depth. */
+/** As in ../assembly/f32/conv-panels.ts: panels computed together, and their depth. */
 const TOGETHER = 16
 const DEPTH = 256
-/** As in matrix.ts: bytes for what sums begin with, and from the end of a panel to the next one. */
+/** As in conv-panels.ts: bytes for what sums begin with, and from the end of a panel to the next one. */
 const START = 128
 const APART = 64
 /** Channels from which Winograd's transforms pay. */

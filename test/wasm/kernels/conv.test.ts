@@ -147,6 +147,34 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     expectEqual(['onnx', 'FusedConv', 1, 'com.microsoft'], inputs.slice(0, 3), options, 2e-6)
   })
 
+  test.each([
+    [7, 7],
+    [5, 10],
+    [3, 17],
+    [14, 14],
+    [1, 53],
+    [6, 9],
+    [5, 11],
+    [1, 3]
+  ])('equal the reference where panels end within a plane of %i x %i, and channels within twelve', (h, w) => {
+    const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
+    for (const [m, channels] of [
+      [26, 37],
+      [24, 300],
+      [7, 256]
+    ])
+      for (const [kernel, pads] of [[1, [0, 0, 0, 0]] as const, [2, [1, 0, 0, 1]] as const]) {
+        const inputs = [noise([2, channels, h, w], 1), noise([m, channels, kernel, kernel], 2, 0.1), noise([m], 3)]
+        const sum = noise([2, m, h, w], 4)
+        for (const activation of ['Relu', 'Tanh']) {
+          const options = { region, attributes: { activation, pads }, constants: { w: 1 } }
+          expectEqual(fused, [...inputs, sum], options, 2e-6)
+          expectEqual(fused, inputs, options, 2e-6)
+        }
+        expectEqual(KIND, inputs.slice(0, 2), { region, attributes: { pads }, constants: { w: 1 } }, 2e-6)
+      }
+  })
+
   test('of weights that are no constant equal the reference, and leave nothing on the heap', () => {
     const { used } = heapStats()
     for (const [x, w] of [

@@ -61,6 +61,12 @@ export function windowsOf(args: ConvArguments): Windows {
   return changetype<Windows>(changetype<usize>(args) + offsetof<ConvArguments>('inD'))
 }
 
+/** Whether each output channel is a sum of the input channels at the same position. */
+export function isPointwise(args: ConvArguments): bool {
+  const isOfOne = args.kD * args.kH * args.kW == 1 && args.sD * args.sH * args.sW == 1
+  return isOfOne && args.inD == args.outD && args.inH == args.outH && args.inW == args.outW
+}
+
 /** Copies a line of the input. A call of memory.copy costs as much as some vectors. */
 // @ts-ignore: decorator
 @inline
@@ -106,6 +112,35 @@ export function writeColumns(
       t = 0
       base += channelBytes
     }
+  }
+}
+
+/**
+ * Writes `cols` positions side by side of `channels` channels into panels. Of the last panel, positions that there are
+ * not are left as they are.
+ */
+export function copyColumns(
+  x: usize,
+  channelBytes: usize,
+  channels: usize,
+  panels: usize,
+  step: usize,
+  cols: u32
+): void {
+  const wholeBytes = <usize>(cols >> 3) * step
+  for (const last = x + channels * channelBytes; x < last; x += channelBytes, panels += 32) {
+    let from = x
+    let panel = panels
+    for (const end = panels + wholeBytes; panel < end; panel += step, from += 32) {
+      v128.store(panel, v128.load(from))
+      v128.store(panel, v128.load(from, 16), 16)
+    }
+    if (cols & 4) {
+      v128.store(panel, v128.load(from))
+      panel += 16
+      from += 16
+    }
+    for (const end = from + ((cols & 3) << 2); from < end; from += 4, panel += 4) f32.store(panel, f32.load(from))
   }
 }
 

@@ -1,4 +1,5 @@
 import { fma, splat } from './simd'
+import { sixRows } from './six-rows'
 
 /** Bytes of scratch memory that a product of panels needs for a tile at the edges of C. */
 export const EDGE: usize = 128
@@ -64,104 +65,6 @@ function tile4(a: usize, lda: usize, ka: usize, p: usize, c: usize, ldc: usize, 
   v128.store(c2, c21, 16)
   v128.store(c3, c30)
   v128.store(c3, c31, 16)
-}
-
-/**
- * Six rows by one panel, for the relaxed module: with a fused multiply-add it takes 0.85 of the time of tiles of four
- * rows. Without one it takes longer than they do, since engines run out of registers.
- * @param strip bytes from four rows of A to the next four, of which these begin with row `half` (0 or 2)
- */
-// @ts-ignore: decorator
-@inline
-function tile6(
-  a: usize,
-  lda: usize,
-  ka: usize,
-  strip: usize,
-  half: usize,
-  p: usize,
-  c: usize,
-  ldc: usize,
-  k: usize,
-  add: bool
-): void {
-  a += half * lda
-  let a1 = a + lda
-  let a2 = half == 0 ? a1 + lda : a + strip - half * lda
-  let a3 = a2 + lda
-  let a4 = half == 0 ? a + strip : a3 + lda
-  let a5 = a4 + lda
-  const c1 = c + ldc
-  const c2 = c1 + ldc
-  const c3 = c2 + ldc
-  const c4 = c3 + ldc
-  const c5 = c4 + ldc
-  let c00 = splat(0)
-  let c01 = c00
-  let c10 = c00
-  let c11 = c00
-  let c20 = c00
-  let c21 = c00
-  let c30 = c00
-  let c31 = c00
-  let c40 = c00
-  let c41 = c00
-  let c50 = c00
-  let c51 = c00
-  for (const end = p + (k << 5); p < end; p += 32) {
-    const b0 = v128.load(p)
-    const b1 = v128.load(p, 16)
-    let x = v128.load32_splat(a)
-    c00 = fma(c00, x, b0)
-    c01 = fma(c01, x, b1)
-    x = v128.load32_splat(a1)
-    c10 = fma(c10, x, b0)
-    c11 = fma(c11, x, b1)
-    x = v128.load32_splat(a2)
-    c20 = fma(c20, x, b0)
-    c21 = fma(c21, x, b1)
-    x = v128.load32_splat(a3)
-    c30 = fma(c30, x, b0)
-    c31 = fma(c31, x, b1)
-    x = v128.load32_splat(a4)
-    c40 = fma(c40, x, b0)
-    c41 = fma(c41, x, b1)
-    x = v128.load32_splat(a5)
-    c50 = fma(c50, x, b0)
-    c51 = fma(c51, x, b1)
-    a += ka
-    a1 += ka
-    a2 += ka
-    a3 += ka
-    a4 += ka
-    a5 += ka
-  }
-  if (add) {
-    c00 = f32x4.add(v128.load(c), c00)
-    c01 = f32x4.add(v128.load(c, 16), c01)
-    c10 = f32x4.add(v128.load(c1), c10)
-    c11 = f32x4.add(v128.load(c1, 16), c11)
-    c20 = f32x4.add(v128.load(c2), c20)
-    c21 = f32x4.add(v128.load(c2, 16), c21)
-    c30 = f32x4.add(v128.load(c3), c30)
-    c31 = f32x4.add(v128.load(c3, 16), c31)
-    c40 = f32x4.add(v128.load(c4), c40)
-    c41 = f32x4.add(v128.load(c4, 16), c41)
-    c50 = f32x4.add(v128.load(c5), c50)
-    c51 = f32x4.add(v128.load(c5, 16), c51)
-  }
-  v128.store(c, c00)
-  v128.store(c, c01, 16)
-  v128.store(c1, c10)
-  v128.store(c1, c11, 16)
-  v128.store(c2, c20)
-  v128.store(c2, c21, 16)
-  v128.store(c3, c30)
-  v128.store(c3, c31, 16)
-  v128.store(c4, c40)
-  v128.store(c4, c41, 16)
-  v128.store(c5, c50)
-  v128.store(c5, c51, 16)
 }
 
 /** The product comes first, so that V8 adds it before it makes the next one, and has enough registers. */
@@ -306,24 +209,6 @@ function tile1(a: usize, ka: usize, p: usize, c: usize, k: usize, add: bool): vo
   }
   v128.store(c, c0)
   v128.store(c, c1, 16)
-}
-
-/** {@link tile6} with the steps of plain rows and of strips as constants. */
-function sixRows(
-  a: usize,
-  lda: usize,
-  ka: usize,
-  strip: usize,
-  half: usize,
-  p: usize,
-  c: usize,
-  ldc: usize,
-  k: usize,
-  add: bool
-): void {
-  if (ka == 4) tile6(a, lda, 4, strip, half, p, c, ldc, k, add)
-  else if (ka == 16) tile6(a, lda, 16, strip, half, p, c, ldc, k, add)
-  else tile6(a, lda, ka, strip, half, p, c, ldc, k, add)
 }
 
 /**

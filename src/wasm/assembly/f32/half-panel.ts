@@ -1,19 +1,41 @@
 import { fma, splat } from './simd'
 
 /**
- * Strips of A by a panel of four columns, [k][4]: what is left where the columns are no multiple of eight. Two strips
- * at once, so that a column that has been read serves eight rows.
+ * Strips of A by four columns of B, whose rows are `step` bytes apart: what is left where the columns are no multiple
+ * of eight. Two strips at once, so that a column that has been read serves eight rows.
+ * @param strip bytes from one strip to the next
+ * @param add whether to add to what is in C
  */
-export function stripsByHalf(a: usize, p: usize, c: usize, ldc: usize, strips: u32, k: usize): void {
-  const strip = k << 4
-  for (; strips > 1; strips -= 2, a += strip << 1, c += ldc << 3) halfTile(a, a + strip, p, c, c + (ldc << 2), ldc, k)
+export function stripsByHalf(
+  a: usize,
+  strip: usize,
+  p: usize,
+  step: usize,
+  c: usize,
+  ldc: usize,
+  strips: u32,
+  k: usize,
+  add: bool
+): void {
+  for (; strips > 1; strips -= 2, a += strip << 1, c += ldc << 3)
+    halfTile(a, a + strip, p, step, c, c + (ldc << 2), ldc, k, add)
   // A strip that is alone is computed twice.
-  if (strips > 0) halfTile(a, a, p, c, c, ldc, k)
+  if (strips > 0) halfTile(a, a, p, step, c, c, ldc, k, add)
 }
 
 // @ts-ignore: decorator
 @inline
-function halfTile(a: usize, b: usize, p: usize, c: usize, d: usize, ldc: usize, k: usize): void {
+function halfTile(
+  a: usize,
+  b: usize,
+  p: usize,
+  step: usize,
+  c: usize,
+  d: usize,
+  ldc: usize,
+  k: usize,
+  add: bool
+): void {
   let c0 = splat(0)
   let c1 = c0
   let c2 = c0
@@ -22,7 +44,7 @@ function halfTile(a: usize, b: usize, p: usize, c: usize, d: usize, ldc: usize, 
   let d1 = c0
   let d2 = c0
   let d3 = c0
-  for (const end = p + (k << 4); p < end; p += 16, a += 16, b += 16) {
+  for (const end = p + k * step; p < end; p += step, a += 16, b += 16) {
     const x = v128.load(p)
     c0 = fma(c0, v128.load32_splat(a), x)
     c1 = fma(c1, v128.load32_splat(a, 4), x)
@@ -33,6 +55,16 @@ function halfTile(a: usize, b: usize, p: usize, c: usize, d: usize, ldc: usize, 
     d2 = fma(d2, v128.load32_splat(b, 8), x)
     d3 = fma(d3, v128.load32_splat(b, 12), x)
   }
+  if (add) {
+    c0 = f32x4.add(v128.load(c), c0)
+    c1 = f32x4.add(v128.load(c + ldc), c1)
+    c2 = f32x4.add(v128.load(c + 2 * ldc), c2)
+    c3 = f32x4.add(v128.load(c + 3 * ldc), c3)
+    d0 = f32x4.add(v128.load(d), d0)
+    d1 = f32x4.add(v128.load(d + ldc), d1)
+    d2 = f32x4.add(v128.load(d + 2 * ldc), d2)
+    d3 = f32x4.add(v128.load(d + 3 * ldc), d3)
+  }
   v128.store(c, c0)
   v128.store(c + ldc, c1)
   v128.store(c + 2 * ldc, c2)
@@ -41,4 +73,53 @@ function halfTile(a: usize, b: usize, p: usize, c: usize, d: usize, ldc: usize, 
   v128.store(d + ldc, d1)
   v128.store(d + 2 * ldc, d2)
   v128.store(d + 3 * ldc, d3)
+}
+
+/** A strip by one column of a panel of eight; the first `rows` of its four sums go to C. */
+function stripByColumn(a: usize, p: usize, c: usize, ldc: usize, rows: u32, k: usize, add: bool): void {
+  // Four sums of each row, so that an addition need not wait for the one before.
+  let s = splat(0)
+  let t = s
+  let u = s
+  let v = s
+  for (const end = a + ((k & ~3) << 4); a < end; a += 64, p += 128) {
+    s = fma(s, v128.load32_splat(p), v128.load(a))
+    t = fma(t, v128.load32_splat(p, 32), v128.load(a, 16))
+    u = fma(u, v128.load32_splat(p, 64), v128.load(a, 32))
+    v = fma(v, v128.load32_splat(p, 96), v128.load(a, 48))
+  }
+  for (const end = p + ((k & 3) << 5); p < end; a += 16, p += 32) s = fma(s, v128.load32_splat(p), v128.load(a))
+  s = f32x4.add(f32x4.add(s, t), f32x4.add(u, v))
+  put(c, f32x4.extract_lane(s, 0), add)
+  if (rows > 1) put(c + ldc, f32x4.extract_lane(s, 1), add)
+  if (rows > 2) put(c + 2 * ldc, f32x4.extract_lane(s, 2), add)
+  if (rows > 3) put(c + 3 * ldc, f32x4.extract_lane(s, 3), add)
+}
+
+// @ts-ignore: decorator
+@inline
+function put(c: usize, sum: f32, add: bool): void {
+  f32.store(c, add ? f32.load(c) + sum : sum)
+}
+
+/**
+ * Strips of A, `strip` bytes apart, by the first `cols` columns (1 to 7) of a panel of eight: four at once, and others
+ * one by one, for which a vector has four rows.
+ */
+export function stripsByColumns(
+  a: usize,
+  strip: usize,
+  p: usize,
+  c: usize,
+  ldc: usize,
+  rows: u32,
+  cols: u32,
+  k: usize,
+  add: bool
+): void {
+  const whole = rows >> 2
+  if (cols > 3) stripsByHalf(a, strip, p, 32, c, ldc, whole, k, add)
+  for (let i: u32 = 0; i < rows; i += 4, a += strip, c += ldc << 2)
+    for (let column: usize = cols > 3 && i + 4 <= rows ? 4 : 0; column < cols; column++)
+      stripByColumn(a, p + (column << 2), c + (column << 2), ldc, min<u32>(4, rows - i), k, add)
 }

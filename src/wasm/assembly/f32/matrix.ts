@@ -3,10 +3,8 @@ import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels, rowByColumns, rowByRows } from './few-rows'
-import { addStripByPanel, EDGE, placeColumns, rowsByPanel, stripByPanel } from './gemm'
+import { EDGE, rowsByPanel } from './gemm'
 import { fetchLines, packPanel, packStrips } from './panels'
-import { TAP, planTaps } from '../windows'
-import { ConvArguments, stripsOfPart, windowsOf, writeColumns } from './conv'
 import { splat } from './simd'
 import { rowsByStrassen } from './strassen'
 
@@ -49,7 +47,7 @@ export class MatrixArguments {
 }
 
 /** Depth of a block: eight columns of so many rows stay in the first cache. */
-const DEPTH: u32 = 256
+export const DEPTH: u32 = 256
 /** Fewest panels for which rows of A are put into strips first, which takes as long as a quarter of a panel. */
 const MIN_PANELS: u32 = 4
 
@@ -231,137 +229,4 @@ export function epilogue(
     if (residual != 0) residual += cRow
     if (kind != NONE) unarySpan(kind, c, c, end, p, q)
   }
-}
-
-/**
- * Most panels that a convolution computes together, so that a block of weights that has been read serves all of them.
- */
-const TOGETHER: u32 = 16
-
-/**
- * Computes blocks `from … to - 1`: a part of the output channels at some panels of eight output positions, counted over
- * parts, then over positions, then over images and groups. Parts that are computed together share the panels.
- */
-export function convPanels(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
-  const perPlane = (<u32>(args.outD * args.outH * args.outW) + 7) >> 3
-  const units = (perPlane + args.rows - 1) / args.rows
-  const partRows = stripsOfPart(args) << 2
-  while (from < to) {
-    const unit = from / args.parts
-    const part = from % args.parts
-    const last = min(args.parts, part + to - from)
-    const first = (unit % units) * args.rows
-    const row = part * partRows
-    const end = min(args.m, last * partRows)
-    convolve(args, scratch, unit / units, first, min(args.rows, perPlane - first), row, end - row)
-    from += last - part
-  }
-}
-
-/**
- * Output channels that are computed for all panels before the next ones are. So few lines of the output stay in the
- * cache until they are whole, whatever they lie apart.
- */
-const CHANNELS: u32 = ASC_FEATURE_RELAXED_SIMD ? 12 : 8
-
-/** Computes `m` output channels from `row` on. */
-function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, count: u32, row: u32, m: u32): void {
-  const n = <u32>(args.outD * args.outH * args.outW)
-  const tapCount = <u32>(args.kD * args.kH * args.kW)
-  const tapBytes = <usize>tapCount * TAP
-  const taps = scratch + EDGE + START
-  const panels = taps + TOGETHER * tapBytes
-  const k = args.channels * tapCount
-  const channelBytes = (<usize>(args.inD * args.inH * args.inW)) << 2
-  const group = plane % args.groups
-  const x = args.x + <usize>plane * args.channels * channelBytes
-  const w = args.w + (((<usize>group * ((args.m + 3) >> 2) + (row >> 2)) * k) << 4)
-  const bias = args.hasBias ? args.bias + ((<usize>group * args.m + row) << 2) : 0
-  const cRow = (<usize>n) << 2
-  const left = first << 3
-  const c = args.y + (<usize>plane * args.m + row) * cRow + (left << 2)
-  const cols = min(n - left, count << 3)
-  for (let p: u32 = 0; p < count; p++)
-    planTaps(windowsOf(args), 4, left + (p << 3), min<u32>(8, cols - (p << 3)), taps + p * tapBytes)
-  for (let k0: u32 = 0; k0 < k; k0 += DEPTH) {
-    const depth = min(DEPTH, k - k0)
-    const step = panelStep(depth)
-    writeColumns(x, channelBytes, taps, tapCount, k0, k0 + depth, panels, step, count)
-    for (let i: u32 = 0; i < m; i += CHANNELS) {
-      const rows = min(CHANNELS, m - i)
-      const strips = w + (((<usize>i * k) << 2) + ((<usize>k0) << 4))
-      const at = c + i * cRow
-      const added = bias == 0 ? 0 : bias + (i << 2)
-      channelsByPanels(strips, k, panels, step, at, cRow, rows, cols, depth, k0 > 0, added, scratch)
-      if (k0 + depth < k) continue
-      epilogue(
-        at,
-        args.hasResidual ? args.residual + (at - args.y) : 0,
-        cRow,
-        rows,
-        cols,
-        0,
-        ASC_FEATURE_RELAXED_SIMD ? added : 0,
-        1,
-        args.activation,
-        args.p,
-        args.q
-      )
-    }
-  }
-}
-
-/** Bytes of scratch memory, behind the edges, for what a strip's sums begin with: their biases, for each column. */
-const START: usize = 128
-
-/**
- * Some output channels of panels. Sums begin with the biases; with a fused multiply-add, where six rows at once are
- * faster, {@link epilogue} adds them.
- */
-function channelsByPanels(
-  w: usize,
-  k: usize,
-  panels: usize,
-  step: usize,
-  c: usize,
-  cRow: usize,
-  rows: u32,
-  cols: u32,
-  depth: usize,
-  add: bool,
-  bias: usize,
-  scratch: usize
-): void {
-  if (ASC_FEATURE_RELAXED_SIMD) {
-    for (let left: u32 = 0; left < cols; left += 8, panels += step, c += 32)
-      rowsByPanel(w, 4, 16, k << 4, panels, c, cRow, rows, min<u32>(8, cols - left), depth, add, scratch)
-    return
-  }
-  const start = scratch + EDGE
-  for (let i: u32 = 0; i < rows; i += 4, w += k << 4, c += cRow << 2) {
-    const left = min<u32>(4, rows - i)
-    if (!add)
-      for (let j: u32 = 0; j < 4; j++) {
-        const value = splat(bias == 0 || j >= left ? 0 : f32.load(bias + ((i + j) << 2)))
-        v128.store(start + (j << 5), value)
-        v128.store(start + (j << 5), value, 16)
-      }
-    const whole = left == 4 ? cols & ~7 : 0
-    let panel = panels
-    let to = c
-    for (const end = c + (whole << 2); to < end; to += 32, panel += step)
-      if (add) addStripByPanel(w, panel, to, cRow, depth, scratch)
-      else stripByPanel(w, panel, to, cRow, depth, start, 32)
-    for (let column = whole; column < cols; column += 8, to += 32, panel += step) {
-      stripByPanel(w, panel, scratch, 32, depth, add ? 0 : start, 32)
-      placeColumns(scratch, to, cRow, left, min<u32>(8, cols - column), add)
-    }
-  }
-}
-
-/** Bytes from one panel to the next: a cache line more than it has, lest the same lines of all share a set. */
-// @ts-ignore: decorator
-@inline
-function panelStep(depth: u32): usize {
-  return ((<usize>depth) << 5) + 64
 }

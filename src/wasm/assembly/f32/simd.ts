@@ -11,6 +11,13 @@ export function splat(x: f32): v128 {
   return f32x4.splat(x)
 }
 
+/** Between `least` and `most`; NaN stays NaN, since pmax(a, b) is a < b ? b : a. */
+// @ts-ignore: decorator
+@inline
+export function clip(x: v128, least: v128, most: v128): v128 {
+  return f32x4.pmin(f32x4.pmax(x, least), most)
+}
+
 /**
  * A constant vector of which no compiler knows that it is constant, so that it is made once before a loop. Else V8
  * makes it anew for each vector, by three instructions.

@@ -2,7 +2,7 @@ import { CELU, ELU, EXP, expSpan, MISH, SELU } from './exponential'
 import { erfSpan, geluSpan } from './gauss'
 import { logSpan } from './logarithm'
 import { GELU_TANH, logisticSpan, SIGMOID, sigmoidSpan, SILU, SWISH } from './logistic'
-import { fma, splat } from './simd'
+import { clip, fma, splat } from './simd'
 import { tanhSpan } from './tanh'
 
 /**
@@ -10,7 +10,7 @@ import { tanhSpan } from './tanh'
  * and ./logistic.ts; p and q are their parameters.
  */
 export const NONE: i32 = 0
-const CLIP: i32 = 1
+export const CLIP: i32 = 1
 const GELU: i32 = 3
 const TANH: i32 = 6
 const LEAKY: i32 = 7
@@ -37,9 +37,8 @@ const SHRINK: i32 = 49
 @inline
 function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
   switch (kind) {
-    // NaN stays NaN: pmax(a, b) is a < b ? b : a.
     case CLIP:
-      return f32x4.pmin(f32x4.pmax(x, p), q)
+      return clip(x, p, q)
     case LEAKY:
       return v128.bitselect(f32x4.mul(x, p), x, f32x4.lt(x, splat(0)))
     case HARD_SIGMOID:

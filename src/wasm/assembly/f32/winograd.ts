@@ -1,17 +1,10 @@
+import { ConvArguments, copyLine, stripsOfPart } from './conv'
 import { rowsByPanel } from './gemm'
 import { stripsByHalf } from './half-panel'
 import { epilogue } from './matrix'
 import { fma, splat } from './simd'
 import { NONE } from './unary'
-import { ConvArguments, copyLine, stripsOfPart } from './conv'
-
-/**
- * Winograd F(4x4, 3x3): a tile of 4 x 4 outputs is computed from 6 x 6 inputs with 36 multiplications a channel instead
- * of 144 (Lavin and Gray, 2015). The polynomials behind it are evaluated at 0, the square roots of 1/2 and of 2 with
- * both signs, and infinity. The factors of the transforms then differ less in size than at 0, 1, 2, -1, -2, so that the
- * largest error is a third to a quarter of what it is there (on choosing points: Barabasz and others, 2020).
- */
-const POINTS: usize = 36
+import { Group, GROUP_BYTES, layOut, POINTS, Tile } from './winograd-group'
 
 /**
  * Input channels of a sum; these sums are added up. At a depth of 256 the rounding errors of sums are four times those
@@ -20,40 +13,6 @@ const POINTS: usize = 36
 const SPAN: usize = 32
 const ROOT_OF_HALF: f32 = 0.70710678
 const ROOT_OF_TWO: f32 = 1.41421356
-
-/**
- * Scratch memory of a group of tile rows: lines of the input, mixed lines of all its tile rows, its tiles, their
- * transformed inputs, and the products of some strips of weights.
- */
-@unmanaged
-class Group {
-  image: u32
-  /** Its first row of tiles, and how many. */
-  first: u32
-  count: u32
-  /** Tiles of a row; of the group, up to a whole number of vectors. */
-  across: u32
-  tiles: u32
-  /** Bytes of a padded line. */
-  wide: usize
-  lines: usize
-  mixed: usize
-  table: usize
-  v: usize
-  product: usize
-}
-
-/** Bytes of a {@link Group}, up to a line of the cache. */
-const GROUP_BYTES: usize = 64
-
-/** A tile: where its mixed lines begin, where its outputs begin in a plane, and its columns and lines there. */
-@unmanaged
-class Tile {
-  from: usize
-  to: usize
-  columns: i32
-  lines: i32
-}
 
 /**
  * Computes blocks `from … to - 1`: a part of the output channels in a group of tile rows, counted over parts, then over
@@ -74,35 +33,6 @@ export function winogradBlocks(args: ConvArguments, scratch: usize, from: u32, t
     transformInput(args, group)
     for (let part = first; part < last; part++) winogradPart(args, group, part)
     from += last - first
-  }
-}
-
-/** Divides scratch memory among the parts of a group, and lists its tiles. */
-function layOut(args: ConvArguments, group: Group, at: usize): void {
-  const across = <u32>(args.outW + 3) >> 2
-  const count = across * group.count
-  const tiles = (count + 3) & ~3
-  group.across = across
-  group.tiles = tiles
-  const wide = ((<usize>across) << 4) + 16
-  group.wide = wide
-  group.lines = at
-  group.mixed = at + wide * 6
-  group.table = group.mixed + wide * 6 * group.count
-  group.v = group.table + tiles * offsetof<Tile>()
-  group.product = group.v + ((POINTS * tiles * <usize>args.channels) << 2)
-  memory.fill(group.lines, 0, wide * 6)
-  for (let i: u32 = 0; i < tiles; i++) {
-    // What fills the last vector is computed from the last tile, and stored nowhere.
-    const number = min(i, count - 1)
-    const row = number / across
-    const column = number % across
-    const line = (group.first + row) << 2
-    const tile = changetype<Tile>(group.table + i * offsetof<Tile>())
-    tile.from = row * wide * 6 + ((<usize>column) << 4)
-    tile.to = (<usize>(line * args.outW + (column << 2))) << 2
-    tile.columns = i < count ? args.outW - <i32>(column << 2) : 0
-    tile.lines = i < count ? args.outH - <i32>line : 0
   }
 }
 
@@ -138,7 +68,18 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
           c > 0,
           group.lines
         )
-    if (p < tiles) stripsByHalf(w, v + ((p * channels) << 2), product + (p << 2), tiles << 2, count, channels)
+    if (p < tiles)
+      stripsByHalf(
+        w,
+        channels << 4,
+        v + ((p * channels) << 2),
+        16,
+        product + (p << 2),
+        tiles << 2,
+        count,
+        channels,
+        false
+      )
   }
   const m = first << 2
   const end = min(args.m, (first + count) << 2)
