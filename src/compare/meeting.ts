@@ -1,6 +1,6 @@
 import type { Node } from '../graph/graph.ts'
 import type { Propagation } from '../infer/propagate.ts'
-import type { StepEvent } from '../runtime/execute.ts'
+import type { StepEvent } from '../runtime/run.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
 import { inLayoutOf } from './layout.ts'

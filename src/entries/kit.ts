@@ -12,7 +12,7 @@ export type {
   ShapeContext as ShapeCall
 } from '../op-kit/define.ts'
 export * as sources from '../op-kit/sources.ts'
-export type { StepEvent } from '../runtime/execute.ts'
+export type { StepEvent } from '../runtime/run.ts'
 export type { Feed, Feeds } from '../runtime/feeds.ts'
 export type { Fetches } from '../runtime/outputs.ts'
 export { chromeTrace, profiledStep } from '../runtime/profile.ts'

@@ -1,67 +1,23 @@
 import type { BoundGraph } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
-import type { Constant, Node, ValueId } from '../graph/graph.ts'
+import type { Constant } from '../graph/graph.ts'
 import { clock } from '../host.ts'
-import { constantFact } from '../infer/declared.ts'
-import { factBody, isOptional, propagate } from '../infer/propagate.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-kit/define.ts'
-import type { BodyPlan, Plan, Step } from '../plan/plan.ts'
-import { factOf } from '../shapes/fact.ts'
+import type { Plan, Step } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
-import type { StepCounter } from './drive.ts'
+import { bodyOf } from './body.ts'
 import { grow, hasParts, mayLieInRoom } from './growth.ts'
 import { Holds } from './holds.ts'
-import type { Budget } from './memory.ts'
 import { settleStep } from './missing.ts'
 import type { Delivery } from './outputs.ts'
+import type { Run } from './run.ts'
+import { isConstant, type Slot, type Slots } from './slots.ts'
 import { type LazyTable, lazyTables, withTables } from './tables.ts'
-import type { Weights } from './weights.ts'
-
-/** A node that has run, and its values. */
-export interface StepEvent {
-  readonly node: Node
-  /**
-   * By input position; undefined where left out. Of a table that was read by the row there are only the rows that the
-   * node read, ascending.
-   */
-  readonly inputs: readonly (Value | undefined)[]
-  readonly outputs: readonly (Value | undefined)[]
-  /**
-   * Puts a value of the same type and dims in place of an output, for all that reads it from now on. The next node must
-   * not have run.
-   */
-  replace(output: number, value: Value): void
-  /** Milliseconds from the start of the run. */
-  readonly start: number
-  readonly milliseconds: number
-}
-
-/** What one run shares over all its graphs. */
-export interface Run {
-  readonly budget: Budget
-  readonly state: State
-  readonly random: (seed?: number) => () => number
-  readonly overrides: Readonly<Record<string, unknown>>
-  readonly threads: number
-  /** Picks accelerated kernels. */
-  readonly select: SelectKernel
-  /** Constants that have been read, kept for the session. */
-  readonly weights: Weights
-  readonly onStep: ((event: StepEvent) => void) | undefined
-  /** For what the run waits for: says when the run is given up. */
-  readonly signal: () => AbortSignal | undefined
-  /** When the run started, in milliseconds, where somebody wants to know. */
-  readonly started: number
-  readonly steps: StepCounter
-}
-
-/** What a slot holds: a constant until it has been read. */
-export type Slot = Value | Constant | undefined
 
 /**
  * Runs a plan. It yields between steps and inside heavy kernels, so that whoever drives it can stop; a promise that it
@@ -71,7 +27,7 @@ export type Slot = Value | Constant | undefined
  * @returns values of the plan's outputs, each held once against the budget
  * @throws NodewiseError with the place of the node that failed
  */
-export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Delivery): Paced<Value[]> {
+export function* executePlan(plan: Plan, slots: Slots, run: Run, delivery?: Delivery): Paced<Value[]> {
   const frame = new Frame(plan, slots, run, delivery)
   const { steps } = plan
   for (let i = 0; i < steps.length; i++) {
@@ -101,10 +57,10 @@ export function* executePlan(plan: Plan, slots: Slot[], run: Run, delivery?: Del
 class Frame {
   readonly plan: Plan
   readonly run: Run
-  readonly slots: Slot[]
+  readonly slots: Slots
   readonly delivery: Delivery | undefined
 
-  constructor(plan: Plan, slots: Slot[], run: Run, delivery: Delivery | undefined) {
+  constructor(plan: Plan, slots: Slots, run: Run, delivery: Delivery | undefined) {
     this.plan = plan
     this.run = run
     this.slots = slots
@@ -170,7 +126,6 @@ class Frame {
   }
 }
 
-const isConstant = (held: Value | Constant): held is Constant => 'read' in held
 const unreadAtHand = (held: Slot) => (held && isConstant(held) && !held.raw?.source.remote ? held : undefined)
 
 const NOTHING: readonly Value[] = []
@@ -336,7 +291,8 @@ class ActiveStep implements CallEnvironment {
 
   body(bound: BoundGraph): Body {
     this.held ??= new Holds(this.frame.run.budget)
-    return bodyOf(bound, this.step.bodies.get(bound)!, this.frame, this.held)
+    const { slots, run } = this.frame
+    return bodyOf(bound, this.step.bodies.get(bound)!, slots, run, this.held, executePlan)
   }
 
   random(seed?: number): () => number {
@@ -357,44 +313,5 @@ class ActiveStep implements CallEnvironment {
 
   get select(): SelectKernel {
     return this.frame.run.select
-  }
-}
-
-function bodyOf(bound: BoundGraph, { plan, depth, captures }: BodyPlan, frame: Frame, held: Holds): Body {
-  const { run } = frame
-  const outer = new Map(captures.map(({ id, from }) => [id, from]))
-  const capture = (id: ValueId): Slot => frame.slots[outer.get(id) ?? -1]
-  const facts = factBody(
-    bound,
-    depth,
-    id => {
-      const value = capture(id)
-      return value && (isConstant(value) ? constantFact(value) : factOf(value))
-    },
-    given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts
-  )
-  let captured: readonly Slot[] | undefined
-  const becomeOptional = bound.graph.inputs.map(input => isOptional(input, bound))
-  return {
-    ...facts,
-    *run(inputs) {
-      const made = plan()
-      if (captured === undefined) {
-        const slots = made.initial.slice() as Slot[]
-        for (const { id } of captures) if (made.slots.has(id)) slots[made.slots.get(id)!] = capture(id)
-        captured = slots
-      }
-      const slots = captured.slice()
-      for (let i = 0; i < made.inputs.length; i++) {
-        const value = inputs[i]
-        if (value === undefined) continue
-        slots[made.inputs[i]] = becomeOptional[i] && value.type !== 'optional' ? { type: 'optional', value } : value
-      }
-      if (run.steps.isDue()) yield
-      const outputs = yield* executePlan(made, slots, run)
-      held.add(outputs)
-      return outputs
-    },
-    release: outputs => held.release(outputs)
   }
 }

@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
-import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { copyOfArray } from '../tensor/arrays.ts'
+import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
 import { type Room, storageOf } from '../tensor/room.ts'
 import {
   allocate,
@@ -114,6 +115,20 @@ export class Budget {
     this.scripted += scripted
     this.holders.set(tensor.data, { bytes, isOnHeap: onTheHeap !== undefined, scripted, count: 0 })
     return tensor
+  }
+
+  /**
+   * A copy in an ordinary array, held once.
+   * @throws NodewiseError `limit-exceeded` before memory is taken
+   */
+  copy({ type, dims, data }: Tensor): Tensor {
+    const array = data as NumericArray
+    const bytes = array.byteLength
+    if (!this.fits(bytes)) this.require(bytes, () => `a copy of a ${type} tensor of dims [${dims.join(', ')}]`)
+    const copy = new Tensor(type, copyOfArray(array), dims)
+    this.used += bytes
+    this.holders.set(copy.data, { bytes, isOnHeap: false, scripted: 0, count: 1 })
+    return copy
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Node } from '../graph/graph.ts'
 import { mapType } from '../tensor/map.ts'
 import { isTensor, type Value } from '../tensor/tensor.ts'
-import type { StepEvent } from './execute.ts'
+import type { StepEvent } from './run.ts'
 
 /** One node that ran, without its values: a profile does not hold every tensor of a run in memory. */
 export interface ProfiledStep {

@@ -16,12 +16,15 @@ export class RecordedInput {
   readonly tensor: Tensor
   /** Elements of a value that is read where it lies, while a run is under way. */
   data: Tensor['data'] = NOTHING
+  /** Whether it is the same in all runs of one call, which find it where it was copied to. */
+  readonly isCaptured: boolean
   private readonly place: Tensor | undefined
 
   /** @param place where it is copied to; left out: steps read it where it lies */
-  constructor(slot: number, given: Tensor, place?: Tensor) {
+  constructor(slot: number, given: Tensor, place?: Tensor, isCaptured = false) {
     this.slot = slot
     this.place = place
+    this.isCaptured = isCaptured
     this.tensor = place ?? unreadTensor({ type: given.type, dims: given.dims.slice() }, () => this)
     this.take(given)
   }

@@ -15,19 +15,34 @@ import { liesOnHeap } from './memory.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { readInPlace, RecordedInput } from './recorded-input.ts'
 import { isPartOf, RecordedMemory } from './recorded-memory.ts'
-import { RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
+import { type Made, RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
-/**
- * Most bytes of values that live at once in what is recorded, most bytes for them, since what is free between them may
- * not fit others, and for jobs. Of larger values the kernels take so long that a recording would gain little.
- */
-const MAX_LIVE_BYTES = 3 << 23
-const MAX_VALUE_BYTES = 1 << 25
-const MAX_JOB_BYTES = 1 << 21
-export const MAX_RECORDED_BYTES = MAX_VALUE_BYTES + MAX_JOB_BYTES
-/** Most bytes of what a run is given, which is copied to where it is read: an image, and no large caches. */
-const MAX_GIVEN_BYTES = 5 << 20
+/** What is recorded at most. Of larger values the kernels take so long that a recording would gain little. */
+export interface Limits {
+  /** Bytes of values that live at once. */
+  readonly live: number
+  /** Bytes for values, since what is free between them may not fit others. */
+  readonly values: number
+  /** Bytes of jobs. */
+  readonly jobs: number
+  /** Bytes of what a run is given, which is copied to where it is read: an image, and no large caches. */
+  readonly given: number
+  /** Bytes of the heap that are taken at once. */
+  readonly chunk: number
+  /** A body is recorded whole or not at all, and what it only passes on is not copied. */
+  readonly isBody: boolean
+}
+
+const LIMITS: Limits = {
+  live: 3 << 23,
+  values: 1 << 25,
+  jobs: 1 << 21,
+  given: 5 << 20,
+  chunk: 1 << 16,
+  isBody: false
+}
+export const MAX_RECORDED_BYTES = LIMITS.values + LIMITS.jobs
 /** The first steps of a plan are recorded alone where there are at least so many. */
 const MIN_STEPS = 8
 
@@ -41,19 +56,22 @@ export interface RecordedRun extends RunPart {
  * @param plan whose steps have run before with inputs of the same types and dims
  * @param sources slots of what steps read that none of them makes
  * @param slots hold these values
+ * @param captured of the sources those that stay the same while the runs of one call go on
  * @returns undefined where one of the first steps cannot be repeated, or fails; nothing is held then
  */
 export function* record(
   plan: Plan,
   sources: readonly number[],
   slots: readonly (Value | Constant | undefined)[],
-  run: RecordedRun
+  run: RecordedRun,
+  limits = LIMITS,
+  captured: ReadonlySet<number> = NOTHING
 ): Paced<Recording | undefined> {
-  const given = new Map(sources.map(slot => [slot, slots[slot] as Value]))
+  const given = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
   const inPlace = readInPlace(plan, given)
-  const count = countRecordable(plan, new Map([...given].filter(([slot]) => !inPlace.has(slot))))
-  if (!isWorthwhile(count, plan)) return undefined
-  const recorder = new Recorder(plan, given, inPlace, run)
+  const count = countRecordable(plan, new Map([...given].filter(([slot]) => !inPlace.has(slot))), limits)
+  if (!isWorthwhile(count, plan, limits)) return undefined
+  const recorder = new Recorder(plan, { given, inPlace, captured }, run, limits)
   let recording: Recording | undefined
   try {
     recording = yield* recorder.record(count)
@@ -66,14 +84,17 @@ export function* record(
   return recording
 }
 
-const isWorthwhile = (count: number, { steps }: Plan): boolean => count === steps.length || count >= MIN_STEPS
+const NOTHING: ReadonlySet<number> = new Set()
+
+const isWorthwhile = (count: number, { steps }: Plan, { isBody }: Limits): boolean =>
+  count === steps.length || (!isBody && count >= MIN_STEPS)
 
 /**
  * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where much is
  * given, or lives at once.
  * @param given what is copied
  */
-function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>): number {
+function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>, limits: Limits): number {
   const sizes = new Map<number, number>()
   let live = 0
   const add = (slot: number, type: DType, dims: readonly number[]): void => {
@@ -85,7 +106,7 @@ function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>): nu
     if (!isTensor(value) || !isOfNumbers(value.type)) return -1
     add(slot, value.type, value.dims)
   }
-  if (live > MAX_GIVEN_BYTES) return -1
+  if (live > limits.given) return -1
   for (const [i, { call, bodies, memo, outputs, free }] of steps.entries()) {
     const { op } = call
     if (op.impure || op.dynamic || bodies.size > 0 || !isBuiltIn(op) || memo.kept === undefined) return i
@@ -94,7 +115,7 @@ function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>): nu
       if (fact.type === undefined || !isOfNumbers(fact.type)) return i
       if (outputs[at] >= 0) add(outputs[at], fact.type, fact.shape)
     }
-    if (live > MAX_LIVE_BYTES) return -1
+    if (live > limits.live) return -1
     for (const slot of free) live -= sizes.get(slot) ?? 0
   }
   return steps.length
@@ -102,26 +123,40 @@ function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>): nu
 
 const isOfNumbers = (type: DType): boolean => DTYPES[type].array !== undefined
 
+/** What a run is given, by slot. */
+interface Given {
+  readonly given: ReadonlyMap<number, Value>
+  /** Those that are not copied. */
+  readonly inPlace: ReadonlySet<number>
+  /** Those that stay the same while the runs of one call go on. */
+  readonly captured: ReadonlySet<number>
+}
+
 /** A recording while it is made. */
 class Recorder {
   /** Of values, whose memory later values may have, and of jobs, which stay as they are. */
-  readonly arenas = { values: new Arena(MAX_VALUE_BYTES), jobs: new Arena(MAX_JOB_BYTES) }
+  readonly arenas: { readonly values: Arena; readonly jobs: Arena }
+  private readonly limits: Limits
   private readonly plan: Plan
   private readonly run: RecordedRun
   inputs: readonly RecordedInput[] = []
   private readonly given: ReadonlyMap<number, Value>
-  /** Slots of given values that are not copied. */
   private readonly inPlace: ReadonlySet<number>
+  private readonly captured: ReadonlySet<number>
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
-  private readonly memory = new RecordedMemory(this.arenas.values)
+  private readonly memory: RecordedMemory
 
-  constructor(plan: Plan, given: ReadonlyMap<number, Value>, inPlace: ReadonlySet<number>, run: RecordedRun) {
+  constructor(plan: Plan, { given, inPlace, captured }: Given, run: RecordedRun, limits: Limits) {
     this.plan = plan
     this.run = run
     this.given = given
     this.inPlace = inPlace
+    this.captured = captured
+    this.limits = limits
+    this.arenas = { values: new Arena(limits.values, limits.chunk), jobs: new Arena(limits.jobs, limits.chunk) }
+    this.memory = new RecordedMemory(this.arenas.values)
     this.slots = plan.initial.slice()
     this.isConstant = plan.initial.map(value => value !== undefined)
   }
@@ -129,15 +164,17 @@ class Recorder {
   /** @param most steps that may be recorded */
   *record(most: number): Paced<Recording> {
     const { plan, given } = this
-    const read = readBy(plan, most)
+    const { isBody } = this.limits
+    const read = readBy(plan, most, isBody)
     this.inputs = [...given]
       .filter(([slot]) => read.has(slot))
       .map(([slot, value]) => this.inputOf(slot, value as Tensor))
     const count = yield* this.recordSteps(most)
-    if (!isWorthwhile(count, plan)) throw new Unrepeatable()
+    if (!isWorthwhile(count, plan, this.limits)) throw new Unrepeatable()
     const isWhole = count === plan.steps.length
-    const still = readBy(plan, count)
-    const made = (isWhole ? plan.outputs : crossing(plan, count)).map((slot): readonly [number, Tensor] => {
+    const still = readBy(plan, count, isBody)
+    const made = (isWhole ? plan.outputs : crossing(plan, count)).map((slot): Made => {
+      if (isBody && !plan.steps.some(({ outputs }) => outputs.includes(slot))) return [slot, undefined]
       const { type, data, dims } = this.require(slot)
       return [slot, new Tensor(type, data, Object.freeze(dims.slice()))]
     })
@@ -153,10 +190,14 @@ class Recorder {
 
   private inputOf(slot: number, given: Tensor): RecordedInput {
     const isCopied = !this.inPlace.has(slot)
-    const input = new RecordedInput(slot, given, isCopied ? this.tensor(given.type, given.dims.slice()) : undefined)
+    const place = isCopied ? this.tensor(given.type, given.dims.slice()) : undefined
+    const isCaptured = isCopied && this.captured.has(slot)
+    const input = new RecordedInput(slot, given, place, isCaptured)
     this.slots[slot] = input.tensor
     this.isConstant[slot] = false
     if (isCopied) this.hold(slot)
+    // Later runs find it there.
+    if (isCaptured) this.hold(slot)
     return input
   }
 
@@ -273,8 +314,8 @@ class Recorder {
 }
 
 /** Slots that the first steps of a plan read, and, where they are all of it, those of its outputs. */
-const readBy = ({ steps, outputs }: Plan, count: number): ReadonlySet<number> =>
-  new Set([...steps.slice(0, count).flatMap(slotsReadBy), ...(count === steps.length ? outputs : [])])
+const readBy = ({ steps, outputs }: Plan, count: number, isBody: boolean): ReadonlySet<number> =>
+  new Set([...steps.slice(0, count).flatMap(slotsReadBy), ...(count === steps.length && !isBody ? outputs : [])])
 
 /** Slots of what the first steps of a plan make and others read, or the caller gets. */
 function crossing({ steps, outputs }: Plan, count: number): number[] {

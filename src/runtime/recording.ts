@@ -1,15 +1,16 @@
-import type { Constant } from '../graph/graph.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Parameters, ValueOperands } from '../op-kit/define.ts'
 import type { Plan } from '../plan/plan.ts'
 import { copyArray, copyOfArray } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
-import { Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Arena } from '../wasm/arena.ts'
 import type { FixedJob } from '../wasm/fixed-jobs.ts'
 import type { Budget, Region } from './memory.ts'
 import type { RecordedCall } from './recorded-call.ts'
 import type { RecordedInput } from './recorded-input.ts'
+import { isConstant, type Slots } from './slots.ts'
+import type { RunPart } from './tables.ts'
 
 /** Steps between two yields. */
 export const STEPS_PER_YIELD = 32
@@ -40,12 +41,18 @@ export class RecordedStep {
 /** What a recording has made of the values of a run. */
 export interface Repeated {
   /** The outputs of the plan, which are the caller's; without them there are steps left to take. */
-  readonly values?: readonly Tensor[]
+  readonly values?: Value[]
   readonly rest?: Plan
 }
 
-/** What slots hold: a constant until it has been read. */
-export type Slots = (Value | Constant | undefined)[]
+/** What a step has left to do; undefined: a pause. */
+type Begun = Paced<unknown> | undefined
+
+/**
+ * An output of the plan, or what other steps read of what is recorded; nobody changes its dims. Undefined where a body
+ * passes on what it has from the start.
+ */
+export type Made = readonly [slot: number, value: Tensor | undefined]
 
 /**
  * A run of a plan, or of its first steps, for inputs of some types and dims: every value has its place in memory, every
@@ -55,19 +62,22 @@ export type Slots = (Value | Constant | undefined)[]
 export class Recording {
   private readonly steps: readonly RecordedStep[]
   private readonly inputs: readonly RecordedInput[]
-  /** By slot: the outputs of the plan, or what other steps read of what these make. Nobody changes their dims. */
-  private readonly made: readonly (readonly [slot: number, value: Tensor])[]
+  private readonly made: readonly Made[]
   /** The steps that are not recorded. */
   private readonly rest: Plan | undefined
   private readonly arenas: readonly Arena[]
   /** Whether a run is under way here. */
   isRunning = false
+  /** The call for which a body last ran here. */
+  private call: object | undefined
+  /** The step that comes next. */
+  private next = 0
 
   constructor(
     arenas: readonly Arena[],
     steps: readonly RecordedStep[],
     inputs: readonly RecordedInput[],
-    made: readonly (readonly [number, Tensor])[],
+    made: readonly Made[],
     rest: Plan | undefined
   ) {
     this.arenas = arenas
@@ -80,21 +90,67 @@ export class Recording {
   /**
    * Runs it with other values.
    * @param slots hold the values that no recorded step makes, and get what steps that are left read
+   * @param call where it is of a body: what that captures stays the same while it runs for this call, and the budget
+   *   holds its outputs
    * @returns undefined where another run is under way here, and where a kernel fails, which the usual run then does
-   *   with its place
+   *   with its place; what is left to do where that takes long
    */
-  *run(budget: Budget, slots: Slots): Paced<Repeated | undefined> {
+  start(run: RunPart, slots: Slots, call?: object): Repeated | undefined | Paced<Repeated | undefined> {
     if (this.isRunning) return undefined
     this.isRunning = true
+    let isOver = true
     try {
-      for (const input of this.inputs) if (!input.take(slots[input.slot] as Tensor)) return undefined
-      return (yield* this.take()) ? this.results(budget, slots) : undefined
+      if (!this.takeInputs(slots, call)) return undefined
+      this.next = 0
+      const outcome = this.advance()
+      if (typeof outcome === 'boolean') return outcome ? this.outcome(run, slots, call) : undefined
+      isOver = false
+      return this.goOn(outcome, run, slots, call)
     } catch {
       return undefined
     } finally {
-      for (const input of this.inputs) input.letGo()
-      this.isRunning = false
+      if (isOver) this.end()
     }
+  }
+
+  private *goOn(begun: Begun, run: RunPart, slots: Slots, call: object | undefined): Paced<Repeated | undefined> {
+    try {
+      for (let outcome: Begun | boolean = begun; ; outcome = this.advance()) {
+        if (typeof outcome === 'boolean') return outcome ? this.outcome(run, slots, call) : undefined
+        yield
+        if (outcome && (yield* outcome) === false) return undefined
+      }
+    } catch {
+      return undefined
+    } finally {
+      this.end()
+    }
+  }
+
+  private takeInputs(slots: Slots, call: object | undefined): boolean {
+    const isSame = call !== undefined && call === this.call
+    this.call = undefined
+    for (const input of this.inputs) {
+      if (isSame && input.isCaptured) continue
+      if (!input.take(slots[input.slot] as Tensor)) return false
+    }
+    this.call = call
+    return true
+  }
+
+  private end(): void {
+    for (const input of this.inputs) input.letGo()
+    this.isRunning = false
+  }
+
+  /** Whether slots hold tensors of the types and dims for which it was made. */
+  fits(slots: Slots): boolean {
+    for (const { slot, tensor } of this.inputs) {
+      const value = slots[slot]
+      if (value === undefined || isConstant(value) || !isTensor(value)) return false
+      if (value.type !== tensor.type || !areSameDims(value.dims, tensor.dims)) return false
+    }
+    return true
   }
 
   /** Lets go of its memory, where nobody else holds it. */
@@ -118,29 +174,50 @@ export class Recording {
   results(budget: Budget, slots: Slots): Repeated {
     const { made, rest } = this
     if (rest) {
-      for (const [slot, value] of made) slots[slot] = held(value, budget, rest.outputAt[slot] < 0 ? 'heap' : 'output')
+      for (const [slot, value] of made) slots[slot] = held(value!, budget, rest.outputAt[slot] < 0 ? 'heap' : 'output')
       return { rest }
     }
     const { spares } = budget
-    const values = made.map(([, { type, data, dims }]) => {
+    const values = made.map(([, value]) => {
+      const { type, data, dims } = value!
       const array = data as NumericArray
       return new Tensor(type, copyOfArray(array, spares?.take(array.byteLength)), dims)
     })
     return { values }
   }
 
-  private *take(): Paced<boolean> {
+  /** The outputs of a body, held by the budget: copies of what steps have made. */
+  heldValues({ budget, weights }: RunPart, slots: Slots): Value[] {
+    return this.made.map(([slot, made]) => {
+      if (made) return budget.copy(made)
+      const passed = slots[slot]!
+      const value = isConstant(passed) ? weights.read(passed, budget) : passed
+      budget.hold(value)
+      return value
+    })
+  }
+
+  private outcome(run: RunPart, slots: Slots, call: object | undefined): Repeated {
+    return call ? { values: this.heldValues(run, slots) } : this.results(run.budget, slots)
+  }
+
+  /**
+   * Takes steps until all are done, or one fails.
+   * @returns whether all are done; before that, what a step has left to do, and undefined where it is time to pause
+   */
+  private advance(): boolean | Begun {
     const { steps } = this
-    for (let i = 0; i < steps.length; i++) {
-      const { job, kernel, operands, parameters, context } = steps[i]
-      if (job === undefined) {
-        const work = kernel(operands, parameters, context)
-        if (work) yield* work
-      } else {
-        const outcome = job.run()
-        if (!(typeof outcome === 'boolean' ? outcome : yield* outcome)) return false
+    while (this.next < steps.length) {
+      const { job, kernel, operands, parameters, context } = steps[this.next++]
+      const outcome = job ? job.run() : kernel(operands, parameters, context)
+      if (outcome === false) return false
+      if (typeof outcome === 'object') {
+        // Most have done their work by then.
+        const { done, value } = outcome.next()
+        if (!done) return outcome
+        if (value === false) return false
       }
-      if (i % STEPS_PER_YIELD === STEPS_PER_YIELD - 1) yield
+      if (this.next % STEPS_PER_YIELD === 0 && this.next < steps.length) return undefined
     }
     return true
   }

@@ -15,16 +15,19 @@ import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
 import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, StepCounter, TURN } from './drive.ts'
-import { executePlan, type Run, type Slot, type StepEvent } from './execute.ts'
+import { executePlan } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, positionsOf } from './feeds.ts'
 import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
+import { RepeatedBodies } from './repeated-bodies.ts'
 import type { Asked, Request } from './request.ts'
 import { Requests, specialFor } from './requests.ts'
+import type { Run, StepEvent } from './run.ts'
 import type { Course } from './settled.ts'
+import type { Slots } from './slots.ts'
 import { Spares } from './spares.ts'
 import { RunState, Variables } from './state.ts'
 import { Weights } from './weights.ts'
@@ -80,6 +83,7 @@ export class Session {
   private readonly blocks = new Blocks(this)
   private readonly weights = new Weights(this.blocks)
   private readonly spares = new Spares(this.weights)
+  private readonly repeatedBodies = new RepeatedBodies(this.weights, this.blocks)
   private readonly views: ArrayBufferView[] = []
   private readonly threads: number
   private readonly select: SelectKernel
@@ -272,7 +276,7 @@ export class Session {
     const course: Course = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
     const { plan, watch, kept } = course
     request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
-    const slots: Slot[] = plan.initial.slice()
+    const slots: Slots = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
     const budget = new Budget(this.maxMemory, this.weights, undefined, this.spares)
     const state = new RunState(this.variables, budget)
@@ -321,6 +325,7 @@ export class Session {
       threads: this.threads,
       select: this.select,
       weights: this.weights,
+      repeatedBodies: options.onStep ? undefined : this.repeatedBodies,
       onStep: options.onStep,
       signal: signalOf(options),
       started: options.onStep ? clock() : 0,

@@ -9,11 +9,13 @@ import { isSym } from '../shapes/sym.ts'
 import { liesInRoom } from '../tensor/room.ts'
 import { isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
+import { HeldRecording } from './held-recording.ts'
 import { lookupsFirst, type Parted, releaseMade, slotsMadeBy } from './lookups-first.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
 import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
-import { Recording, type Repeated, type Slots } from './recording.ts'
+import { Recording, type Repeated } from './recording.ts'
 import { agrees, type Signature, signatureOf } from './signature.ts'
+import type { Slots } from './slots.ts'
 import type { Spare, Weights } from './weights.ts'
 
 /** Larger values are computed anew in each run: projections of the relative positions of a large encoder have 2 MiB. */
@@ -36,8 +38,8 @@ export interface Kept {
   readonly bytes: number
   /** Values on the heap. */
   readonly blocks: readonly ArrayBufferView[]
-  /** A run of these steps; `none` where they cannot be recorded. */
-  recording: Recording | 'none' | undefined
+  /** A run of these steps. */
+  readonly held: HeldRecording
   /** The steps before those that are recorded, and these; made when a run is first to be recorded. */
   parted?: Parted
 }
@@ -91,8 +93,9 @@ export class Settled implements Spare {
     const { signature } = watch
     const { steps, values, bytes } = watch.rest()
     const isKept = steps.length < this.whole.steps.length && budget.fits(bytes)
+    const held = new HeldRecording(this.weights, this.blocks)
     if (!isKept) {
-      this.kept = { signature, plan: this.whole, bytes: 0, blocks: [], recording: undefined }
+      this.kept = { signature, plan: this.whole, bytes: 0, blocks: [], held }
       return
     }
     const initial = this.whole.initial.slice()
@@ -100,7 +103,7 @@ export class Settled implements Spare {
     const blocks = initial.flatMap((value, slot) =>
       values.has(slot) && liesOnHeap((value as Tensor).data) ? [(value as Tensor).data as ArrayBufferView] : []
     )
-    this.kept = { signature, plan: { ...this.whole, steps, initial }, bytes, blocks, recording: undefined }
+    this.kept = { signature, plan: { ...this.whole, steps, initial }, bytes, blocks, held }
     this.weights.otherBytes += bytes
   }
 
@@ -126,8 +129,7 @@ export class Settled implements Spare {
   }
 
   private mayRepeat(kept: Kept): boolean {
-    const { recording } = kept
-    return this.kept === kept && recording !== 'none' && recording?.isRunning !== true
+    return this.kept === kept && kept.held.isReady
   }
 
   private *recorded(
@@ -137,26 +139,19 @@ export class Settled implements Spare {
     slots: Slots
   ): Paced<Repeated | undefined> {
     const { first, others } = kept.parted!
-    if (kept.recording instanceof Recording) return yield* kept.recording.run(run.budget, slots)
+    const { held } = kept
+    if (held.recording instanceof Recording) {
+      const started = held.recording.start(run, slots)
+      return started && 'next' in started ? yield* started : started
+    }
     const sources = [...kept.plan.inputs.filter((_, i) => given[i] !== undefined), ...(first ? slotsMadeBy(first) : [])]
-    // Nobody else records it meanwhile, and whoever lets go of it, since a constant moves, says so here.
-    kept.recording = 'none'
-    if (!run.budget.fits(MAX_RECORDED_BYTES)) return undefined
-    let recording: Recording | 'given up' | undefined = 'given up'
-    try {
-      recording = yield* record(others, sources, slots, run)
-    } finally {
-      if (recording === 'given up' && kept.recording === 'none') kept.recording = undefined
-    }
-    if (recording === undefined) return undefined
-    const repeated = recording.results(run.budget, slots)
-    if (this.kept !== kept || kept.recording !== 'none') recording.free()
-    else {
-      for (const block of recording.blocks) this.blocks.keep(block)
-      this.weights.otherBytes += recording.bytes
-      kept.recording = recording
-    }
-    return repeated
+    return yield* held.made(
+      function* () {
+        return run.budget.fits(MAX_RECORDED_BYTES) ? yield* record(others, sources, slots, run) : undefined
+      },
+      recording => recording.results(run.budget, slots),
+      () => this.kept === kept
+    )
   }
 
   giveUp(): number {
@@ -166,7 +161,7 @@ export class Settled implements Spare {
   }
 
   forget(): void {
-    if (this.kept) this.letGoOfRecording(this.kept)
+    this.kept?.held.letGo()
   }
 
   private letGo(): number {
@@ -175,16 +170,7 @@ export class Settled implements Spare {
     for (const block of kept.blocks) this.blocks.giveUp(block)
     this.weights.otherBytes -= kept.bytes
     this.kept = undefined
-    return kept.bytes + this.letGoOfRecording(kept)
-  }
-
-  private letGoOfRecording(kept: Kept): number {
-    const { recording } = kept
-    kept.recording = undefined
-    if (recording === undefined || recording === 'none') return 0
-    for (const block of recording.blocks) this.blocks.giveUp(block)
-    this.weights.otherBytes -= recording.bytes
-    return recording.bytes
+    return kept.bytes + kept.held.letGo()
   }
 
   /** A value where kernels are fastest. */

@@ -5,10 +5,10 @@ import type { ArrayConstructor, NumericArray } from './dtype.ts'
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
-/** Copies all elements of an array to the beginning of another one of the same type. */
-export function copyArray(from: NumericArray, to: NumericArray): void {
-  if (from.byteLength < MIN_COPY) (to as Uint8Array).set(from as Uint8Array)
-  else copyBytes(bytesOf(from), bytesOf(to))
+/** Copies all elements of an array to another one of the same type, from element `at` on. */
+export function copyArray(from: NumericArray, to: NumericArray, at = 0): void {
+  if (from.byteLength < MIN_COPY) (to as Uint8Array).set(from as Uint8Array, at)
+  else copyBytes(bytesOf(from), bytesOf(to), at * to.BYTES_PER_ELEMENT)
 }
 
 /** Bytes from which on to zero memory takes longer than to ask Node for it, and up to which systems reuse memory. */

@@ -1,7 +1,7 @@
 import type { NumericArray } from '../tensor/dtype.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 
-/** Bytes that are taken of the heap at once, at least, and as a share of what has been taken. */
+/** Bytes that are taken of the heap at once, at least, where nothing else is said, and as a share of what has been. */
 const CHUNK_BYTES = 1 << 16
 const GROWTH = 1 / 4
 /** What is taken starts at lines of the cache. */
@@ -20,11 +20,16 @@ export class Arena {
   /** Bytes of {@link blocks}. */
   bytes = 0
   private readonly limit: number
+  private readonly chunk: number
   private readonly free: Span[] = []
 
-  /** @param limit most bytes */
-  constructor(limit: number) {
+  /**
+   * @param limit most bytes
+   * @param chunk bytes that are taken of the heap at once, at least
+   */
+  constructor(limit: number, chunk = CHUNK_BYTES) {
     this.limit = limit
+    this.chunk = chunk
   }
 
   /** Memory that may hold anything; undefined where there is no more. */
@@ -75,7 +80,7 @@ export class Arena {
   }
 
   private grow(size: number): Span | undefined {
-    const wish = Math.max(size, CHUNK_BYTES, inLines(this.bytes * GROWTH))
+    const wish = Math.max(size, this.chunk, inLines(this.bytes * GROWTH))
     const bytes = this.bytes + wish > this.limit ? size : wish
     const block = this.bytes + bytes > this.limit ? undefined : heapAllocate(bytes, { zero: false })
     if (block === undefined) return undefined

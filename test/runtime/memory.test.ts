@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import { Budget } from '../../src/runtime/memory.ts'
-import type { Value } from '../../src/tensor/tensor.ts'
+import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { named } from '../fixtures/maps.ts'
 
 const ALONE = { bytes: 0, giveUp: () => false }
@@ -27,4 +27,16 @@ test('maps count against the memory of JavaScript, those of a sequence together,
   expect(() => budget.hold(named({ a: 1 }))).toThrow(NodewiseError)
   budget.release(first)
   budget.hold(named({ a: 1 }))
+})
+
+test('a copy counts as held once, and is refused where it does not fit', () => {
+  const budget = new Budget(100, ALONE)
+  const given = new Tensor('float32', new Float32Array(20).fill(3), [4, 5])
+  const copy = budget.copy(given)
+  expect(copy).toEqual(given)
+  expect(copy.data).not.toBe(given.data)
+  expect(budget.isHeldOnce(copy.data)).toBe(true)
+  expect(() => budget.copy(given)).toThrow('a copy of a float32 tensor of dims [4, 5] takes 80 bytes; 80 of 100 are in')
+  budget.release(copy)
+  expect(budget.copy(given)).toEqual(given)
 })

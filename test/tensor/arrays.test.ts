@@ -6,6 +6,13 @@ import type { ArrayConstructor, NumericArray } from '../../src/tensor/dtype.ts'
 const LENGTHS = [0, 1, MIN_COPY - 1, MIN_COPY, MIN_COPY + 1, 3 * MIN_COPY + 5]
 const numbered = (memory: ArrayBufferLike): Uint8Array => new Uint8Array(memory).map((_, i) => i % 251)
 
+test.each([3, MIN_COPY])('%i elements are copied to a place in another array of their type', length => {
+  const from = Float64Array.from({ length }, (_, i) => i)
+  const to = new Float64Array(length + 5).fill(-1)
+  copyArray(from, to, 2)
+  expect([...to]).toEqual([-1, -1, ...from, -1, -1, -1])
+})
+
 describe('bytes are copied', () => {
   test.each(['own', 'shared'])('from %s memory, whatever their number and place, and no others', kind => {
     const size = 4 * MIN_COPY + 64

@@ -1,5 +1,5 @@
 import { clock, yieldToEventLoop } from '../../host.ts'
-import type { StepEvent } from '../../runtime/execute.ts'
+import type { StepEvent } from '../../runtime/run.ts'
 import type { RunOptions, Session } from '../../runtime/session.ts'
 import type { Value } from '../../tensor/tensor.ts'
 import { startProgress, type Terminal } from '../terminal.ts'

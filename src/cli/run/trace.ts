@@ -1,8 +1,8 @@
 import type { Node } from '../../graph/graph.ts'
 import type { Json } from '../../io/json-text.ts'
 import { printable } from '../../io/print.ts'
-import type { StepEvent } from '../../runtime/execute.ts'
 import { operatorOf, profiledStep, type ProfiledStep } from '../../runtime/profile.ts'
+import type { StepEvent } from '../../runtime/run.ts'
 import { counted, fitted, table } from '../terminal.ts'
 import { summarize, type Summary, summaryText } from './summary.ts'
 

@@ -1,8 +1,8 @@
 import { fail } from '../../errors.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { type Fact, factOf, tensorFact } from '../../shapes/fact.ts'
-import type { DType } from '../../tensor/dtype.ts'
-import { allocate, elementCount, isTensor, MAX_ITEMS, Tensor, type Value } from '../../tensor/tensor.ts'
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
+import { allocate, isTensor, MAX_ITEMS, product, Tensor, type Value } from '../../tensor/tensor.ts'
 import { copyStrided } from '../core/copy-strided.ts'
 import { joinTensors } from '../core/join.ts'
 import type { Paced } from '../core/pace.ts'
@@ -86,7 +86,7 @@ function inputOf(
       return last ? last[port.from] : operands[port.operand]
     case 'iteration':
       return port.type === 'int64'
-        ? new Tensor('int64', BigInt64Array.of(BigInt(iteration)), port.dims)
+        ? new Tensor('int64', int64Of(iteration), port.dims)
         : new Tensor(port.type, [iteration], port.dims)
     case 'condition':
       return last ? last[port.from] : new Tensor('bool', Uint8Array.of(condition ? 1 : 0), port.dims)
@@ -94,6 +94,15 @@ function inputOf(
       return undefined
   }
 }
+
+function int64Of(value: number): BigInt64Array {
+  const data = new BigInt64Array(1)
+  data[0] = BigInt(value)
+  return data
+}
+
+/** Elements of a part that lies in one piece which are copied at once. */
+const MAX_BLOCK = 1 << 16
 
 function* sliceOf(tensor: Tensor, iteration: number, slice: Slice): Generator<void, Tensor> {
   const { dims } = tensor
@@ -104,10 +113,15 @@ function* sliceOf(tensor: Tensor, iteration: number, slice: Slice): Generator<vo
     const range = part === 1 ? `${first}` : `${first} to ${first + part - 1}`
     fail('shape-mismatch', `iteration ${iteration} reads ${range} on axis ${axis}, which has size ${dims[axis]}`)
   }
-  const out = allocate(tensor.type, partDims(dims, slice))
-  const outer = elementCount(dims.slice(0, axis))
-  const inner = elementCount(dims.slice(axis + 1))
+  const outer = product(dims, 0, axis)
+  const inner = product(dims, axis + 1)
   const block = part * inner
+  const { slots } = DTYPES[tensor.type]
+  if (outer === 1 && block <= MAX_BLOCK) {
+    const start = first * inner * slots
+    return new Tensor(tensor.type, tensor.data.slice(start, start + block * slots), partDims(dims, slice))
+  }
+  const out = allocate(tensor.type, partDims(dims, slice))
   yield* copyStrided(
     tensor,
     out,

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import { copyArray } from '../../tensor/arrays.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { elementCount, type Tensor } from '../../tensor/tensor.ts'
 import { copyStrided } from './copy-strided.ts'
 import { COST, Pace } from './pace.ts'
@@ -35,6 +36,16 @@ export function* joinTensors(
   const inner = elementCount(dims.slice(at + 1))
   let offset = 0
   const pace = new Pace()
+  const { data } = out
+  if (outer === 1 && !Array.isArray(data)) {
+    // One part lies behind the other.
+    for (const part of parts) {
+      copyArray(part.data as NumericArray, data, offset)
+      offset += part.data.length
+      if (pace.isDue(COST.allocation + part.data.length * COST.copy)) yield
+    }
+    return
+  }
   for (const part of parts) {
     const block = (grows ? part.dims[at] : 1) * inner
     yield* copyStrided(

@@ -1,0 +1,85 @@
+import type { BoundGraph } from '../bind/call.ts'
+import type { ValueId } from '../graph/graph.ts'
+import { constantFact } from '../infer/declared.ts'
+import { factBody, isOptional, propagate } from '../infer/propagate.ts'
+import type { Paced } from '../kernels/core/pace.ts'
+import type { Body } from '../op-kit/define.ts'
+import type { BodyPlan, Plan } from '../plan/plan.ts'
+import { factOf } from '../shapes/fact.ts'
+import type { Value } from '../tensor/tensor.ts'
+import type { Holds } from './holds.ts'
+import type { Run } from './run.ts'
+import { isConstant, type Slot, type Slots } from './slots.ts'
+
+/** Runs the steps of a plan. */
+type Execute = (plan: Plan, slots: Slots, run: Run) => Paced<Value[]>
+
+/**
+ * A body, for one call of its operator while the graph around it runs.
+ * @param outer slots of the graph around it
+ */
+export function bodyOf(
+  bound: BoundGraph,
+  body: BodyPlan,
+  outer: readonly Slot[],
+  run: Run,
+  held: Holds,
+  execute: Execute
+): Body {
+  const { inputs, outputs } = bound.graph
+  const repeated = run.repeatedBodies?.of(body)
+  // What is captured is the same in all runs of the body for this call, which this stands for.
+  const call = {}
+  let captured: readonly Slot[] | undefined
+  let becomeOptional: readonly boolean[] = []
+  return {
+    inputCount: inputs.length,
+    outputCount: outputs.length,
+    depth: body.depth,
+    infer: given => factsOf(bound, body, outer, run).infer(given),
+    *run(given) {
+      const plan = body.plan()
+      if (captured === undefined) {
+        captured = withCaptured(plan, body, outer)
+        becomeOptional = inputs.map(input => isOptional(input, bound))
+      }
+      const slots = captured.slice()
+      for (let i = 0; i < plan.inputs.length; i++) {
+        const value = given[i]
+        if (value === undefined) continue
+        slots[plan.inputs[i]] = becomeOptional[i] && value.type !== 'optional' ? { type: 'optional', value } : value
+      }
+      if (run.steps.isDue()) yield
+      const taken = repeated?.mayServe ? repeated.take(plan, slots, run, call) : undefined
+      const known = taken && 'next' in taken ? yield* taken : taken
+      const values = known ?? (yield* execute(plan, slots, run))
+      held.add(values)
+      return values
+    },
+    release: values => held.release(values)
+  }
+}
+
+function withCaptured(plan: Plan, { captures }: BodyPlan, outer: readonly Slot[]): Slots {
+  const slots: Slots = plan.initial.slice()
+  for (const { id, from } of captures) {
+    const slot = plan.slots.get(id)
+    if (slot !== undefined) slots[slot] = outer[from]
+  }
+  return slots
+}
+
+/** The body while facts are worked out of what there is around it. */
+function factsOf(bound: BoundGraph, { depth, captures }: BodyPlan, outer: readonly Slot[], run: Run): Body {
+  const from = new Map(captures.map(capture => [capture.id, capture.from]))
+  const factFor = (id: ValueId): ReturnType<typeof factOf> | undefined => {
+    const value = outer[from.get(id) ?? -1]
+    return value && (isConstant(value) ? constantFact(value) : factOf(value))
+  }
+  return factBody(
+    bound,
+    depth,
+    factFor,
+    given => propagate(bound, { ...given, overrides: run.overrides, depth: depth + 1 }).facts
+  )
+}

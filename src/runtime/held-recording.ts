@@ -1,0 +1,63 @@
+import type { Paced } from '../kernels/core/pace.ts'
+import type { Blocks } from './blocks.ts'
+import type { Recording } from './recording.ts'
+import type { Weights } from './weights.ts'
+
+/** A recording that a session holds, whose memory counts. */
+export class HeldRecording {
+  /** `none` where there can be none, or while it is made. */
+  recording: Recording | 'none' | undefined
+  private readonly weights: Weights
+  private readonly blocks: Blocks
+
+  constructor(weights: Weights, blocks: Blocks) {
+    this.weights = weights
+    this.blocks = blocks
+  }
+
+  /** Whether a run may be taken here, or recorded. */
+  get isReady(): boolean {
+    const { recording } = this
+    return recording !== 'none' && recording?.isRunning !== true
+  }
+
+  /**
+   * Takes a run that is recorded.
+   * @param take gets what has been made of it
+   * @param isWanted whether the recording is to be held then
+   * @returns undefined where the run cannot be recorded; nobody tries again then
+   */
+  *made<T>(
+    record: () => Paced<Recording | undefined>,
+    take: (recording: Recording) => T,
+    isWanted: () => boolean = () => true
+  ): Paced<T | undefined> {
+    // Nobody else records it meanwhile, and whoever lets go of it, since a constant moves, says so here.
+    this.recording = 'none'
+    let recording: Recording | 'given up' | undefined = 'given up'
+    try {
+      recording = yield* record()
+    } finally {
+      if (recording === 'given up' && this.recording === 'none') this.recording = undefined
+    }
+    if (recording === undefined) return undefined
+    const result = take(recording)
+    if (!isWanted() || this.recording !== 'none') recording.free()
+    else {
+      for (const block of recording.blocks) this.blocks.keep(block)
+      this.weights.otherBytes += recording.bytes
+      this.recording = recording
+    }
+    return result
+  }
+
+  /** @returns bytes that it held */
+  letGo(): number {
+    const { recording } = this
+    this.recording = undefined
+    if (recording === undefined || recording === 'none') return 0
+    for (const block of recording.blocks) this.blocks.giveUp(block)
+    this.weights.otherBytes -= recording.bytes
+    return recording.bytes
+  }
+}

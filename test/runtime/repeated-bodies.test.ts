@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { randomSource } from '../../src/runtime/random.ts'
+import { heapStats } from '../../src/wasm/heap.ts'
+import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+
+const random = randomSource(5)()
+const numbers = (count: number): number[] => Array.from({ length: count }, () => random() * 4 - 2)
+
+/**
+ * A loop that carries two values, one of which its body only passes on, gives a constant, reads what the graph around it
+ * makes, and looks a row up by a number that is given; and a branch after it.
+ */
+const parts: ModelParts = {
+  inputs: [port('x', 'float', ['n']), port('row', 'int64', []), port('w', 'float', ['n']), port('go', 'bool')],
+  outputs: ['y', 'kept', 'all', 'twice', 'constants', 'branched'].map(name => port(name, 'float')),
+  initializers: [int64s('five', [], [5]), floats('one', [1], [1])],
+  nodes: [
+    node('Sigmoid', ['w'], ['made']),
+    node('Loop', ['five', '', 'x', 'w'], ['y', 'kept', 'all', 'twice', 'constants'], {
+      body: {
+        graph: {
+          inputs: [port('i', 'int64', []), port('c', 'bool', []), port('a', 'float'), port('b', 'float')],
+          outputs: ['c', 'a2', 'b', 'd', 'd', 'one'].map(name => port(name, name === 'c' ? 'bool' : 'float')),
+          initializers: [floats('table', [3], [1, 2, 3])],
+          nodes: [
+            node('Gather', ['table', 'row'], ['factor']),
+            node('Cast', ['i'], ['step'], { to: 1 }),
+            node('Mul', ['a', 'factor'], ['scaled']),
+            node('Add', ['scaled', 'step'], ['moved']),
+            node('Tanh', ['moved'], ['a2']),
+            node('Sub', ['a2', 'made'], ['d'])
+          ]
+        }
+      }
+    }),
+    node('If', ['go'], ['branched'], {
+      then_branch: { graph: { inputs: [], outputs: [port('t', 'float')], nodes: [node('Neg', ['y'], ['t'])] } },
+      else_branch: { graph: { inputs: [], outputs: [port('e', 'float')], nodes: [node('Add', ['y', 'x'], ['e'])] } }
+    })
+  ]
+}
+
+type Feeds = Record<string, Tensor>
+const feedsOf = (n: number, row = Math.floor(random() * 3)): Feeds => ({
+  x: new Tensor('float32', numbers(n), [n]),
+  row: new Tensor('int64', [row], []),
+  w: new Tensor('float32', numbers(n), [n]),
+  go: new Tensor('bool', [random() < 0.5], [])
+})
+const session = (options = {}): Promise<InferenceSession> =>
+  InferenceSession.create(onnxBytes(parts), { threads: 1, ...options })
+const contents = (outputs: Readonly<Record<string, Tensor>>): unknown[] =>
+  Object.entries(outputs).map(([name, { type, dims, data }]) => [name, type, [...dims], [...(data as Float32Array)]])
+
+/** What steps give that are watched, of which none is recorded. */
+const watched = async (of: InferenceSession, feeds: Feeds): Promise<unknown[]> =>
+  contents(await of.run(feeds, { onStep: () => undefined }))
+
+describe('bodies that run again and again for values of the same types and dims', () => {
+  test('are recorded, and give what they gave, of other elements and other captured values', async () => {
+    const of = await session()
+    const blocks: number[] = []
+    for (let i = 0; i < 24; i++) {
+      const feeds = feedsOf(4)
+      const outputs = await of.run(feeds)
+      expect(contents(outputs)).toEqual(await watched(of, feeds))
+      for (const { data } of Object.values(outputs)) (data as Float32Array).fill(9)
+      blocks.push(heapStats().blocks)
+    }
+    expect(blocks[23]).toBe(blocks[16])
+    of.dispose()
+    expect(heapStats().blocks).toBeLessThan(blocks[0])
+  })
+
+  test('are computed as ever for other dims, which may be recorded in turn', async () => {
+    const of = await session()
+    for (const n of [3, 3, 7, 3, 7, 7, 2, 7, 7, 3, 3, 3, 2000, 2000, 2000, 3, 270_000]) {
+      const feeds = feedsOf(n)
+      expect(contents(await of.run(feeds))).toEqual(await watched(of, feeds))
+    }
+    of.dispose()
+  })
+
+  test('fail with the place of the node, and later runs go on', async () => {
+    const of = await session()
+    for (let i = 0; i < 3; i++) await of.run(feedsOf(4))
+    const wrong = feedsOf(4, 3)
+    const failure = await watched(of, wrong).catch((error: unknown) => String(error))
+    expect(failure).toContain('Gather')
+    await expect(of.run(wrong).catch((error: unknown) => String(error))).resolves.toBe(failure)
+    const feeds = feedsOf(4)
+    expect(contents(await of.run(feeds))).toEqual(await watched(of, feeds))
+    of.dispose()
+  })
+
+  test('serve runs at once, and are let go of where memory is needed', async () => {
+    const of = await session({ maxMemory: 20e6 })
+    for (let i = 0; i < 4; i++) await of.run(feedsOf(4))
+    const all = [1, 2, 3, 4].map(() => feedsOf(4))
+    const alone = await Promise.all(all.map(feeds => watched(of, feeds)))
+    expect((await Promise.all(all.map(feeds => of.run(feeds)))).map(contents)).toEqual(alone)
+    const recorded = heapStats().blocks
+    const large = feedsOf(290_000)
+    const outputs = contents(await of.run(large))
+    expect(heapStats().blocks).toBeLessThan(recorded)
+    expect(outputs).toEqual(contents(await (await session()).run(large)))
+    expect(contents(await of.run(all[0]))).toEqual(alone[0])
+    of.dispose()
+  })
+})
