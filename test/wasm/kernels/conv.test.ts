@@ -175,6 +175,29 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
       }
   })
 
+  test.each([
+    [5, 2],
+    [6, 5],
+    [7, 7],
+    [8, 3],
+    [9, 4],
+    [17, 6],
+    [4, 7]
+  ])('by channel equal the reference where the input is read in place: a plane of %i by %i', (width, height) => {
+    const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
+    const inputs = [noise([2, 13, height, width], 1), noise([26, 1, 3, 3], 2), noise([26], 3)]
+    const pads = [1, 1, 1, 1]
+    for (const parameters of [
+      { activation: 'Clip', activation_params: [-0.5, 0.75] },
+      { activation: 'Relu' },
+      { activation: 'Tanh' }
+    ]) {
+      const options = { region, attributes: { ...parameters, pads, group: 13 }, constants: { w: 1 } }
+      expectEqual(fused, inputs, options, 2e-6)
+    }
+    expectEqual(KIND, inputs.slice(0, 2), { region, attributes: { pads, group: 13 }, constants: { w: 1 } })
+  })
+
   test('of weights that are no constant equal the reference, and leave nothing on the heap', () => {
     const { used } = heapStats()
     for (const [x, w] of [

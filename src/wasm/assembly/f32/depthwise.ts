@@ -1,6 +1,7 @@
 import { ConvArguments, copyLine } from './conv'
+import { planeInPlace } from './depthwise-in-place'
 import { fma, splat } from './simd'
-import { NONE, unarySpan } from './unary'
+import { CLIP, NONE, unarySpan } from './unary'
 
 /** Long enough for whole vectors at the end of a line. */
 // @ts-ignore: decorator
@@ -17,6 +18,7 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
   const width = paddedWidth(args)
   const height = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
   const lineBytes = width << 2
+  if (isInPlace(args, kind)) return planesInPlace(args, scratch, from, to)
   const copied = min(inW, <i32>width - args.pW)
   memory.fill(scratch, 0, <usize>height * lineBytes)
   for (let plane = from; plane < to; plane++) {
@@ -43,6 +45,31 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
         channel,
         args.y + ((<usize>(image * args.groups * args.m + channel) * (args.outH * args.outW)) << 2)
       )
+    }
+  }
+}
+
+/** Whether planes are read where they lie, without a padded copy. */
+function isInPlace(args: ConvArguments, kind: i32): bool {
+  const isPaddedByOne = args.pH == 1 && args.pW == 1 && args.outH == args.inH && args.outW == args.inW
+  return kind == THREE && isPaddedByOne && args.inW > 4
+}
+
+function planesInPlace(args: ConvArguments, zeros: usize, from: u32, to: u32): void {
+  const row = (<usize>args.inW) << 2
+  const bytes = row * args.inH
+  const clips = args.activation == CLIP
+  const low = splat(clips ? args.p : -Infinity)
+  const high = splat(clips ? args.q : Infinity)
+  memory.fill(zeros, 0, row)
+  for (let plane = from; plane < to; plane++) {
+    const x = args.x + plane * bytes
+    for (let m: u32 = 0; m < args.m; m++) {
+      const channel = (plane % args.groups) * args.m + m
+      const bias = splat(args.hasBias ? f32.load(args.bias + (channel << 2)) : 0)
+      const y = args.y + (<usize>plane * args.m + m) * bytes
+      planeInPlace(x, zeros, row, args.inH, args.w + <usize>channel * 36, bias, low, high, y)
+      if (args.activation != NONE && !clips) unarySpan(args.activation, y, y, bytes, args.p, args.q)
     }
   }
 }
