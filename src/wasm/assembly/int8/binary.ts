@@ -1,3 +1,4 @@
+import { hidden } from '../f32/simd'
 import { firstOffset, secondOffset, unravel } from '../loops'
 import { codeIn } from './code'
 /**
@@ -80,7 +81,8 @@ function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: us
   const first = f32x4.splat(args.first)
   const second = f32x4.splat(args.second)
   const limit = f32x4.splat(args.limit)
-  const magic = f32x4.splat(MAGIC)
+  // Arguments lie at a multiple of four bytes.
+  const magic = hidden(MAGIC, <i32>(changetype<usize>(args) & 3))
   const bits = i32x4.splat(MAGIC_BITS - args.yZero)
   const lowest = f32x4.splat(<f32>args.lowest)
   const highest = f32x4.splat(<f32>args.highest)
@@ -109,7 +111,7 @@ function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: us
     const roundedHigh = f32x4.add(high, magic)
     const nearLow = f32x4.lt(f32x4.abs(f32x4.sub(low, f32x4.sub(roundedLow, magic))), limit)
     const nearHigh = f32x4.lt(f32x4.abs(f32x4.sub(high, f32x4.sub(roundedHigh, magic))), limit)
-    if (i32x4.all_true(v128.and(nearLow, nearHigh))) {
+    if (i32x4.bitmask(v128.and(nearLow, nearHigh)) == 15) {
       const words = i16x8.narrow_i32x4_s(i32x4.sub(roundedLow, bits), i32x4.sub(roundedHigh, bits))
       v128.store64_lane(y, isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)
     } else oneByOne(args, kind, isSigned, a, b, y, 8)

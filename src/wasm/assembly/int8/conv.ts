@@ -1,7 +1,9 @@
-import { EVERY_OTHER, planTaps, SIDE_BY_SIDE, TAP, Windows, ZEROS } from '../windows'
+import { planTaps, TAP, Windows } from '../windows'
+import { columnsOf } from './columns'
 import { ByteConvArguments, dotsOf, stripsOfPart, windowsOfBytes } from './conv-arguments'
 import { dotStripByPanel, dotStripBytes } from './dot-strips'
-import { DOT_STRIP, flipOfDots, zeroOfDots } from './dots'
+import { dotPanelBytes, writeDotPanels } from './dot-panels'
+import { DOT_STRIP, zeroOfDots } from './dots'
 import { finishRows } from './requantize'
 import { packByteStrip, stripByPanel, stripBytes } from './strips'
 
@@ -62,10 +64,13 @@ function writePanels(
   const x =
     args.x + <usize>(plane / args.groups) * args.xImage + <usize>((plane % args.groups) * args.channels) * args.xChannel
   let panel = strip + stripBytes(k)
+  if (dots) {
+    writeDotPanels(args, windows, x, first, count, positions, taps, panel)
+    return strip
+  }
   for (let p = first; p < first + count; p++, panel += bytes) {
     planTaps(windows, <i32>args.xUnit, p << 3, min<u32>(8, positions - (p << 3)), taps)
-    if (dots) writeDotPanel(args, x, taps, tapCount, k, panel)
-    else writePanel(args, x, taps, tapCount, k, panel)
+    writePanel(args, x, taps, tapCount, k, panel)
   }
   return strip
 }
@@ -98,93 +103,6 @@ function writePanel(args: ByteConvArguments, x: usize, taps: usize, tapCount: u3
     v128.store(panel, i16x8.shuffle(p, q, 4, 12, 5, 13, 6, 14, 7, 15), 16)
     panel += 32
   }
-}
-
-/** Bytes of a panel for dot products of four bytes. */
-// @ts-ignore: decorator
-@inline
-function dotPanelBytes(k: u32): usize {
-  return (<usize>((k + 3) >> 2)) << 5
-}
-
-/** {@link writePanel} for dot products: four rows together, as codes of the type that second factors have. */
-function writeDotPanel(args: ByteConvArguments, x: usize, taps: usize, tapCount: u32, k: u32, panel: usize): void {
-  const unit = args.xUnit
-  const mask = i8x16.splat(<i8>flipOfDots(args.isSigned != 0, dotsOf(args)))
-  const padding = i8x16.splat(<i8>args.zero)
-  const end = taps + <usize>tapCount * TAP
-  let tap = taps
-  let r0 = padding
-  let r1 = padding
-  let r2 = padding
-  for (let i: u32 = 0; i < k; i++) {
-    const codes = columnsOf(x, tap, unit, padding)
-    tap += TAP
-    if (tap == end) {
-      tap = taps
-      x += args.xChannel
-    }
-    const place = i & 3
-    if (place == 0) r0 = codes
-    else if (place == 1) r1 = codes
-    else if (place == 2) r2 = codes
-    // Weights have 0 beside last rows that are no four.
-    if (place != 3 && i + 1 < k) continue
-    const low = i8x16.shuffle(r0, r1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-    const high = i8x16.shuffle(r2, codes, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-    v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11)))
-    v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15)), 16)
-    panel += 32
-  }
-}
-
-/** What a tap reads at eight positions, in the lower half. */
-// @ts-ignore: decorator
-@inline
-function columnsOf(x: usize, tap: usize, unit: usize, padding: v128): v128 {
-  const kind = load<i32>(tap)
-  if (kind == ZEROS) return padding
-  const at = x + load<u32>(tap, 4)
-  if (unit == 1 && kind == SIDE_BY_SIDE) return v128.load64_zero(at)
-  if (unit == 1 && kind == EVERY_OTHER) {
-    // No load reaches beyond the eighth position.
-    const last = v128.load64_zero(at, 7)
-    return i8x16.shuffle(v128.load64_zero(at), last, 0, 2, 4, 6, 17, 19, 21, 23, 0, 0, 0, 0, 0, 0, 0, 0)
-  }
-  if (kind == SIDE_BY_SIDE) return evenly(at, unit)
-  if (kind == EVERY_OTHER) return evenly(at, unit << 1)
-  return oneByOne(x, tap + 8, padding)
-}
-
-function evenly(x: usize, step: usize): v128 {
-  let codes = v128.load8_splat(x)
-  codes = v128.load8_lane(x + step, codes, 1)
-  codes = v128.load8_lane(x + 2 * step, codes, 2)
-  codes = v128.load8_lane(x + 3 * step, codes, 3)
-  codes = v128.load8_lane(x + 4 * step, codes, 4)
-  codes = v128.load8_lane(x + 5 * step, codes, 5)
-  codes = v128.load8_lane(x + 6 * step, codes, 6)
-  return v128.load8_lane(x + 7 * step, codes, 7)
-}
-
-function oneByOne(x: usize, offsets: usize, padding: v128): v128 {
-  let codes = padding
-  let offset = load<i32>(offsets)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 0)
-  offset = load<i32>(offsets, 4)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 1)
-  offset = load<i32>(offsets, 8)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 2)
-  offset = load<i32>(offsets, 12)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 3)
-  offset = load<i32>(offsets, 16)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 4)
-  offset = load<i32>(offsets, 20)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 5)
-  offset = load<i32>(offsets, 24)
-  if (offset >= 0) codes = v128.load8_lane(x + offset, codes, 6)
-  offset = load<i32>(offsets, 28)
-  return offset >= 0 ? v128.load8_lane(x + offset, codes, 7) : codes
 }
 
 /** Rows `from … to - 1` of weights, as far as there are such, four at a time, by all panels of a block. */

@@ -1,3 +1,4 @@
+import { hidden } from '../f32/simd'
 import { ByteConvArguments } from './conv-arguments'
 
 /*
@@ -54,32 +55,47 @@ export function finishRows(
   const lowest = v128.load32_splat(numbers, 40)
   const highest = v128.load32_splat(numbers, 44)
   const zero = v128.load32_splat(numbers, 48)
-  const magic = f32x4.splat(MAGIC)
+  // Sums lie at multiples of four bytes.
+  const magic = hidden(MAGIC, <i32>(at & 3))
   const isSigned = args.result == 3
-  const isWhole = args.yUnit == 1 && count == 8
-  for (const end = factors + ((<usize>channels) << 4); factors < end; factors += 16, channel++, at += 32, to += step) {
+  const unit = args.yUnit
+  const isWhole = unit == 1 && count == 8
+  let sums = at
+  let target = to
+  let near = i32x4.splat(-1)
+  for (const end = factors + ((<usize>channels) << 4); factors < end; factors += 16, sums += 32, target += step) {
     const factor = v128.load32_splat(factors)
     const bias = v128.load32_splat(factors, 4)
     const limit = v128.load32_splat(factors, 8)
-    const low = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at)), factor), bias)
-    const high = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(at, 16)), factor), bias)
+    const low = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(sums)), factor), bias)
+    const high = f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(sums, 16)), factor), bias)
     // What is no number stays so, and is near no integer.
     const a = f32x4.pmax(f32x4.pmin(low, highest), lowest)
     const b = f32x4.pmax(f32x4.pmin(high, highest), lowest)
     const roundedA = f32x4.add(a, magic)
     const roundedB = f32x4.add(b, magic)
-    const nearA = f32x4.lt(f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic))), limit)
-    const nearB = f32x4.lt(f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic))), limit)
-    const words = i32x4.all_true(v128.and(nearA, nearB))
-      ? i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
-      : wordsOf(args, at, channel)
+    near = v128.and(near, f32x4.lt(f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic))), limit))
+    near = v128.and(near, f32x4.lt(f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic))), limit))
+    const words = i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
     const codes = isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
-    if (isWhole) v128.store64_lane(to, codes, 0)
-    else {
-      v128.store64_lane(at, codes, 0)
-      for (let j: u32 = 0; j < count; j++) store<u8>(to + j * args.yUnit, load<u8>(at + j))
-    }
+    if (isWhole) v128.store64_lane(target, codes, 0)
+    else storeSomeCodes(target, codes, count, unit)
   }
+  if (i32x4.bitmask(near) != 15) finishExactly(args, at, channel, channels, count, to)
+}
+
+/** {@link finishRows} in double precision: where a quotient of one of the rows is near a tie. */
+function finishExactly(args: ByteConvArguments, at: usize, channel: u32, channels: u32, count: u32, to: usize): void {
+  for (; channels > 0; channels--, channel++, at += 32, to += args.yChannel) {
+    const words = wordsOf(args, at, channel)
+    const codes = args.result == 3 ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
+    storeSomeCodes(to, codes, count, args.yUnit)
+  }
+}
+
+function storeSomeCodes(to: usize, codes: v128, count: u32, unit: usize): void {
+  let rest = i64x2.extract_lane(codes, 0)
+  for (; count > 0; count--, to += unit, rest >>= 8) store<u8>(to, <u8>rest)
 }
 
 /** Sums that are scaled in double precision and rounded to float32. */
