@@ -27,7 +27,7 @@ const ARGUMENTS = 64
 /** Bytes that one thread needs beside the arrays: packed columns, positions, transformed tiles. */
 export const SCRATCH_BYTES = 1536 << 10
 /** Bytes of it before a kernel's own, where a product of panels computes the edges of C; see assembly/f32/gemm.ts. */
-export const EDGE = 128
+export const EDGE = 192
 /** Columns of a panel of a packed matrix, or positions of one of im2col; see assembly/f32/panels.ts. */
 export const PANEL = 8
 /** Bytes of scratch memory for a tap of im2col; see assembly/windows.ts. */

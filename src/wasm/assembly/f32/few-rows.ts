@@ -7,7 +7,7 @@ import { fma, splat, sumOf } from './simd'
  * likely to be in a cache, six, since more sums wait less for each other.
  */
 
-/** Depth of a sum of one row. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
+/** Depth of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
 const SPAN: usize = 256
 
 /** Least depth of panels that are read in four streams, not six. */
@@ -272,9 +272,67 @@ function threeByTwo(
   store8(c1 + 2 * ldc, e10, e11)
 }
 
+/** Adds sums of `rows` rows by `panels` panels, which lie one behind the other, to C. */
+function addSums(sums: usize, c: usize, ldc: usize, cStride: usize, rows: u32, panels: u32): void {
+  for (let i: u32 = 0; i < rows; i++, c += ldc)
+    for (let j: u32 = 0, to = c; j < panels; j++, to += cStride, sums += 32)
+      add8(to, v128.load(sums), v128.load(sums, 16), true)
+}
+
+/**
+ * One row by six panels, two by three or three by two, in spans of the depth. The sums of later spans lie in scratch
+ * memory before they are added to C, since additions behind the loops of the kernels would cost registers.
+ */
+function inSpans(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  p: usize,
+  stride: usize,
+  k: usize,
+  c: usize,
+  ldc: usize,
+  cStride: usize,
+  rows: u32,
+  add: bool,
+  scratch: usize
+): void {
+  const panels: u32 = 6 / rows
+  const row = (<usize>panels) << 5
+  // At least once, so that C is written where k is 0, too.
+  for (let from: usize = 0; from < k || from == 0; from += SPAN, a += SPAN * ka, p += SPAN << 5) {
+    const len = min(k - from, SPAN) << 5
+    if (from == 0) bySix(a, lda, ka, p, stride, len, c, ldc, cStride, rows, add)
+    else {
+      bySix(a, lda, ka, p, stride, len, scratch, row, 32, rows, false)
+      addSums(scratch, c, ldc, cStride, rows, panels)
+    }
+  }
+}
+
+/** A span of the depth: six times eight sums. */
+function bySix(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  p: usize,
+  stride: usize,
+  len: usize,
+  c: usize,
+  ldc: usize,
+  cStride: usize,
+  rows: u32,
+  add: bool
+): void {
+  if (rows == 1) oneBySix(a, ka, p, stride, len, c, cStride, add)
+  else if (rows == 2) twoByThree(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+  else threeByTwo(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+}
+
 /**
  * One to three rows of A by as many of `panels` whole panels as can be divided evenly among the streams.
  * @param add whether to add to what is in C
+ * @param scratch {@link EDGE} bytes, where sums lie before they are added
  * @returns the panels that are done; fewer are left than are taken together
  */
 export function fewRowsByPanels(
@@ -287,7 +345,8 @@ export function fewRowsByPanels(
   rows: u32,
   panels: u32,
   k: usize,
-  add: bool
+  add: bool,
+  scratch: usize
 ): u32 {
   const len = k << 5
   const streams: u32 = rows > 1 ? 5 - rows : k < MIN_LONG ? 6 : 4
@@ -295,10 +354,8 @@ export function fewRowsByPanels(
   const stride = <usize>ofStream * len
   const cStride = (<usize>ofStream) << 5
   for (let i: u32 = 0; i < ofStream; i++, p += len, c += 32) {
-    if (streams == 6) oneBySix(a, ka, p, stride, len, c, cStride, add)
-    else if (rows == 1) rowInSpans(a, ka, p, stride, len, c, cStride, add)
-    else if (rows == 2) twoByThree(a, lda, ka, p, stride, len, c, ldc, cStride, add)
-    else threeByTwo(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+    if (streams == 4) rowInSpans(a, ka, p, stride, len, c, cStride, add)
+    else inSpans(a, lda, ka, p, stride, k, c, ldc, cStride, rows, add, scratch)
   }
   return ofStream * streams
 }

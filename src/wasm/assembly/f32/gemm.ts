@@ -1,8 +1,11 @@
 import { fma, splat } from './simd'
 import { sixRows } from './six-rows'
 
-/** Bytes of scratch memory that a product of panels needs for a tile at the edges of C. */
-export const EDGE: usize = 128
+/** Bytes of scratch memory that a product of panels needs for sums which are added to C, or end within a panel. */
+export const EDGE: usize = 192
+
+/** Depth of a sum of products. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
+const SPAN: usize = 256
 
 /**
  * Micro-kernels of C = A B: up to four rows of A by one panel of B, `k` deep. A panel is eight columns of B, [k][8].
@@ -166,6 +169,14 @@ export function placeColumns(edge: usize, c: usize, ldc: usize, rows: u32, cols:
   }
 }
 
+/** Adds four rows of eight sums, which lie one behind the other, to C. */
+function addRows(sums: usize, c: usize, ldc: usize): void {
+  for (const end = sums + 128; sums < end; sums += 32, c += ldc) {
+    v128.store(c, f32x4.add(v128.load(c), v128.load(sums)))
+    v128.store(c, f32x4.add(v128.load(c, 16), v128.load(sums, 16)), 16)
+  }
+}
+
 /**
  * Adds a strip of A by a panel of B to C. The sum of the products is made by itself, so that rounding errors grow with
  * the depth of such a sum, not with that of the whole product.
@@ -173,10 +184,7 @@ export function placeColumns(edge: usize, c: usize, ldc: usize, rows: u32, cols:
  */
 export function addStripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, edge: usize): void {
   stripByPanel(a, p, edge, 32, k, 0, 0)
-  for (const end = edge + 128; edge < end; edge += 32, c += ldc) {
-    v128.store(c, f32x4.add(v128.load(c), v128.load(edge)))
-    v128.store(c, f32x4.add(v128.load(c, 16), v128.load(edge, 16)), 16)
-  }
+  addRows(edge, c, ldc)
 }
 
 // @ts-ignore: decorator
@@ -230,6 +238,28 @@ export function rowsByPanel(
   add: bool,
   edge: usize
 ): void {
+  for (; k > SPAN; k -= SPAN, a += SPAN * ka, p += SPAN << 5) {
+    rowsBySpan(a, lda, ka, strip, p, c, ldc, rows, cols, SPAN, add, edge)
+    add = true
+  }
+  rowsBySpan(a, lda, ka, strip, p, c, ldc, rows, cols, k, add, edge)
+}
+
+/** {@link rowsByPanel} for a span of the depth. */
+function rowsBySpan(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  strip: usize,
+  p: usize,
+  c: usize,
+  ldc: usize,
+  rows: u32,
+  cols: u32,
+  k: usize,
+  add: bool,
+  edge: usize
+): void {
   const isEdge = cols < 8
   let m: u32 = 0
   if (ASC_FEATURE_RELAXED_SIMD && !isEdge) {
@@ -243,14 +273,15 @@ export function rowsByPanel(
   }
   for (; m < rows; m += 4) {
     const left = min<u32>(4, rows - m)
-    const to = isEdge ? edge : c
-    const step = isEdge ? 32 : ldc
     const isAdded = add && !isEdge
+    const isApart = isEdge || (isAdded && left == 4)
+    const to = isApart ? edge : c
+    const step = isApart ? 32 : ldc
     if (left == 4) {
-      if (ka == 4) tile4(a, lda, 4, p, to, step, k, isAdded)
-      else if (ka != 16 || lda != 4) tile4(a, lda, ka, p, to, step, k, isAdded)
-      else if (isAdded) addStripByPanel(a, p, c, ldc, k, edge)
+      if (ka == 4) tile4(a, lda, 4, p, to, step, k, false)
+      else if (ka != 16 || lda != 4) tile4(a, lda, ka, p, to, step, k, false)
       else stripByPanel(a, p, to, step, k, 0, 0)
+      if (isAdded) addRows(edge, c, ldc)
     } else for (let i: u32 = 0; i < left; i++) tile1(a + i * lda, ka, p, to + i * step, k, isAdded)
     if (isEdge) placeColumns(edge, c, ldc, left, cols, add)
     a += strip

@@ -151,7 +151,7 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   let done: u32 = 0
   if (isNarrow && rows < 5) done = rowsByHalves(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, isBrain)
   else if (isPacked && !isNarrow && rows < 4)
-    done = fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, false)
+    done = fewRowsByPanels(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, false, scratch)
   // At least once, so that C is written where k is 0, too.
   for (let k0: u32 = 0; k0 < k || k0 == 0; k0 += maxDepth) {
     const depth = min(maxDepth, k - k0)

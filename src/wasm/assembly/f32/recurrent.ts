@@ -94,7 +94,7 @@ function addProduct(
 ): void {
   const row = hidden << 2
   const panel = hidden << 5
-  const done = count < 4 ? fewRowsByPanels(from, row, 4, panels, to, toRow, count, columns >> 3, hidden, true) : 0
+  const done = count < 4 ? fewRowsByPanels(from, row, 4, panels, to, toRow, count, columns >> 3, hidden, true, edge) : 0
   panels += done * panel
   for (let n = done << 3; n < columns; n += 8, panels += panel) {
     rowsByPanel(
