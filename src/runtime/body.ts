@@ -27,11 +27,11 @@ export function bodyOf(
   execute: Execute
 ): Body {
   const { inputs, outputs } = bound.graph
+  const becomeOptional = optionalInputs(bound)
   const repeated = run.repeatedBodies?.of(body)
   // What is captured is the same in all runs of the body for this call, which this stands for.
   const call = {}
-  let captured: readonly Slot[] | undefined
-  let becomeOptional: readonly boolean[] = []
+  let captured: Slots | undefined
   return {
     inputCount: inputs.length,
     outputCount: outputs.length,
@@ -39,24 +39,42 @@ export function bodyOf(
     infer: given => factsOf(bound, body, outer, run).infer(given),
     *run(given) {
       const plan = body.plan()
-      if (captured === undefined) {
-        captured = withCaptured(plan, body, outer)
-        becomeOptional = inputs.map(input => isOptional(input, bound))
-      }
+      const isFirst = captured === undefined
+      captured ??= withCaptured(plan, body, outer)
       const slots = captured.slice()
       for (let i = 0; i < plan.inputs.length; i++) {
         const value = given[i]
         if (value === undefined) continue
-        slots[plan.inputs[i]] = becomeOptional[i] && value.type !== 'optional' ? { type: 'optional', value } : value
+        slots[plan.inputs[i]] = becomeOptional?.[i] && value.type !== 'optional' ? { type: 'optional', value } : value
       }
       if (run.steps.isDue()) yield
       const taken = repeated?.mayServe ? repeated.take(plan, slots, run, call) : undefined
       const known = taken && 'next' in taken ? yield* taken : taken
       const values = known ?? (yield* execute(plan, slots, run))
+      // Constants that have been read need not be looked for again.
+      if (isFirst && known === undefined) takeConstants(slots, captured)
       held.add(values)
       return values
     },
     release: values => held.release(values)
+  }
+}
+
+/** By body the inputs that it declares to be optionals; undefined where there are none. */
+const optionals = new WeakMap<BoundGraph, readonly boolean[] | undefined>()
+
+function optionalInputs(bound: BoundGraph): readonly boolean[] | undefined {
+  if (!optionals.has(bound)) {
+    const are = bound.graph.inputs.map(input => isOptional(input, bound))
+    optionals.set(bound, are.includes(true) ? are : undefined)
+  }
+  return optionals.get(bound)
+}
+
+function takeConstants(from: Slots, to: Slots): void {
+  for (let i = 0; i < to.length; i++) {
+    const held = to[i]
+    if (held && isConstant(held)) to[i] = from[i] ?? held
   }
 }
 

@@ -98,7 +98,11 @@ class Frame {
       if (isZeroed) zero(target)
       return target
     }
-    if (delivery === undefined || run.onStep !== undefined) return run.budget.allocate(type, dims, 'array', isZeroed)
+    if (run.onStep !== undefined) return run.budget.allocate(type, dims, 'array', isZeroed)
+    if (delivery === undefined) {
+      const isResult = slot >= 0 && this.plan.outputAt[slot] >= 0
+      return run.budget.allocate(type, dims, isResult ? 'result' : 'body', isZeroed)
+    }
     return run.budget.allocate(type, dims, at >= 0 && !delivery.asViews ? 'output' : 'heap', isZeroed)
   }
 

@@ -3,6 +3,7 @@ import { scriptMemory } from '../host.ts'
 import { copyOfArray } from '../tensor/arrays.ts'
 import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
 import { type Room, storageOf } from '../tensor/room.ts'
+import { MAX_SLAB_ARRAY, Slab } from '../tensor/slab.ts'
 import {
   allocate,
   allocateRaw,
@@ -31,14 +32,22 @@ export interface Returned {
 }
 
 /**
- * Where a tensor is to lie. `heap` is a wish: small tensors, strings, and what it has no room for become ordinary
- * arrays. `output`: in an array that the caller gets, of memory that he has given back where there is some.
+ * Where a tensor is to lie. `heap` is a wish: strings, and what it has no room for become ordinary arrays. `output`: in
+ * an array that the caller gets, of memory that he has given back where there is some. `body`: a value of a body, which
+ * never lies on the heap; `result`: one that it hands out, which may be there for long. Small arrays are cut from slabs
+ * but for `array` and `output`; results have one of their own, so that no other values stay with them.
  */
-export type Region = 'heap' | 'array' | 'output'
+export type Region = 'heap' | 'array' | 'output' | 'body' | 'result'
+
+const values = new Slab()
+const results = new Slab()
+const SLABS = { heap: values, body: values, result: results, array: undefined, output: undefined } as const
 
 interface Holder {
   readonly bytes: number
   readonly isOnHeap: boolean
+  /** Whether it is a part of memory that others have parts of, too. */
+  readonly isCut: boolean
   /** Bytes of JavaScript's own memory. */
   readonly scripted: number
   count: number
@@ -106,28 +115,36 @@ export class Budget {
     if (!this.fits(bytes)) this.require(bytes, () => `a ${type} tensor of dims [${dims.join(', ')}]`)
     const scripted = type === 'string' ? (bytes / POINTER_BYTES) * STRING_BYTES : 0
     if (scripted > 0) this.requireScripted(scripted, `${bytes / POINTER_BYTES} strings`)
-    const onTheHeap = region === 'heap' ? onHeap(type, dims, isZeroed) : undefined
+    const cut = bytes <= MAX_SLAB_ARRAY ? cutFrom(SLABS[region], type, dims, bytes) : undefined
+    const onTheHeap = region === 'heap' && !cut ? onHeap(type, dims, isZeroed) : undefined
     const spare = region === 'output' && type !== 'string' ? this.spares?.take(bytes) : undefined
     const tensor =
-      onTheHeap ?? (spare ? tensorOver(spare, type, dims) : (isZeroed ? allocate : allocateRaw)(type, dims))
+      cut ?? onTheHeap ?? (spare ? tensorOver(spare, type, dims) : (isZeroed ? allocate : allocateRaw)(type, dims))
     if (spare && isZeroed) zero(tensor)
     this.used += bytes
     this.scripted += scripted
-    this.holders.set(tensor.data, { bytes, isOnHeap: onTheHeap !== undefined, scripted, count: 0 })
+    this.holders.set(tensor.data, {
+      bytes,
+      isOnHeap: onTheHeap !== undefined,
+      isCut: cut !== undefined,
+      scripted,
+      count: 0
+    })
     return tensor
   }
 
   /**
-   * A copy in an ordinary array, held once.
+   * A copy of a result of a body, held once.
    * @throws NodewiseError `limit-exceeded` before memory is taken
    */
   copy({ type, dims, data }: Tensor): Tensor {
     const array = data as NumericArray
     const bytes = array.byteLength
     if (!this.fits(bytes)) this.require(bytes, () => `a copy of a ${type} tensor of dims [${dims.join(', ')}]`)
-    const copy = new Tensor(type, copyOfArray(array), dims)
+    const isCut = bytes <= MAX_SLAB_ARRAY
+    const copy = new Tensor(type, isCut ? results.copy(array) : copyOfArray(array), dims)
     this.used += bytes
-    this.holders.set(copy.data, { bytes, isOnHeap: false, scripted: 0, count: 1 })
+    this.holders.set(copy.data, { bytes, isOnHeap: false, isCut, scripted: 0, count: 1 })
     return copy
   }
 
@@ -150,10 +167,13 @@ export class Budget {
     return this.holders.get(data)?.count === 1
   }
 
-  /** Whether this storage was made for the run, and so may become the caller's; on the heap it may only be lent. */
+  /**
+   * Whether this storage was made for the run, and so may become the caller's. What lies on the heap, or in memory with
+   * others, may only be lent.
+   */
   mayGive(data: unknown, isLent: boolean): boolean {
     const holder = this.holders.get(data)
-    return holder !== undefined && (isLent || !holder.isOnHeap)
+    return holder !== undefined && (isLent || !(holder.isOnHeap || holder.isCut))
   }
 
   /**
@@ -181,7 +201,7 @@ export class Budget {
     const scripted = maps.reduce((sum, { entries }) => sum + MAP_BYTES + PAIR_BYTES * entries.size, 0)
     this.requireScripted(scripted, `${maps.length} maps`)
     this.scripted += scripted
-    this.holders.set(storage, { bytes: 0, isOnHeap: false, scripted, count: 0 })
+    this.holders.set(storage, { bytes: 0, isOnHeap: false, isCut: false, scripted, count: 0 })
   }
 
   private requireScripted(bytes: number, what: string): void {
@@ -229,6 +249,12 @@ export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean):
   if (array === undefined || count * array.BYTES_PER_ELEMENT < MIN_HEAP_BYTES) return undefined
   const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })
   return block && new Tensor(type, new array(block.buffer, block.byteOffset, count), dims)
+}
+
+/** A tensor cut from a slab; undefined where it has strings. */
+function cutFrom(slab: Slab | undefined, type: DType, dims: readonly number[], bytes: number): Tensor | undefined {
+  const { array } = DTYPES[type]
+  return slab && array && new Tensor(type, slab.take(array, bytes / array.BYTES_PER_ELEMENT), dims)
 }
 
 const tensorOver = (memory: ArrayBuffer, type: DType, dims: readonly number[]): Tensor =>

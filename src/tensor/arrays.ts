@@ -19,7 +19,15 @@ const MAX_UNWRITTEN = 1 << 30
 export function rawArray(of: ArrayConstructor, length: number): NumericArray {
   const bytes = length * of.BYTES_PER_ELEMENT
   const memory = bytes >= MIN_UNWRITTEN && bytes <= MAX_UNWRITTEN ? unwrittenMemory(bytes) : undefined
-  return memory ? new of(memory) : new of(length)
+  return memory ? new of(memory) : zeroed(of, length)
+}
+
+/** An array of zeros. Engines make arrays of a constructor that they know beforehand in two thirds of the time. */
+export function zeroed(of: ArrayConstructor, length: number): NumericArray {
+  if (of === Float32Array) return new Float32Array(length)
+  if (of === BigInt64Array) return new BigInt64Array(length)
+  if (of === Uint8Array) return new Uint8Array(length)
+  return new of(length)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { type DType, DTYPES, is64BitInteger, isFloat } from './dtype.ts'
-import { elementAt, halvesOf, type Numbers, roundInto, toNumbers } from './elements.ts'
+import { elementAt, halvesOf, isFew, type Numbers, roundInto, toNumbers } from './elements.ts'
 import { type Codes, type Doubles, isCodedFloat, narrow, type RoundingRules, widen } from './floats.ts'
 import { allocate, type Tensor } from './tensor.ts'
 import { formatNumber, parseInteger, parseNumber } from './text.ts'
@@ -176,6 +176,7 @@ function storeBytes(numbers: Numbers, target: Tensor, options: ConvertOptions): 
  * that says so replaces them.
  */
 function readWide(source: Tensor, numbers: Doubles): void {
+  if (isFew(source) && readFew(source.data as BigInt64Array, numbers)) return
   const halves = halvesOf(source)
   const signed = source.type === 'int64'
   for (let i = 0; i < numbers.length; i++) {
@@ -185,6 +186,15 @@ function readWide(source: Tensor, numbers: Doubles): void {
     const kept = exact ? low >>> 0 : ((low & 0xfffff000) | ((low & 0xfff) === 0 ? 0 : 0x800)) >>> 0
     numbers[i] = high * 0x100000000 + kept
   }
+}
+
+/** Reads a few 64-bit integers. @returns false where a double does not hold one exactly */
+function readFew(integers: BigInt64Array, numbers: Doubles): boolean {
+  for (let i = 0; i < integers.length; i++) {
+    numbers[i] = Number(integers[i])
+    if (!Number.isSafeInteger(numbers[i])) return false
+  }
+  return true
 }
 
 function toIntegers(source: Tensor, target: Tensor): void {
@@ -259,10 +269,21 @@ function cutToWidth(target: Tensor): void {
 function toWideIntegers(source: Tensor, target: Tensor): void {
   if (is64BitInteger(source.type)) return (target.data as BigInt64Array).set(source.data as BigInt64Array)
   const numbers = toNumbers(source)
+  if (isFew(target) && setFew(numbers, target.data as BigInt64Array)) return
   const halves = halvesOf(target)
   if (isFloat(source.type)) truncateToWide(numbers as Doubles, halves, target.type === 'uint64')
   else if (source.type === 'uint32') for (let i = 0; i < numbers.length; i++) putHalves(halves, i, numbers[i], 0)
   else for (let i = 0; i < numbers.length; i++) putHalves(halves, i, numbers[i], numbers[i] >> 31)
+}
+
+/** Sets 64-bit integers to a few numbers. @returns false where one is none that a double holds exactly */
+function setFew(numbers: Numbers, data: BigInt64Array): boolean {
+  for (let i = 0; i < data.length; i++) {
+    const value = Math.trunc(numbers[i])
+    if (!Number.isSafeInteger(value)) return false
+    data[i] = BigInt(value)
+  }
+  return true
 }
 
 function putHalves(halves: Int32Array, i: number, low: number, high: number): void {

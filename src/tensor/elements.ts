@@ -65,6 +65,7 @@ export function indexReader(tensor: Tensor): (i: number) => number {
   demandIntegers(tensor)
   const data = tensor.data as Numbers
   if (!is64BitInteger(tensor.type)) return i => data[i]
+  if (isFew(tensor)) return i => safeNumber((tensor.data as BigInt64Array)[i])
   const halves = halvesOf(tensor)
   const signed = tensor.type === 'int64'
   return i => safeInteger(signed ? halves[2 * i + 1] : halves[2 * i + 1] >>> 0, halves[2 * i] >>> 0)
@@ -108,6 +109,19 @@ function demandIntegers(tensor: Tensor): void {
   if (!isInteger(tensor.type)) fail('type-mismatch', `integers are needed, the tensor is of type ${tensor.type}`)
 }
 
+/** So few 64-bit integers are read one by one in less time than it takes to make a view of their halves. */
+const FEW = 8
+
+/** Whether reading 64-bit integers as halves does not pay. */
+export const isFew = (tensor: Tensor): boolean => tensor.data.length <= FEW
+
+/** The number of a BigInt that is a safe integer, else Infinity with its sign. */
+function safeNumber(value: bigint): number {
+  const number = Number(value)
+  if (Number.isSafeInteger(number)) return number
+  return number > 0 ? Infinity : -Infinity
+}
+
 /** `high * 2^32 + low` where that is a safe integer, else Infinity with its sign; `low` is unsigned. */
 function safeInteger(high: number, low: number): number {
   if (high >= 0x200000) return Infinity
@@ -116,6 +130,10 @@ function safeInteger(high: number, low: number): number {
 }
 
 function narrowIndices(tensor: Tensor): Int32Array | Float64Array {
+  if (isFew(tensor)) {
+    const numbers = wideIndices(tensor, tensor.data.length)
+    return numbers.every(value => value === (value | 0)) ? Int32Array.from(numbers) : numbers
+  }
   const halves = halvesOf(tensor)
   const count = halves.length / 2
   const indices = new Int32Array(count)
@@ -144,6 +162,10 @@ function roundedDoubles(tensor: Tensor): Float64Array {
 
 /** Writes 64-bit integers as numbers, rounded to the nearest. */
 export function roundInto(tensor: Tensor, numbers: Float64Array): void {
+  if (isFew(tensor)) {
+    for (let i = 0; i < numbers.length; i++) numbers[i] = Number(tensor.data[i])
+    return
+  }
   const halves = halvesOf(tensor)
   const signed = tensor.type === 'int64'
   for (let i = 0; i < numbers.length; i++) {

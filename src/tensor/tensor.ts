@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { rawArray } from './arrays.ts'
+import { rawArray, zeroed } from './arrays.ts'
 import { type DType, DTYPES, type ElementOf, type Storage, type StorageOf } from './dtype.ts'
 import { type Codes, isCodedFloat, widen } from './floats.ts'
 
@@ -162,7 +162,8 @@ function storageFrom(type: DType, data: unknown): Storage {
       fail('type-mismatch', 'a string tensor needs an array of strings')
     return data as string[]
   }
-  if (data instanceof info.array) return data as Storage
+  // The first test is the faster one, and does for all but arrays of other realms and of classes of their own.
+  if ((data as object).constructor === info.array || data instanceof info.array) return data as Storage
   if (type === 'uint8' && data instanceof Uint8ClampedArray)
     return new Uint8Array(data.buffer, data.byteOffset, data.length)
   if (!Array.isArray(data))
@@ -294,7 +295,7 @@ function make<T extends DType>(type: T, dims: readonly number[], isFilled: boole
     fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
   try {
     const size = count * slots
-    const data = array === undefined ? new Array<string>(size) : isFilled ? new array(size) : rawArray(array, size)
+    const data = array === undefined ? new Array<string>(size) : (isFilled ? zeroed : rawArray)(array, size)
     if (array === undefined && isFilled) data.fill('' as never)
     return new Tensor(type, data as StorageOf[T], dims)
   } catch (error) {

@@ -8,8 +8,8 @@ const random = randomSource(5)()
 const numbers = (count: number): number[] => Array.from({ length: count }, () => random() * 4 - 2)
 
 /**
- * A loop that carries two values, one of which its body only passes on, gives a constant, reads what the graph around it
- * makes, and looks a row up by a number that is given; and a branch after it.
+ * A loop that carries two values, one of which its body only passes on, gives a constant, reads what the graph around
+ * it makes, and looks a row up by a number that is given; and a branch after it.
  */
 const parts: ModelParts = {
   inputs: [port('x', 'float', ['n']), port('row', 'int64', []), port('w', 'float', ['n']), port('go', 'bool')],
@@ -68,7 +68,7 @@ describe('bodies that run again and again for values of the same types and dims'
       for (const { data } of Object.values(outputs)) (data as Float32Array).fill(9)
       blocks.push(heapStats().blocks)
     }
-    expect(blocks[23]).toBe(blocks[16])
+    expect(blocks[23]).toBeLessThanOrEqual(blocks[16])
     of.dispose()
     expect(heapStats().blocks).toBeLessThan(blocks[0])
   })
@@ -104,7 +104,9 @@ describe('bodies that run again and again for values of the same types and dims'
     const large = feedsOf(290_000)
     const outputs = contents(await of.run(large))
     expect(heapStats().blocks).toBeLessThan(recorded)
-    expect(outputs).toEqual(contents(await (await session()).run(large)))
+    const other = await session()
+    expect(outputs).toEqual(contents(await other.run(large)))
+    other.dispose()
     expect(contents(await of.run(all[0]))).toEqual(alone[0])
     of.dispose()
   })

@@ -14,6 +14,41 @@ const converted = (from: DType, data: Data, to: DType, options?: ConvertOptions)
 const REAL = ALL_DTYPES.filter(type => DTYPES[type].kind !== 'string' && DTYPES[type].kind !== 'complex')
 const WITH_ZERO = REAL.filter(type => type !== 'float8e8m0')
 
+describe('few elements', () => {
+  it.each([
+    ['int64', 'float32'],
+    ['uint64', 'float32'],
+    ['int64', 'float16'],
+    ['int64', 'int32'],
+    ['float64', 'int64'],
+    ['float64', 'uint64'],
+    ['float32', 'int64'],
+    ['int32', 'uint64'],
+    ['uint32', 'int64']
+  ] as const)('of %s become %s as they do among many', (from, to) => {
+    const numbers = [
+      0,
+      1,
+      -1,
+      3.7,
+      -3.7,
+      2 ** 31,
+      16777217,
+      2 ** 53 - 1,
+      2 ** 53,
+      -(2 ** 53),
+      2 ** 54 + 4,
+      2 ** 63,
+      1e19
+    ]
+    const wide = [2n ** 54n + 2n ** 30n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n - 1n]
+    const isWide = from === 'int64' || from === 'uint64'
+    const elements = isWide ? [...numbers.map(x => BigInt(Math.trunc(x))), ...wide] : [...numbers, NaN, -Infinity]
+    const many = converted(from, elements, to)
+    for (const [i, element] of elements.entries()) expect(converted(from, [element], to)[0]).toEqual(many[i])
+  })
+})
+
 describe('convert', () => {
   it.each(WITH_ZERO.flatMap(from => WITH_ZERO.map(to => ({ from, to }))))(
     'takes 0 and 1 from $from to $to',

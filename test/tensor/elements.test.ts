@@ -6,6 +6,7 @@ import {
   exactIndex,
   halvesOf,
   indexReader,
+  isFew,
   listOf,
   toBigInts,
   toDoubles,
@@ -130,6 +131,25 @@ describe('toDoubles', () => {
     expect(toDoubles(new Tensor('uint64', [2n ** 64n - 1n, 2n ** 63n + 1n]))).toEqual(
       new Float64Array([2 ** 64, 2 ** 63])
     )
+  })
+})
+
+describe('few 64-bit integers', () => {
+  it('read as they do among many', () => {
+    for (const [type, elements] of [
+      ['int64', WIDE],
+      ['uint64', WIDE.map(value => BigInt.asUintN(64, value))]
+    ] as const) {
+      const many = new Tensor(type, elements)
+      expect([isFew(many), isFew(new Tensor(type, elements.slice(0, 1)))]).toEqual([false, true])
+      for (const [i, element] of elements.entries()) {
+        const one = new Tensor(type, [element])
+        expect(indexReader(one)(0)).toBe(indexReader(many)(i))
+        expect(toDoubles(one)[0]).toBe(toDoubles(many)[i])
+        const rest = new Array<bigint>(10).fill(0n)
+        expect(toIndices(one)).toEqual(toIndices(new Tensor(type, [element, ...rest])).slice(0, 1))
+      }
+    }
   })
 })
 

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { type Fact, factOf, tensorFact } from '../../shapes/fact.ts'
-import { type DType, DTYPES } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, type Storage } from '../../tensor/dtype.ts'
+import { MAX_SLAB_ARRAY, Slab } from '../../tensor/slab.ts'
 import { allocate, isTensor, MAX_ITEMS, product, Tensor, type Value } from '../../tensor/tensor.ts'
 import { copyStrided } from '../core/copy-strided.ts'
 import { joinTensors } from '../core/join.ts'
@@ -101,6 +102,14 @@ function int64Of(value: number): BigInt64Array {
   return data
 }
 
+const slab = new Slab()
+
+/** A copy of some elements. */
+function partOf(data: Storage, start: number, end: number): Storage {
+  if (Array.isArray(data) || (end - start) * data.BYTES_PER_ELEMENT > MAX_SLAB_ARRAY) return data.slice(start, end)
+  return slab.copy(data.subarray(start, end))
+}
+
 /** Elements of a part that lies in one piece which are copied at once. */
 const MAX_BLOCK = 1 << 16
 
@@ -119,7 +128,7 @@ function* sliceOf(tensor: Tensor, iteration: number, slice: Slice): Generator<vo
   const { slots } = DTYPES[tensor.type]
   if (outer === 1 && block <= MAX_BLOCK) {
     const start = first * inner * slots
-    return new Tensor(tensor.type, tensor.data.slice(start, start + block * slots), partDims(dims, slice))
+    return new Tensor(tensor.type, partOf(tensor.data, start, start + block * slots), partDims(dims, slice))
   }
   const out = allocate(tensor.type, partDims(dims, slice))
   yield* copyStrided(

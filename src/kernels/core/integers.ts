@@ -1,4 +1,4 @@
-import { halvesOf } from '../../tensor/elements.ts'
+import { halvesOf, isFew } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, inChunks } from './pace.ts'
 
@@ -6,6 +6,11 @@ import { chunkSize, COST, inChunks } from './pace.ts'
 export function storeIntegers(out: Tensor, integers: ArrayLike<number>, start = 0): void {
   if (out.data instanceof Int32Array) {
     out.data.set(integers, start)
+    return
+  }
+  if (isFew(out)) {
+    const data = out.data as BigInt64Array
+    for (let i = 0; i < integers.length; i++) data[start + i] = BigInt(integers[i])
     return
   }
   const halves = halvesOf(out)

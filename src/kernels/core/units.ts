@@ -22,6 +22,10 @@ export function unitsOf(tensor: Movable): Units {
   const data: unknown = tensor.data
   if (Array.isArray(data)) return { array: data, per: 1 }
   const view = data as Uint8Array
+  // As it is, where it is no array of a class of its own, such as Node's buffers, and of no complex elements.
+  const { constructor } = view
+  if (constructor === Int32Array || constructor === Uint8Array || constructor === Uint16Array)
+    return { array: view, per: 1 }
   const { buffer, byteOffset, byteLength } = view
   const width = view.BYTES_PER_ELEMENT * DTYPES[tensor.type].slots
   if (width === 1) return { array: new Uint8Array(buffer, byteOffset, byteLength), per: 1 }

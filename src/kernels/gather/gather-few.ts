@@ -1,6 +1,6 @@
 import type { Movable } from '../../shapes/fact.ts'
 import { is64BitInteger } from '../../tensor/dtype.ts'
-import { halvesOf } from '../../tensor/elements.ts'
+import { halvesOf, isFew } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { BigInts } from '../core/numbers.ts'
 import type { GatherLayout } from './gather.ts'
@@ -95,18 +95,22 @@ function moveSmall(
   return i
 }
 
-/** Indices as 32-bit integers, `per` for each index, its low half first; empty for indices of another width. */
+/**
+ * Indices as 32-bit integers, `per` for each index, its low half first; empty for indices of another width, and for few
+ * of 64 bits.
+ */
 interface Halves {
   readonly array: Int32Array
   readonly per: number
 }
 
 function halvesFor(indices: Tensor): Halves {
-  if (indices.data instanceof BigInt64Array) return { array: halvesOf(indices), per: 2 }
+  if (indices.data instanceof BigInt64Array) return isFew(indices) ? NO_HALVES : { array: halvesOf(indices), per: 2 }
   return { array: indices.data instanceof Int32Array ? indices.data : NONE, per: 1 }
 }
 
 const NONE = new Int32Array(0)
+const NO_HALVES: Halves = { array: NONE, per: 1 }
 
 function gatherIntegers(
   from: BigInts,

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import { type Dim, maxDim, printDim } from '../../shapes/dim.ts'
-import { MAX_INT32 } from '../../tensor/dtype.ts'
-import { halvesOf } from '../../tensor/elements.ts'
+import { is64BitInteger, MAX_INT32 } from '../../tensor/dtype.ts'
+import { halvesOf, isFew, toIndices } from '../../tensor/elements.ts'
 import { positionOf, type Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, drain, inChunks, Pace } from '../core/pace.ts'
 import { type Positions, positionsArray } from '../core/positions.ts'
@@ -132,7 +132,7 @@ function resolveInto(
   const lowest = policy.negative === 'wrap' ? -size : 0
   const zero = policy.outOfRange === 'zero'
   const { data } = indices
-  if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
+  if (!isFew(indices) && (data instanceof BigInt64Array || data instanceof BigUint64Array)) {
     const signed = data instanceof BigInt64Array
     const halves = halvesOf(indices)
     const quick = Math.min(size, MAX_INT32)
@@ -153,7 +153,7 @@ function resolveInto(
     }
     return -1
   }
-  const numbers = data as Int32Array
+  const numbers = is64BitInteger(indices.type) ? toIndices(indices) : (data as Int32Array)
   for (let i = from, at = start + from * step; i < to; i++, at += step) {
     let index = numbers[at]
     if (index < lowest || index >= size) {
