@@ -33,7 +33,7 @@ const MIN_POSITIONS = 32
 /** As in ../assembly/f32/conv-panels.ts: panels computed together, and their depth. */
 const TOGETHER = 16
 const DEPTH = 256
-/** As in conv-panels.ts: bytes for what sums begin with, and from the end of a panel to the next one. */
+/** As in conv-panels.ts: bytes for what sums begin with, and between panels; Winograd's matrices are as far apart. */
 const START = 128
 const APART = 64
 /** Channels from which Winograd's transforms pay. */
@@ -181,11 +181,12 @@ function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): D
   return { units: images * Math.ceil(height / rows), rows, parts: partsOf(m, parts) }
 }
 
-/** Rows of tiles whose matrices fit into scratch memory; see Group in ../assembly/f32/winograd.ts. */
+/** Rows of tiles whose matrices fit into scratch memory; see Group in ../assembly/f32/winograd-group.ts. */
 function winogradRows(across: number, height: number, channels: number, strips: number): number {
   const lines = (16 * across + 16) * 6
   const perTile = 36 * 4 * (channels + 4 * strips) + 16
-  const bytes = (rows: number): number => 64 + lines * (rows + 1) + Math.ceil((across * rows) / 4) * 4 * perTile
+  const bytes = (rows: number): number =>
+    64 + 2 * 36 * APART + lines * (rows + 1) + Math.ceil((across * rows) / 4) * 4 * perTile
   let rows = 0
   while (rows < height && bytes(rows + 1) <= SCRATCH_BYTES) rows++
   return rows

@@ -7,6 +7,14 @@ import { ConvArguments } from './conv'
  * largest error is a third to a quarter of what it is there (on choosing points: Barabasz and others, 2020).
  */
 export const POINTS: usize = 36
+export const ROOT_OF_HALF: f32 = 0.70710678
+export const ROOT_OF_TWO: f32 = 1.41421356
+
+/**
+ * Bytes between the matrices of two points: a cache line, lest the same elements of all matrices share a set of the
+ * first cache.
+ */
+export const APART: usize = 64
 
 /**
  * Scratch memory of a group of tile rows: lines of the input, mixed lines of all its tile rows, its tiles, their
@@ -27,6 +35,8 @@ export class Group {
   mixed: usize
   table: usize
   v: usize
+  /** Bytes from the transformed inputs of one point to those of the next. */
+  matrix: usize
   product: usize
 }
 
@@ -55,7 +65,8 @@ export function layOut(args: ConvArguments, group: Group, at: usize): void {
   group.mixed = at + wide * 6
   group.table = group.mixed + wide * 6 * group.count
   group.v = group.table + tiles * offsetof<Tile>()
-  group.product = group.v + ((POINTS * tiles * <usize>args.channels) << 2)
+  group.matrix = ((tiles * <usize>args.channels) << 2) + APART
+  group.product = group.v + POINTS * group.matrix
   memory.fill(group.lines, 0, wide * 6)
   for (let i: u32 = 0; i < tiles; i++) {
     // What fills the last vector is computed from the last tile, and stored nowhere.
