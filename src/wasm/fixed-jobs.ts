@@ -3,16 +3,8 @@ import type { NumericArray } from '../tensor/dtype.ts'
 import type { Arena } from './arena.ts'
 import { isOnHeap } from './heap.ts'
 import type { WatchedJob } from './job-watcher.ts'
-import {
-  type DividedJob,
-  isAtOnce,
-  runAlone,
-  runInPlace,
-  runnerOf,
-  runTiles,
-  workersFor,
-  writeHeader
-} from './shared-jobs.ts'
+import { runTiles } from './open-job.ts'
+import { type DividedJob, isAtOnce, runAlone, runInPlace, runnerOf, workersFor, writeHeader } from './shared-jobs.ts'
 import { type Tiling, tilingOf } from './tiling.ts'
 import type { JobRunner } from './wasm.ts'
 import { type Workspace, workspaceOf } from './workspace.ts'
@@ -59,7 +51,7 @@ export class FixedJob {
       this.shared = tilingOf(job, workers + 1)
     }
     this.write(this.shared)
-    return runTiles(runner, workspace, 0, this.shared.tiles, workers)
+    return runTiles(runner, workspace, this.shared, workers)
   }
 
   /** Writes the job where threads share one. */

@@ -3,6 +3,7 @@ import { bytesOf } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { jobWatcher } from './job-watcher.ts'
+import { runTiles } from './open-job.ts'
 import {
   type DividedJob,
   isAtOnce,
@@ -10,7 +11,6 @@ import {
   runAlone,
   runInPlace,
   runnerOf,
-  runTiles,
   workersFor,
   writeHeader
 } from './shared-jobs.ts'
@@ -55,7 +55,7 @@ const BY_TILE = -1
 
 /**
  * Runs a job by WebAssembly, in one go where it is short ({@link runAtOnce}); else it yields about every
- * {@link QUANTUM}. No worker is active during a yield.
+ * {@link QUANTUM}. During a yield workers may go on with it; none does any more once the generator has ended.
  * @param inputs in the order of `template.inputs`; any array that does not lie on the heap must be one that may be
  *   staged
  * @param threads most threads to use, the calling one included
@@ -116,19 +116,18 @@ export function runAtOnce(
   const workspace = workspaceOf()
   if (workspace === undefined) return false
   const { accelerated, header, args, outputStage } = workspace
-  const count = inputs.length
-  if (!stageAll(template, inputs, workspace)) return false
   const isOutOnHeap = isOnHeap(out)
   if (!isOutOnHeap && (template.outputStaging !== 'whole' || out.byteLength > STAGE_BYTES)) return false
-  args[count] = isOutOnHeap ? out.byteOffset : outputStage.bytes.byteOffset
-  const { args: own } = template
   const workers = workersFor(work, header, threads - 1)
   const tiling = tilingOf(template, workers + 1)
   writeHeader(template, header, args.byteOffset, tiling)
+  if (!stageAll(template, inputs, workspace)) return false
+  const count = inputs.length
+  args[count] = isOutOnHeap ? out.byteOffset : outputStage.bytes.byteOffset
+  const { args: own } = template
   for (let i = 0; i < own.length; i++) args[count + 1 + i] = own[i]
   const runner = runnerOf(template.kernel, accelerated)
-  const isDone =
-    workers > 0 ? runTiles(runner, workspace, 0, tiling.tiles, workers) : runAlone(runner, workspace, tiling)
+  const isDone = workers > 0 ? runTiles(runner, workspace, tiling, workers) : runAlone(runner, workspace, tiling)
   if (!isDone) return false
   if (!isOutOnHeap) copyFrom(outputStage, out)
   tellWatcher(template, inputs, out)

@@ -1,17 +1,16 @@
 import { clock } from '../host.ts'
 import { QUANTUM } from '../kernels/core/pace.ts'
-import { areWorkersMissing, awaitWorkers, isOneAwake, requestWorkers, wakeWorkers, workersReady } from './threads.ts'
+import { closeOpenJob, OpenJob } from './open-job.ts'
+import { areWorkersMissing, isOneAwake, requestWorkers, workersReady } from './threads.ts'
 import { type Divided, type Tiling, tilingOf } from './tiling.ts'
 import { type JobRunner, type KernelName, KERNELS, type Wasm } from './wasm.ts'
-import { CLOSED, HEADER, type Workspace } from './workspace.ts'
+import { HEADER, type Workspace, workspaceOf } from './workspace.ts'
 
 /** What of a job says how it is divided, and which kernel computes it. */
 export interface DividedJob extends Divided {
   readonly kernel: KernelName
 }
 
-/** The unit of {@link DividedJob.work}: bytes that are copied in a nanosecond. */
-const BYTES_PER_NANOSECOND = 10
 /** Milliseconds between two yields. */
 export const QUANTUM_MS = QUANTUM / 1e6
 /** Work below which waking a worker, 15 to 50 microseconds, costs more than it gains. */
@@ -50,60 +49,24 @@ export function* runInPlace(
   write: (tiling: Tiling) => void,
   threads: number
 ): Generator<void, boolean> {
-  const { header } = workspace
-  const runner = runnerOf(kernel, workspace.accelerated)
-  const wanted = isShared(work, header) ? threads - 1 : 0
-  const least = wanted > 0 ? threads : 1
+  const wanted = isShared(work, workspace.header) ? threads - 1 : 0
   const tiling = tilingOf({ ...divided, work }, wanted + 1)
-  const { tiles } = tiling
-  // A first estimate, half of what work tells; then what the clock tells. Threads that share a product wait for each
-  // other at the end of a turn, and take half the time that work tells: they are given longer turns.
-  const estimate = wanted > 0 && divided.isDivisible === true ? 2 * QUANTUM : QUANTUM / 2
-  const tilesPerNanosecond = (tiles / work) * BYTES_PER_NANOSECOND * (wanted > 0 ? threads : 1)
-  let perQuantum = wholeTurns(estimate * tilesPerNanosecond, least)
-  for (let start = 0; start < tiles;) {
-    const end = Math.min(tiles, start + perQuantum)
-    const begin = clock()
-    const workers = wanted > 0 ? workersReady(header, wanted) : 0
-    write(tiling)
-    if (!runTiles(runner, workspace, start, end, workers)) return false
-    start = end
-    const took = clock() - begin
-    if (took < QUANTUM_MS / 2) perQuantum *= 2
-    else if (took > 2 * QUANTUM_MS) perQuantum = wholeTurns((perQuantum * QUANTUM_MS) / took, least)
-    if (workers < wanted) requestWorkers(workspace, wanted, took)
-    // After the last tiles, too: many jobs of a few long tiles may follow each other.
-    if (start < tiles || took > QUANTUM_MS / 2) yield
-  }
-  return true
-}
-
-/** About so many tiles, as many for each thread: none is without one in the last turn. */
-const wholeTurns = (tiles: number, threads: number): number => Math.max(1, Math.round(tiles / threads)) * threads
-
-/**
- * Computes the tiles `start … end-1` of the job that has been written, together with `workers` workers.
- * @returns false where the kernel stopped
- */
-export function runTiles(
-  runner: JobRunner,
-  { header, job, scratch }: Workspace,
-  start: number,
-  end: number,
-  workers: number
-): boolean {
-  header[HEADER.limit] = end
-  Atomics.store(header, HEADER.admitted, workers)
-  Atomics.store(header, HEADER.next, start)
-  if (workers > 0) wakeWorkers(header, workers)
+  const job = new OpenJob(runnerOf(kernel, workspace.accelerated), workspace, tiling, write)
   try {
-    runner.work(job, scratch)
+    for (let isLeft = true; isLeft;) {
+      const begin = clock()
+      const workers = wanted > 0 ? workersReady(workspace.header, wanted) : 0
+      isLeft = job.turn(QUANTUM_MS, workers)
+      if (job.hasFailed) return false
+      const took = clock() - begin
+      if (workers < wanted) requestWorkers(workspace, wanted, took)
+      // After the last tiles, too: many jobs of a few long tiles may follow each other.
+      if (isLeft || took > QUANTUM_MS / 2) yield
+    }
+    return true
   } finally {
-    // A worker that joins a closed job finds no tile, so the job can be written again once no worker is active.
-    Atomics.store(header, HEADER.next, CLOSED)
-    awaitWorkers(header, HEADER.active)
+    job.close()
   }
-  return header[HEADER.failed] === 0
 }
 
 /** Computes all blocks of a job that has been written in the calling thread; false where the kernel stopped. */
@@ -118,7 +81,8 @@ export function runAlone(
 }
 
 /**
- * Writes the header of a job, but the words that threads share.
+ * Writes the header of a job, but the words that threads share. A job that is open there is closed first: arguments and
+ * what is staged for them may be written after this, not before.
  * @param args address of the arguments
  */
 export function writeHeader(
@@ -127,6 +91,7 @@ export function writeHeader(
   args: number,
   { tile, whole, part }: Tiling
 ): void {
+  if (header === workspaceOf()?.header) closeOpenJob()
   header[HEADER.failed] = 0
   header[HEADER.tile] = tile
   header[HEADER.whole] = whole

@@ -81,9 +81,12 @@ export const KERNELS = Object.fromEntries([
 export interface JobRunner {
   /** Computes the output blocks `from … to-1` of a job; not 0 when the kernel stopped at a value it cannot serve. */
   run(job: number, scratch: number, from: number, to: number): number
-  /** Computes tiles of a job until none is left. */
-  work(job: number, scratch: number): void
-  /** The same for a worker, from the tile on that `enter` gave; then the worker leaves the job. */
+  /**
+   * Computes the next tile of a job; 0 where none was left, and where the kernel has stopped.
+   * @param isNew whether something else may have used the scratch memory since the last tile
+   */
+  step(job: number, scratch: number, isNew: boolean): number
+  /** Computes tiles of a job until none is left, the first of them that which `enter` gave a worker; then leaves it. */
   join(job: number, scratch: number, first: number): void
 }
 

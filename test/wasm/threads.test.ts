@@ -14,8 +14,12 @@ const MODULES = [
   'tensor/tensor',
   'wasm/heap',
   'wasm/jobs',
+  'wasm/open-job',
   'wasm/select',
-  'wasm/threads'
+  'wasm/shared-jobs',
+  'wasm/threads',
+  'wasm/tiling',
+  'wasm/workspace'
 ]
 const folder = mkdtempSync(join(tmpdir(), 'nodewise-threads-'))
 beforeAll(() => {
@@ -247,6 +251,82 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
       console.log(traps, workersStarted())
     `)
     expect(out).toBe('50 1\n')
+  })
+
+  test('go on with a job while its run pauses, unless another is written, and never after it has ended', () => {
+    const out = runAlone(`
+      import { runJob } from './src/wasm/jobs.ts'
+      import { OpenJob } from './src/wasm/open-job.ts'
+      import { runnerOf, writeHeader } from './src/wasm/shared-jobs.ts'
+      import { inWholeTiles } from './src/wasm/tiling.ts'
+      import { CLOSED, HEADER, workspaceOf } from './src/wasm/workspace.ts'
+      ${SETUP}
+      for (let i = 0; i < 40; i++) { gather(2); await pause() }
+      const [size, small] = [2 ** 22, 2 ** 16]
+      const from = view(Float32Array, size)
+      from.forEach((_, i) => { from[i] = -i })
+      // Negated: a large job pauses after each tile, since it is said to be large; a small one is run in one go.
+      const job = (count, work) => ({
+        kernel: 'unary', blocks: count, blockBytes: 4, tile: 2 ** 12, work, inputs: [{ staging: 'whole' }],
+        outputStaging: 'whole', args: [12, 0, 0]
+      })
+      const outs = [0, 1, 2].map(() => view(Float32Array, size))
+      const begin = (i, count = size, work = 2 ** 24) => runJob(job(count, work), [from.subarray(0, count)], outs[i], 2)
+      const bytes = (array, count = size) => Buffer.from(array.buffer, array.byteOffset, 4 * count)
+      const expected = Float32Array.from(from, value => -value)
+      const untouched = new Float32Array(size).fill(-1)
+      const check = (array, other, count) => {
+        if (Buffer.compare(bytes(array, count), bytes(other, count)) !== 0) throw new Error('wrong')
+      }
+      const finish = steps => {
+        for (;;) { const { done, value } = steps.next(); if (done) return value }
+      }
+      const { header } = workspaceOf()
+      for (let round = 0; round < 10; round++) {
+        outs.forEach(array => array.fill(-1))
+        const runs = [begin(0), begin(1)]
+        const results = []
+        while (results.length < 2)
+          for (const [i, steps] of runs.entries()) {
+            if (results.includes(i)) continue
+            const { done, value } = steps.next()
+            if (done && value === 'done') results.push(i)
+            else if (done) throw new Error(value)
+            else if (round % 3 === 0) finish(begin(2, small, 2 ** 20))
+          }
+        check(outs[0], expected)
+        check(outs[1], expected)
+        if (round % 3 === 0) check(outs[2], expected, small)
+        // A run that is given up: nothing is written any more.
+        const given = begin(0)
+        given.next()
+        given.return()
+        if (Atomics.load(header, HEADER.next) < CLOSED) throw new Error('open after its end')
+        outs[0].fill(-1)
+        await pause()
+        check(outs[0], untouched)
+      }
+      // A turn of one tile.
+      const template = job(size, 2 ** 24)
+      const { accelerated, args } = workspaceOf()
+      const write = tiling => {
+        writeHeader(template, header, args.byteOffset, tiling)
+        args.set([from.byteOffset, outs[0].byteOffset, ...template.args])
+      }
+      let isTaken = false
+      for (let attempt = 0; attempt < 100 && !isTaken; attempt++) {
+        const tiling = inWholeTiles(size, template.tile)
+        const open = new OpenJob(runnerOf('unary', accelerated), workspaceOf(), tiling, write)
+        open.turn(-1, 1)
+        const before = Atomics.load(header, HEADER.next)
+        const isChanged = () => Atomics.load(header, HEADER.next) !== before
+        for (let i = 0; i < 200 && before < tiling.tiles && !isChanged(); i++) await pause()
+        isTaken = before < tiling.tiles && isChanged()
+        open.close()
+      }
+      console.log(isTaken, workersStarted())
+    `)
+    expect(out).toBe('true 1\n')
   })
 
   test('do not hold up an exit', () => {

@@ -32,20 +32,24 @@ export function run(job: Job, scratch: usize, from: u32, to: u32): bool {
   }
 }
 
-/** Computes tiles of a job until none is left, or until a kernel has stopped. */
-export function work(job: Job, scratch: usize): void {
-  workFrom(job, scratch, takeTile(job))
+/**
+ * Computes the next tile of a job.
+ * @param isNew for kernels that remember what lies in the scratch memory; those of this module do not
+ * @returns false where no tile was left, and where the kernel has stopped
+ */
+export function step(job: Job, scratch: usize, isNew: bool): bool {
+  return computeTile(job, scratch, takeTile(job))
 }
 
-/** {@link work} for a worker, which has entered the job and taken its first tile. */
+/** Computes tiles until none is left: for a worker, which has entered the job and taken its first tile. */
 export function join(job: Job, scratch: usize, first: i32): void {
-  workFrom(job, scratch, first)
+  for (let tile = first; computeTile(job, scratch, tile); tile = takeTile(job));
   leave(job)
 }
 
-function workFrom(job: Job, scratch: usize, first: i32): void {
-  for (let tile = first; tile >= 0; tile = takeTile(job)) {
-    const from = firstBlock(job, tile)
-    if (run(job, scratch, from, min(job.blocks, firstBlock(job, tile + 1)))) return stop(job)
-  }
+function computeTile(job: Job, scratch: usize, tile: i32): bool {
+  if (tile < 0) return false
+  const isStopped = run(job, scratch, firstBlock(job, tile), min(job.blocks, firstBlock(job, tile + 1)))
+  if (isStopped) stop(job)
+  return !isStopped
 }
