@@ -75,7 +75,7 @@ interface Seen {
 /** Larger values are not compared: preparing again costs as much. */
 const MAX_ELEMENTS = 64
 /** Preparations that a call of a body keeps beside the last one. */
-const MAX_EARLIER = 3
+const MAX_EARLIER = 11
 
 /**
  * Prepares a call to run: reuses what `memo` keeps if that still holds, and keeps a new preparation if it can be

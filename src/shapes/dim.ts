@@ -116,7 +116,7 @@ export function normalizeAxis(axis: number, rank: number, what = 'axis'): number
  */
 export function normalizeAxes(axes: readonly number[], rank: number, what = 'axis'): number[] {
   const normalized = axes.map(axis => normalizeAxis(axis, rank, what))
-  if (new Set(normalized).size !== normalized.length)
+  if (normalized.length > 1 && new Set(normalized).size !== normalized.length)
     fail('value-out-of-range', `axes [${axes.join(', ')}] name an axis twice`)
   return normalized
 }

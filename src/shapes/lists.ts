@@ -59,12 +59,16 @@ export const sizes = (shape: readonly Dim[] | undefined): readonly number[] =>
  * @throws NodewiseError `dims-mismatch`
  */
 export function sameLengths(lists: Readonly<Record<string, DataDependentList | undefined>>): void {
-  const known = Object.entries(lists).flatMap(([name, list]) =>
-    list === undefined || list === 'unknown' ? [] : [{ name, length: list.length }]
-  )
-  for (const { name, length } of known) {
-    if (length !== known[0].length) {
-      fail('dims-mismatch', `${known[0].name} has ${known[0].length} elements and ${name} ${length}; they must agree`)
+  let first: string | undefined
+  let expected = 0
+  for (const name in lists) {
+    const list = lists[name]
+    if (list === undefined || list === 'unknown') continue
+    if (first === undefined) {
+      first = name
+      expected = list.length
+    } else if (list.length !== expected) {
+      fail('dims-mismatch', `${first} has ${expected} elements and ${name} ${list.length}; they must agree`)
     }
   }
 }

@@ -44,9 +44,9 @@ describe('what a call worked out', () => {
       [2, 3],
       [1, 6]
     ])
-    // No more than four are kept.
-    prepare(call, [data(2, 3), ints(6, 1)], memo)
-    expect(memo.earlier).toHaveLength(3)
+    // No more than twelve are kept.
+    for (let n = 1; n <= 20; n++) prepare(call, [data(2, 3 * n), ints(6 * n)], memo)
+    expect(memo.earlier).toHaveLength(11)
   })
 
   test('serves calls like it once both have been prepared before, each with a selection of its own', () => {
