@@ -122,6 +122,20 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     })
   })
 
+  // Tiles have four to six rows, or one where three or fewer are left. Columns that end within a panel, and the sums of
+  // a second block of the depth, are made apart. Of few columns rows are read where they lie.
+  test.each([
+    [8, 20],
+    [11, 20],
+    [37, 20],
+    [32, 300],
+    [37, 263]
+  ])('of 4 to 30 rows equal the reference, for %i columns and a depth of %i', (n, k) => {
+    const b = noise([k, n], 2)
+    for (let m = 4; m <= 30; m++)
+      expectEqual(['onnx', 'MatMul', 13], [noise([m, k], m), b], { region, constants: { b: 1 } })
+  })
+
   test.each([
     [64, 64, 384],
     [67, 70, 388],

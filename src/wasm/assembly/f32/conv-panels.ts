@@ -4,7 +4,7 @@ import { addStripByPanel, EDGE, placeColumns, stripByPanel } from './gemm'
 import { stripsByColumns } from './half-panel'
 import { DEPTH, epilogue } from './matrix'
 import { splat } from './simd'
-import { sixChannels } from './six-rows'
+import { sixChannels } from './tiles'
 import { CLIP } from './unary'
 
 /**

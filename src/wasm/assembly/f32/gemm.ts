@@ -1,5 +1,5 @@
 import { fma, splat } from './simd'
-import { sixRows } from './six-rows'
+import { rowsOfTile, sixOfStrips } from './tiles'
 
 /** Bytes of scratch memory that a product of panels needs for sums which are added to C, or end within a panel. */
 export const EDGE: usize = 192
@@ -79,8 +79,8 @@ function madd(c: v128, a: v128, b: v128): v128 {
 
 /**
  * A strip of four rows of A, [k][4], by one panel of B into C; `k` is even. Two steps a turn and one address for each
- * factor take 0.85 of the time of {@link tile4}. Four steps, and anything but stores behind the loop, take longer: V8
- * then runs out of registers.
+ * factor take 0.85 of the time of {@link tile4} where multiply-add is not fused. Four steps, and anything but stores
+ * behind the loop, take longer: V8 then runs out of registers.
  * @param start what the product is added to, rows `startStep` bytes apart: C, or anything else; 0: nothing
  */
 function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
@@ -163,28 +163,23 @@ export function stripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize,
 export function placeColumns(edge: usize, c: usize, ldc: usize, rows: u32, cols: u32, add: bool): void {
   for (let i: u32 = 0; i < rows; i++, edge += 32, c += ldc) {
     if (!add) memory.copy(c, edge, cols << 2)
-    else
+    else if (cols == 8) {
+      v128.store(c, f32x4.add(v128.load(c), v128.load(edge)))
+      v128.store(c, f32x4.add(v128.load(c, 16), v128.load(edge, 16)), 16)
+    } else
       for (let at: usize = 0; at < (<usize>cols) << 2; at += 4)
         f32.store(c + at, f32.load(c + at) + f32.load(edge + at))
-  }
-}
-
-/** Adds four rows of eight sums, which lie one behind the other, to C. */
-function addRows(sums: usize, c: usize, ldc: usize): void {
-  for (const end = sums + 128; sums < end; sums += 32, c += ldc) {
-    v128.store(c, f32x4.add(v128.load(c), v128.load(sums)))
-    v128.store(c, f32x4.add(v128.load(c, 16), v128.load(sums, 16)), 16)
   }
 }
 
 /**
  * Adds a strip of A by a panel of B to C. The sum of the products is made by itself, so that rounding errors grow with
  * the depth of such a sum, not with that of the whole product.
- * @param edge 128 bytes of scratch memory
+ * @param edge {@link EDGE} bytes of scratch memory
  */
 export function addStripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, edge: usize): void {
   stripByPanel(a, p, edge, 32, k, 0, 0)
-  addRows(edge, c, ldc)
+  placeColumns(edge, c, ldc, 4, 8, true)
 }
 
 // @ts-ignore: decorator
@@ -222,7 +217,7 @@ function tile1(a: usize, ka: usize, p: usize, c: usize, k: usize, add: bool): vo
 /**
  * `rows` rows of A by one panel into C, whose first `cols` columns (1 to 8) are written. Four rows of A are `strip`
  * bytes before the next four.
- * @param edge 128 bytes of scratch memory, where C ends within the panel, and where something is added to C
+ * @param edge {@link EDGE} bytes of scratch memory
  */
 export function rowsByPanel(
   a: usize,
@@ -260,18 +255,9 @@ function rowsBySpan(
   add: bool,
   edge: usize
 ): void {
+  if (ASC_FEATURE_RELAXED_SIMD) return rowsByTiles(a, lda, ka, strip, p, c, ldc, rows, cols, k, add, edge)
   const isEdge = cols < 8
-  let m: u32 = 0
-  if (ASC_FEATURE_RELAXED_SIMD && !isEdge) {
-    // Twelve rows are three times four, so that the rest begins with four rows, too.
-    for (; m + 12 <= rows; m += 12) {
-      sixRows(a, lda, ka, strip, 0, p, c, ldc, k, add)
-      sixRows(a + strip, lda, ka, strip, 2, p, c + 6 * ldc, ldc, k, add)
-      a += 3 * strip
-      c += 12 * ldc
-    }
-  }
-  for (; m < rows; m += 4) {
+  for (let m: u32 = 0; m < rows; m += 4) {
     const left = min<u32>(4, rows - m)
     const isAdded = add && !isEdge
     const isApart = isEdge || (isAdded && left == 4)
@@ -281,10 +267,56 @@ function rowsBySpan(
       if (ka == 4) tile4(a, lda, 4, p, to, step, k, false)
       else if (ka != 16 || lda != 4) tile4(a, lda, ka, p, to, step, k, false)
       else stripByPanel(a, p, to, step, k, 0, 0)
-      if (isAdded) addRows(edge, c, ldc)
     } else for (let i: u32 = 0; i < left; i++) tile1(a + i * lda, ka, p, to + i * step, k, isAdded)
-    if (isEdge) placeColumns(edge, c, ldc, left, cols, add)
+    if (isApart) placeColumns(edge, c, ldc, left, cols, add)
     a += strip
     c += ldc << 2
+  }
+}
+
+/**
+ * {@link rowsBySpan} with fused multiply-add: rows are divided into tiles of six and five where it can be. What is
+ * added to C is made apart, since code that adds it costs registers in the loops of tiles.
+ */
+function rowsByTiles(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  strip: usize,
+  p: usize,
+  c: usize,
+  ldc: usize,
+  rows: u32,
+  cols: u32,
+  k: usize,
+  add: bool,
+  edge: usize
+): void {
+  const isApart = add || cols < 8
+  const gap = strip - (lda << 2)
+  if (!isApart && ka == 16 && lda == 4)
+    for (; rows >= 24 || rows == 12; rows -= 12, a += 3 * strip, c += 12 * ldc) {
+      sixOfStrips(a, 4, gap, p, c, ldc, k)
+      sixOfStrips(a + strip + 8, 2, gap, p, c + 6 * ldc, ldc, k)
+    }
+  if (rows == 0) return
+  const tiles = (rows + 5) / 6
+  const least = rows / tiles
+  const larger = rows - least * tiles
+  for (let row: u32 = 0, t: u32 = 0; row < rows; t++) {
+    const count = least + <u32>(t < larger)
+    const next: u32 = 4 - (row & 3)
+    const to = isApart ? edge : c
+    const step = isApart ? 32 : ldc
+    // Fewer than four are the last ones of all, or all.
+    if (count < 4)
+      for (let i: u32 = 0; i < count; i++)
+        tile1(a + i * lda + select<usize>(gap, 0, i >= next), ka, p, to + i * step, k, false)
+    else if (isApart) rowsOfTile(count, a, lda, ka, next, gap, p, edge, 32, k)
+    else rowsOfTile(count, a, lda, ka, next, gap, p, c, ldc, k)
+    if (isApart) placeColumns(edge, c, ldc, count, cols, add)
+    row += count
+    a += count * lda + select<usize>(gap, 0, count >= next) + select<usize>(gap, 0, count >= next + 4)
+    c += count * ldc
   }
 }

@@ -229,8 +229,8 @@ function twoPanels(
 }
 
 /**
- * A quarter, or what is made of quarters, by half of a panel; eight sums a row. Behind each twelve rows a few lines of
- * the two panels that come next are fetched, so that the processor reads ahead of them while it computes.
+ * A quarter, or what is made of quarters, by half of a panel; eight sums a row. Behind each twelve rows or some more a
+ * few lines of the two panels that come next are fetched, so that the processor reads ahead of them while it computes.
  * @param next the next two panels, `step` bytes apart; 0: none
  * @param i which of seven products it is: each fetches a seventh
  */
@@ -248,13 +248,12 @@ function quarterByPanel(
 ): void {
   const strip = half << 4
   a += which * strips * strip
-  const turns = (strips + 2) / 3
-  for (let left = strips, turn: usize = 0; turn < turns; turn++) {
-    const count = min<usize>(3, left)
+  const turns = max<usize>(1, strips / 3)
+  for (let turn: usize = 0; turn < turns; turn++) {
+    const count = strips / turns + <usize>(turn < strips % turns)
     rowsByPanel(a, 4, 16, strip, panel, to, 32, (<u32>count) << 2, 8, half, false, scratch)
-    a += 3 * strip
-    to += 3 << 7
-    left -= count
+    a += count * strip
+    to += count << 7
     if (next == 0) continue
     // A slab of a panel has `half` cache lines.
     const first = (half * (i * turns + turn)) / (7 * turns)
