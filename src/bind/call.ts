@@ -67,16 +67,3 @@ export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
     if (isCall(item)) for (const body of item.bodies.values()) yield* allItems(body)
   }
 }
-
-/** Items by operand instead of input position; a variadic operand takes the rest. */
-export function byOperand<T>(
-  call: Call,
-  items: readonly (T | undefined)[]
-): Record<string, T | undefined | readonly T[]> {
-  const result: Record<string, T | undefined | readonly T[]> = {}
-  for (const { name, kind, index } of call.operands) {
-    const isVariadic = kind === 'variadic' || kind === 'any-variadic'
-    result[name] = isVariadic ? items.slice(index).filter(item => item !== undefined) : items[index]
-  }
-  return result
-}

@@ -1,4 +1,5 @@
-import { byOperand, type Call } from '../bind/call.ts'
+import type { Call } from '../bind/call.ts'
+import { byOperand } from '../bind/operands.ts'
 import { fail } from '../errors.ts'
 import type { Graph, Node } from '../graph/graph.ts'
 import { parametersOf } from '../infer/parameters.ts'

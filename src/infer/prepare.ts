@@ -1,4 +1,5 @@
-import { byOperand, type Call } from '../bind/call.ts'
+import type { Call } from '../bind/call.ts'
+import { byOperand } from '../bind/operands.ts'
 import type { FactOperands, Preparation, Selection, SelectKernel, ValueOperands } from '../op-kit/define.ts'
 import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'

@@ -1,4 +1,5 @@
-import { type BoundGraph, byOperand, type Call } from '../bind/call.ts'
+import type { BoundGraph, Call } from '../bind/call.ts'
+import { byOperand } from '../bind/operands.ts'
 import { fail } from '../errors.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, Kernel, KernelContext, Pack, Packed, Parameters, State, ValueOperands } from '../op-kit/define.ts'

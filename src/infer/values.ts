@@ -1,4 +1,5 @@
-import { byOperand, type Call } from '../bind/call.ts'
+import type { Call } from '../bind/call.ts'
+import { byOperand } from '../bind/operands.ts'
 import { NodewiseError } from '../errors.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { KernelContext, Parameters, Preparation } from '../op-kit/define.ts'

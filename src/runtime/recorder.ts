@@ -1,4 +1,4 @@
-import { byOperand } from '../bind/call.ts'
+import { byOperand } from '../bind/operands.ts'
 import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { byOperand, type Call } from '../../src/bind/call.ts'
+import type { Call } from '../../src/bind/call.ts'
+import { byOperand } from '../../src/bind/operands.ts'
 import { Likes } from '../../src/infer/likes.ts'
 import { type CallMemo, prepareRun, type RunPreparation } from '../../src/infer/prepare.ts'
 import type { Kernel, Selection, SelectKernel } from '../../src/op-kit/define.ts'
