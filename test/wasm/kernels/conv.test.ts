@@ -32,6 +32,8 @@ const cases = [
   ['depthwise, stride 3, dilation', [1, 24, 25, 18], [24, 1, 3, 3], { group: 24, strides: [3, 3], dilations: [2, 1] }],
   ['depthwise, stride 2', [1, 24, 17, 23], [24, 1, 3, 3], { pads: [1, 1, 1, 1], group: 24, strides: [2, 2] }],
   ['depthwise, five by five', [2, 24, 14, 14], [24, 1, 5, 5], { pads: [2, 2, 2, 2], group: 24 }],
+  ['depthwise, five by five, three lines of outputs', [1, 24, 7, 9], [24, 1, 5, 5], { group: 24 }],
+  ['depthwise, five by five, seven lines of outputs', [1, 24, 7, 7], [24, 1, 5, 5], { pads: [2, 2, 2, 2], group: 24 }],
   ['depthwise, wider than one copies by vectors', [1, 24, 9, 70], [24, 1, 5, 5], { pads: [2, 2, 2, 2], group: 24 }],
   ['depthwise, three outputs in a line', [2, 24, 7, 7], [24, 1, 5, 5], { group: 24 }],
   [
