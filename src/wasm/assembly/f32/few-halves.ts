@@ -14,6 +14,9 @@ const SCALE: f32 = 5.070602400912918e30
 const BIAS: i32 = 102 << 10
 const MASK: i32 = 0x8fffe000
 
+/** Depth of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
+const SPAN: usize = 256
+
 /** Codes of `count` numbers, a multiple of eight, that have such codes. */
 export function packHalves(from: usize, to: usize, count: u32): void {
   for (const end = to + ((<usize>count) << 1); to < end; from += 32, to += 16)
@@ -64,16 +67,30 @@ function highOf(codes: v128, isBrain: bool): v128 {
   return isBrain ? i32x4.shl(wide, 16) : v128.and(i32x4.shl(wide, 13), i32x4.splat(MASK))
 }
 
+/** Scales sums back and writes them, or adds them to what is there. */
 // @ts-ignore: decorator
 @inline
-function storeScaled(c: usize, low: v128, high: v128, isBrain: bool, down: f32): void {
-  v128.store(c, isBrain ? low : f32x4.mul(low, splat(down)))
-  v128.store(c, isBrain ? high : f32x4.mul(high, splat(down)), 16)
+function storeScaled(c: usize, low: v128, high: v128, isBrain: bool, down: f32, add: bool): void {
+  const first = isBrain ? low : f32x4.mul(low, splat(down))
+  const second = isBrain ? high : f32x4.mul(high, splat(down))
+  v128.store(c, add ? f32x4.add(v128.load(c), first) : first)
+  v128.store(c, add ? f32x4.add(v128.load(c, 16), second) : second, 16)
 }
 
 // @ts-ignore: decorator
 @inline
-function oneByFour(a: usize, ka: usize, p: usize, len: usize, c: usize, isBrain: bool, up: f32, down: f32): void {
+function oneByFour(
+  a: usize,
+  ka: usize,
+  p: usize,
+  stride: usize,
+  len: usize,
+  c: usize,
+  isBrain: bool,
+  up: f32,
+  down: f32,
+  add: bool
+): void {
   let c00 = splat(0)
   let c01 = c00
   let c10 = c00
@@ -82,10 +99,10 @@ function oneByFour(a: usize, ka: usize, p: usize, len: usize, c: usize, isBrain:
   let c21 = c00
   let c30 = c00
   let c31 = c00
-  let p1 = p + len
-  let p2 = p1 + len
-  let p3 = p2 + len
-  for (const end = p1; p < end; a += ka) {
+  let p1 = p + stride
+  let p2 = p1 + stride
+  let p3 = p2 + stride
+  for (const end = p + len; p < end; a += ka) {
     let x = v128.load32_splat(a)
     if (!isBrain) x = f32x4.mul(x, splat(up))
     let codes = v128.load(p)
@@ -105,10 +122,10 @@ function oneByFour(a: usize, ka: usize, p: usize, len: usize, c: usize, isBrain:
     p2 += 16
     p3 += 16
   }
-  storeScaled(c, c00, c01, isBrain, down)
-  storeScaled(c + 32, c10, c11, isBrain, down)
-  storeScaled(c + 64, c20, c21, isBrain, down)
-  storeScaled(c + 96, c30, c31, isBrain, down)
+  storeScaled(c, c00, c01, isBrain, down, add)
+  storeScaled(c + 32, c10, c11, isBrain, down, add)
+  storeScaled(c + 64, c20, c21, isBrain, down, add)
+  storeScaled(c + 96, c30, c31, isBrain, down, add)
 }
 
 // @ts-ignore: decorator
@@ -118,12 +135,14 @@ function twoByTwo(
   lda: usize,
   ka: usize,
   p: usize,
+  stride: usize,
   len: usize,
   c: usize,
   ldc: usize,
   isBrain: bool,
   up: f32,
-  down: f32
+  down: f32,
+  add: bool
 ): void {
   let c00 = splat(0)
   let c01 = c00
@@ -133,8 +152,8 @@ function twoByTwo(
   let d01 = c00
   let d10 = c00
   let d11 = c00
-  let p1 = p + len
-  for (const end = p1; p < end; a += ka) {
+  let p1 = p + stride
+  for (const end = p + len; p < end; a += ka) {
     let x = v128.load32_splat(a)
     let y = v128.load32_splat(a + lda)
     if (!isBrain) {
@@ -158,10 +177,37 @@ function twoByTwo(
     p += 16
     p1 += 16
   }
-  storeScaled(c, c00, c01, isBrain, down)
-  storeScaled(c + 32, c10, c11, isBrain, down)
-  storeScaled(c + ldc, d00, d01, isBrain, down)
-  storeScaled(c + ldc + 32, d10, d11, isBrain, down)
+  storeScaled(c, c00, c01, isBrain, down, add)
+  storeScaled(c + 32, c10, c11, isBrain, down, add)
+  storeScaled(c + ldc, d00, d01, isBrain, down, add)
+  storeScaled(c + ldc + 32, d10, d11, isBrain, down, add)
+}
+
+/** Two rows by two panels, or one by four, in spans of the depth. */
+function inSpans(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  p: usize,
+  k: usize,
+  c: usize,
+  ldc: usize,
+  isPair: bool,
+  isBrain: bool,
+  up: f32,
+  down: f32
+): void {
+  const stride = k << 4
+  // At least once, so that C is written where k is 0, too.
+  for (let from: usize = 0; from < k || from == 0; from += SPAN, a += SPAN * ka, p += SPAN << 4) {
+    const len = min(k - from, SPAN) << 4
+    const add = from > 0
+    if (isPair) {
+      if (isBrain) twoByTwo(a, lda, ka, p, stride, len, c, ldc, true, 1, 1, add)
+      else twoByTwo(a, lda, ka, p, stride, len, c, ldc, false, up, down, add)
+    } else if (isBrain) oneByFour(a, ka, p, stride, len, c, true, 1, 1, add)
+    else oneByFour(a, ka, p, stride, len, c, false, up, down, add)
+  }
 }
 
 /**
@@ -191,15 +237,8 @@ export function rowsByHalves(
     }
     const up = reinterpret<f32>(exponent << 23)
     const down = reinterpret<f32>((356 - exponent) << 23)
-    for (let done: u32 = 0; done < panels; done += isPair ? 2 : 4) {
-      const at = p + done * len
-      const to = c + (done << 5)
-      if (isPair) {
-        if (isBrain) twoByTwo(a, lda, ka, at, len, to, ldc, true, 1, 1)
-        else twoByTwo(a, lda, ka, at, len, to, ldc, false, up, down)
-      } else if (isBrain) oneByFour(a, ka, at, len, to, true, 1, 1)
-      else oneByFour(a, ka, at, len, to, false, up, down)
-    }
+    for (let done: u32 = 0; done < panels; done += isPair ? 2 : 4)
+      inSpans(a, lda, ka, p + done * len, k, c + (done << 5), ldc, isPair, isBrain, up, down)
   }
   return panels
 }

@@ -67,17 +67,18 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
           group.lines
         )
     if (p < tiles)
-      stripsByHalf(
-        w,
-        channels << 4,
-        v + ((p * channels) << 2),
-        16,
-        product + (p << 2),
-        tiles << 2,
-        count,
-        channels,
-        false
-      )
+      for (let c: usize = 0; c < channels; c += SPAN)
+        stripsByHalf(
+          w + (c << 4),
+          channels << 4,
+          v + ((p * channels + (c << 2)) << 2),
+          16,
+          product + (p << 2),
+          tiles << 2,
+          count,
+          min(SPAN, channels - c),
+          c > 0
+        )
   }
   const m = first << 2
   const end = min(args.m, (first + count) << 2)
