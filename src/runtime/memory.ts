@@ -183,15 +183,13 @@ export class Budget {
     if (value === undefined) return
     if (!isTensor(value)) this.addMaps(value)
     if (this.holders.size === 0) return
-    if (isTensor(value)) this.count(storageOf(value), 1)
-    else for (const storage of storagesIn(value)) this.count(storage, 1)
+    this.countAll(value, 1)
   }
 
   /** Gives up a value that was held, or that nobody will hold. */
   release(value: Value | undefined): void {
     if (value === undefined || this.holders.size === 0) return
-    if (isTensor(value)) this.count(storageOf(value), -1)
-    else for (const storage of storagesIn(value)) this.count(storage, -1)
+    this.countAll(value, -1)
   }
 
   /** Maps are not allocated here: they count from when they are held. */
@@ -215,6 +213,19 @@ export class Budget {
       `${what} take about ${bytes} bytes; ` +
         `${this.scripted} of ${this.scriptLimit} that strings and maps may take are in use`
     )
+  }
+
+  private countAll(value: Value, by: number): void {
+    if (isTensor(value)) return this.count(storageOf(value), by)
+    if (value.type !== 'sequence' || value.values[0]?.type === 'map') {
+      for (const storage of storagesIn(value)) this.count(storage, by)
+      return
+    }
+    // Loops hold sequences that grow: no lists are made of them.
+    for (const item of value.values) {
+      if (isTensor(item)) this.count(storageOf(item), by)
+      else for (const tensor of tensorsIn(item)) this.count(storageOf(tensor), by)
+    }
   }
 
   private count(data: unknown, by: number): void {

@@ -40,3 +40,18 @@ test('a copy counts as held once, and is refused where it does not fit', () => {
   budget.release(copy)
   expect(budget.copy(given)).toEqual(given)
 })
+
+test('tensors of a sequence are held with it, each as often as it is there, and freed with it', () => {
+  const budget = new Budget(100, ALONE)
+  const [a, b] = [budget.allocate('float32', [10], 'array', false), budget.allocate('float32', [10], 'array', false)]
+  const inner: Value = { type: 'optional', value: b }
+  const sequence: Value = { type: 'sequence', values: [a, inner, a] }
+  budget.hold(sequence)
+  budget.hold(b)
+  expect([a, b].map(({ data }) => budget.isHeldOnce(data))).toEqual([false, false])
+  expect(() => budget.allocate('float32', [10], 'array', false)).toThrow('80 of 100 are in use')
+  budget.release(sequence)
+  expect(budget.isHeldOnce(b.data)).toBe(true)
+  budget.release(b)
+  expect(budget.allocate('float32', [25], 'array', false).dims).toEqual([25])
+})
