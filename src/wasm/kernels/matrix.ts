@@ -17,7 +17,7 @@ import {
   tileOfFlops,
   workOfFlops
 } from '../selector.ts'
-import { PANEL } from '../workspace.ts'
+import { EDGE, PANEL, SCRATCH_BYTES } from '../workspace.ts'
 import { activationArguments } from './elementwise.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
@@ -41,6 +41,8 @@ const MIN_STRIPS = 5
 const MIN_STRASSEN = { rows: 64, columns: 64, depth: 384 }
 /** Greatest depth of a slab of it. */
 const MAX_SLAB = 512
+/** Bytes of what is known of the slabs; see ../assembly/f32/strassen.ts. */
+const EVEN_BYTES = 64
 
 /** Matrices of a product: sizes, and steps in bytes. */
 export interface Product {
@@ -263,6 +265,7 @@ export function productTemplate(
       panels ? 0 : bColumn,
       panels ? PANEL_TYPES.indexOf(panels) : 0,
       slab,
+      Number(slab > 0 && keepsRows(rows, k, slab)),
       ...activationArguments(activation),
       loops.length,
       ...loops.flat()
@@ -277,6 +280,17 @@ export function productTemplate(
 function slabOf({ m, n, k }: Product): number {
   if (m < MIN_STRASSEN.rows || n < MIN_STRASSEN.columns || k < MIN_STRASSEN.depth || k % 4 !== 0) return 0
   return 4 * Math.ceil(k / 4 / Math.max(2, Math.ceil(k / MAX_SLAB)))
+}
+
+/**
+ * Whether the scratch memory has room for what is made of a block of rows for all slabs: that serves all tiles that a
+ * thread computes. As laid out in ../assembly/f32/strassen.ts.
+ */
+function keepsRows(rows: number, k: number, slab: number): boolean {
+  const strips = Math.ceil(rows / 8)
+  const slabs = Math.ceil(k / slab)
+  const quarters = slabs * 7 * strips * slab * 8
+  return EDGE + 64 * slab + 7 * 128 * strips + EVEN_BYTES + quarters + 32 * strips * slab <= SCRATCH_BYTES
 }
 
 /** Rows of a block; as many in each, and a multiple of eight, where their halves are added up. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { heapAllocate } from '../../../src/wasm/heap.ts'
+import { type Product, productTemplate } from '../../../src/wasm/kernels/matrix.ts'
+import { runTiles } from '../../../src/wasm/open-job.ts'
+import { runnerOf, writeHeader } from '../../../src/wasm/shared-jobs.ts'
+import { inWholeTiles } from '../../../src/wasm/tiling.ts'
+import { workspaceOf } from '../../../src/wasm/workspace.ts'
 import { runOp } from '../../ops/harness.ts'
 import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
@@ -185,4 +191,37 @@ describe('products by Strassen, which add up rows of A and panels of B', () => {
     expectEqual(['onnx', 'MatMul', 13], [left, b], { constants: { b: 1 } })
     expectEqual(['onnx', 'MatMul', 13], [a, right], { constants: { b: 1 } })
   })
+})
+
+test.each([
+  ['two blocks', 300],
+  ['one block', 80]
+])('tiles of products by Strassen share what is made of rows in %s, each job anew', (_, m) => {
+  const workspace = workspaceOf()!
+  const [n, k] = [72, 384]
+  const floats = (count: number): Float32Array => {
+    const { buffer, byteOffset } = heapAllocate(4 * count)!
+    return new Float32Array(buffer, byteOffset, count)
+  }
+  const [a, b, c] = [m * k, n * k, m * n].map(floats)
+  a.set(noise([m, k], 1).data)
+  b.set(noise([n, k], 2).data)
+  // In the second slab this row has much larger numbers than the one that it is added to.
+  for (let i = 200; i < 300; i++) a[5 * k + i] *= 1e4
+  const steps = { aRow: 4 * k, aElement: 4, bRow: 0, bColumn: 0 }
+  const product: Product = { m, n, k, ...steps, batches: 1, loops: [] }
+  const template = productTemplate(product, { activation: undefined }, 'float32')
+  const compute = (tile: number): Float32Array => {
+    const tiling = inWholeTiles(template.blocks, tile)
+    writeHeader(template, workspace.header, workspace.args.byteOffset, tiling)
+    workspace.args.set([a.byteOffset, b.byteOffset, 0, 0, c.byteOffset, ...template.args])
+    c.fill(NaN)
+    runTiles(runnerOf('matrix', workspace.accelerated), workspace, tiling, 0)
+    return c.slice()
+  }
+  const whole = compute(template.blocks)
+  expect(whole.some(Number.isNaN)).toBe(false)
+  for (const tile of [1, 2, 3]) expect(compute(tile)).toEqual(whole)
+  a.set(a.map(x => -x))
+  expect(compute(2)).toEqual(whole.map(x => -x))
 })

@@ -1,4 +1,5 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
+import { haveRows } from '../remembered'
 import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
@@ -39,6 +40,8 @@ export class MatrixArguments {
   panelKind: u32
   /** Depth of a slab of Strassen's algorithm; 0: by the definition. */
   slab: u32
+  /** Whether all that is made of a block of rows, slab by slab, fits into the scratch memory, and serves all tiles. */
+  keepsRows: u32
   activation: i32
   p: f32
   q: f32
@@ -78,6 +81,7 @@ export function matrixPanels(args: MatrixArguments, scratch: usize, from: u32, t
       min(args.rows, args.m - row),
       first << pairs,
       last << pairs,
+      args.keepsRows != 0 && haveRows(outer),
       scratch
     )
     from += last - first
@@ -93,6 +97,7 @@ function panelsOf(
   rows: u32,
   first: u32,
   last: u32,
+  areMade: bool,
   scratch: usize
 ): void {
   const n = args.n
@@ -101,13 +106,28 @@ function panelsOf(
   const at = cOffset + (left << 2)
   const c = args.c + at
   b += args.bColumn == 0 ? (<usize>first * args.k) << (args.panelKind == 0 ? 5 : 4) : <usize>left * args.bColumn
+  const cRow = (<usize>n) << 2
   if (args.slab)
-    rowsByStrassen(a, args.aRow, args.aElement, b, c, (<usize>n) << 2, rows, cols, args.k, args.slab, scratch)
+    rowsByStrassen(
+      a,
+      args.aRow,
+      args.aElement,
+      b,
+      c,
+      cRow,
+      rows,
+      cols,
+      args.k,
+      args.slab,
+      args.keepsRows != 0,
+      areMade,
+      scratch
+    )
   else if (rows > 3 || !fewRowsOf(args, a, b, c, rows, cols)) byPanel(args, a, b, c, rows, cols, scratch)
   epilogue(
     c,
     args.hasResidual ? args.residual + at : 0,
-    (<usize>n) << 2,
+    cRow,
     rows,
     cols,
     args.biasKind == 1 ? args.bias + (left << 2) : 0,

@@ -12,11 +12,15 @@ import { maxOf, splat } from './simd'
 
 /** Most by which the largest number of a row or panel may be beyond that of the other. */
 const MAX_RATIO: f32 = 16
+/** Bytes of the words that say of which slabs the rows are even: for 16, far more than fit into the scratch memory. */
+const EVEN_BYTES: usize = 64
 
 /**
  * `rows` rows of A by panels of B into C, of which `cols` columns are written. What is in C is overwritten.
  * @param b the panels, each `k` deep
  * @param slab depth of a slab; it and `k` are multiples of four
+ * @param keeps whether what is made of the rows stays in the scratch memory for all slabs, not for one
+ * @param areMade whether it is there, since other panels have been multiplied by these rows
  */
 export function rowsByStrassen(
   a: usize,
@@ -29,6 +33,8 @@ export function rowsByStrassen(
   cols: u32,
   k: u32,
   slab: u32,
+  keeps: bool,
+  areMade: bool,
   scratch: usize
 ): void {
   const strips = <usize>((rows + 7) >> 3)
@@ -36,21 +42,22 @@ export function rowsByStrassen(
   const t = scratch + EDGE
   const size = strips << 7
   const step = (<usize>k) << 5
+  const sums = t + ((<usize>slab) << 6)
+  // A word for each slab that is kept, which says whether its rows are even; then the quarters.
+  let even = sums + 7 * size
+  const ofSlab = 7 * strips * ((<usize>slab) << 3)
+  let quarters = even + EVEN_BYTES
+  const plain = quarters + ofSlab * (keeps ? (k + slab - 1) / slab : 1)
   for (let k0: u32 = 0; k0 < k; k0 += slab) {
     const half = <usize>(min(slab, k - k0) >> 1)
-    const sums = t + (half << 7)
-    const quarters = sums + 7 * size
-    const plain = quarters + 7 * strips * (half << 4)
     const from = a + <usize>k0 * aElement
     const isAdded = k0 > 0
     let panel = b + ((<usize>k0) << 5)
     let to = c
-    const areEven = packQuarters(from, aRow, aElement, rows, half, strips, quarters)
-    if (!areEven) {
-      asDefined(from, aRow, aElement, panel, step, c, cRow, rows, cols, half << 1, isAdded, plain, scratch)
-      continue
-    }
-    for (let column: u32 = 0; column < cols; column += 16, panel += 2 * step, to += 64) {
+    if (!areMade) store<u32>(even, packQuarters(from, aRow, aElement, rows, half, strips, quarters))
+    const areEven = load<u32>(even) != 0
+    if (!areEven) asDefined(from, aRow, aElement, panel, step, c, cRow, rows, cols, half << 1, isAdded, plain, scratch)
+    for (let column: u32 = 0; areEven && column < cols; column += 16, panel += 2 * step, to += 64) {
       const left = min(16, cols - column)
       if (left <= 8 || !addPanels(panel, panel + step, half, t)) {
         asDefined(from, aRow, aElement, panel, step, to, cRow, rows, left, half << 1, isAdded, plain, scratch)
@@ -60,6 +67,9 @@ export function rowsByStrassen(
       twoPanels(quarters, strips, half, panel, step, next, t, sums, scratch)
       place(sums, size, to, cRow, rows, upper, left, isAdded)
     }
+    if (!keeps) continue
+    even += 4
+    quarters += ofSlab
   }
 }
 
