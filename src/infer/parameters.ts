@@ -28,7 +28,7 @@ export function parametersOf(
 ): Parameters {
   const { overrides } = options
   if (call.dataDependent.length === 0 && call.bodies.size === 0 && overrides === undefined) return call.known
-  const parameters: Record<string, unknown> = { ...templateOf(call) }
+  const parameters: Record<string, unknown> = { ...call.known }
   for (const { name, source } of call.dataDependent) {
     const fact = facts[source.index]
     parameters[name] = fact === undefined ? source.fallback?.value : readInput(name, source, fact)
@@ -36,19 +36,6 @@ export function parametersOf(
   if (options.body) for (const [name, bound] of call.bodies) parameters[name] = options.body(bound)
   for (const name in overrides) if (name in parameters) parameters[name] = overrides[name]
   return parameters
-}
-
-/** By call, all its parameters, those undefined that are still to come: engines take long to add properties. */
-const templates = new WeakMap<Call, Parameters>()
-
-function templateOf(call: Call): Parameters {
-  let template = templates.get(call)
-  if (template === undefined) {
-    const names = [...call.dataDependent.map(({ name }) => name), ...call.bodies.keys()]
-    template = { ...call.known, ...Object.fromEntries(names.map(name => [name, undefined])) }
-    templates.set(call, template)
-  }
-  return template
 }
 
 function readInput(name: string, source: InputSource<unknown>, fact: Fact): unknown {
