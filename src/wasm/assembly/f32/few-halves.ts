@@ -1,3 +1,4 @@
+import { SPAN } from './gemm'
 import { fma, splat } from './simd'
 
 /**
@@ -13,9 +14,6 @@ import { fma, splat } from './simd'
 const SCALE: f32 = 5.070602400912918e30
 const BIAS: i32 = 102 << 10
 const MASK: i32 = 0x8fffe000
-
-/** Depth of a sum. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
-const SPAN: usize = 256
 
 /** Codes of `count` numbers, a multiple of eight, that have such codes. */
 export function packHalves(from: usize, to: usize, count: u32): void {

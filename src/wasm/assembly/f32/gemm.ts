@@ -5,7 +5,7 @@ import { rowsOfTile, sixOfStrips } from './tiles'
 export const EDGE: usize = 192
 
 /** Depth of a sum of products. Sums of spans are added up, so that rounding errors grow with the depth of a span. */
-const SPAN: usize = 256
+export const SPAN: usize = 256
 
 /**
  * Micro-kernels of C = A B: up to four rows of A by one panel of B, `k` deep. A panel is eight columns of B, [k][8].
