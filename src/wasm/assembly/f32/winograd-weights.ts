@@ -1,4 +1,5 @@
 import { splat } from './simd'
+import { ROOT_OF_HALF, ROOT_OF_TWO } from './winograd-group'
 
 /** Matrices of F(4x4, 3x3), and bytes of a cache line: four channels of a strip. */
 const MATRICES: usize = 36
@@ -67,6 +68,25 @@ function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usiz
   if (left > 1) c2 = v128.load32_lane(g1, c2, 1, 32)
   if (left > 2) c2 = v128.load32_lane(g2, c2, 2, 32)
   if (left > 3) c2 = v128.load32_lane(g3, c2, 3, 32)
+  putPair(to, matrix, lower(a0), lower(a1), lower(a2), lower(b0), lower(b1), lower(b2), lower(c0), lower(c1), lower(c2))
+  to += 8
+  putPair(to, matrix, upper(a0), upper(a1), upper(a2), upper(b0), upper(b1), upper(b2), upper(c0), upper(c1), upper(c2))
+}
+
+/** What {@link transformStrip} makes of two output channels, in float64: each element is rounded once. */
+function putPair(
+  to: usize,
+  matrix: usize,
+  a0: v128,
+  a1: v128,
+  a2: v128,
+  b0: v128,
+  b1: v128,
+  b2: v128,
+  c0: v128,
+  c1: v128,
+  c2: v128
+): void {
   const six = 6 * matrix
   putRow(to, matrix, a0, a1, a2)
   putRow(to + six, matrix, second(a0, b0, c0), second(a1, b1, c1), second(a2, b2, c2))
@@ -78,12 +98,30 @@ function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usiz
 
 /** A row of the transformed weights: its elements are in six matrices. */
 function putRow(to: usize, matrix: usize, a: v128, b: v128, c: v128): void {
-  v128.store(to, a)
-  v128.store(to + matrix, second(a, b, c))
-  v128.store(to + 2 * matrix, third(a, b, c))
-  v128.store(to + 3 * matrix, fourth(a, b, c))
-  v128.store(to + 4 * matrix, fifth(a, b, c))
-  v128.store(to + 5 * matrix, c)
+  put(to, a)
+  put(to + matrix, second(a, b, c))
+  put(to + 2 * matrix, third(a, b, c))
+  put(to + 3 * matrix, fourth(a, b, c))
+  put(to + 4 * matrix, fifth(a, b, c))
+  put(to + 5 * matrix, c)
+}
+
+// @ts-ignore: decorator
+@inline
+function put(to: usize, v: v128): void {
+  v128.store64_lane(to, f32x4.demote_f64x2_zero(v), 0)
+}
+
+// @ts-ignore: decorator
+@inline
+function lower(v: v128): v128 {
+  return f64x2.promote_low_f32x4(v)
+}
+
+// @ts-ignore: decorator
+@inline
+function upper(v: v128): v128 {
+  return f64x2.promote_low_f32x4(i64x2.shuffle(v, v, 1, 1))
 }
 
 // @ts-ignore: decorator
@@ -100,51 +138,53 @@ function highs(a: v128, b: v128): v128 {
 
 // @ts-ignore: decorator
 @inline
-function times(v: v128, factor: f32): v128 {
-  return f32x4.mul(v, splat(factor))
+function times(v: v128, factor: f64): v128 {
+  return f64x2.mul(v, f64x2.splat(factor))
 }
 
 /**
- * Rows 1 to 4 of G times (a, b, c), those of the roots of 1/2 and of 2 with both signs (see ./winograd.ts); row 0 is a,
- * row 5 is c.
+ * Rows 1 to 4 of G times (a, b, c), those of the roots of 1/2 and of 2 with both signs (see ./winograd-group.ts); row 0
+ * is a, row 5 is c.
  */
 // @ts-ignore: decorator
 @inline
 function second(a: v128, b: v128, c: v128): v128 {
-  return f32x4.sub(inner(a, c), times(b, INNER))
+  return f64x2.sub(inner(a, c), times(b, INNER))
 }
 
 // @ts-ignore: decorator
 @inline
 function third(a: v128, b: v128, c: v128): v128 {
-  return f32x4.add(inner(a, c), times(b, INNER))
+  return f64x2.add(inner(a, c), times(b, INNER))
 }
 
 // @ts-ignore: decorator
 @inline
 function fourth(a: v128, b: v128, c: v128): v128 {
-  return f32x4.add(outer(a, c), times(b, OUTER))
+  return f64x2.add(outer(a, c), times(b, OUTER))
 }
 
 // @ts-ignore: decorator
 @inline
 function fifth(a: v128, b: v128, c: v128): v128 {
-  return f32x4.sub(outer(a, c), times(b, OUTER))
+  return f64x2.sub(outer(a, c), times(b, OUTER))
 }
 
-/** Two thirds of the root of 1/2. */
-const INNER: f32 = 0.47140452
-/** A sixth of the root of 2. */
-const OUTER: f32 = 0.23570226
+/**
+ * Two thirds of the root of 1/2, and a sixth of the root of 2: a third over the roots as the other transforms have them,
+ * so that what these were rounded by cancels out.
+ */
+const INNER: f64 = 1.0 / (3.0 * <f64>ROOT_OF_HALF)
+const OUTER: f64 = 1.0 / (3.0 * <f64>ROOT_OF_TWO)
 
 // @ts-ignore: decorator
 @inline
 function inner(a: v128, c: v128): v128 {
-  return times(f32x4.add(f32x4.add(a, a), c), -1.0 / 3)
+  return times(f64x2.add(f64x2.add(a, a), c), -1.0 / 3)
 }
 
 // @ts-ignore: decorator
 @inline
 function outer(a: v128, c: v128): v128 {
-  return times(f32x4.add(times(a, 0.5), c), 1.0 / 3)
+  return times(f64x2.add(times(a, 0.5), c), 1.0 / 3)
 }
