@@ -11,8 +11,8 @@ import { maxOf, splat } from './simd'
  */
 
 /**
- * Greatest depth of a sum. Deeper ones are two sums, since Strassen's algorithm doubles what sums err by. Those that are
- * rounded before each addition err less in models, and two of them take 1.03 of the time.
+ * Greatest depth of a sum. Deeper ones are two sums, since Strassen's algorithm doubles what sums err by. Without fused
+ * multiply-add models err less, and two sums take 1.03 of the time.
  */
 const SPAN: usize = ASC_FEATURE_RELAXED_SIMD ? 128 : 256
 

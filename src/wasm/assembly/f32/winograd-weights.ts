@@ -171,8 +171,8 @@ function fifth(a: v128, b: v128, c: v128): v128 {
 }
 
 /**
- * Two thirds of the root of 1/2, and a sixth of the root of 2: a third over the roots as the other transforms have them,
- * so that what these were rounded by cancels out.
+ * Two thirds of the root of 1/2, and a sixth of the root of 2: a third over the roots as the other transforms have
+ * them, so that what these were rounded by cancels out.
  */
 const INNER: f64 = 1.0 / (3.0 * <f64>ROOT_OF_HALF)
 const OUTER: f64 = 1.0 / (3.0 * <f64>ROOT_OF_TWO)
