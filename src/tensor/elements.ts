@@ -65,7 +65,7 @@ export function indexReader(tensor: Tensor): (i: number) => number {
   demandIntegers(tensor)
   const data = tensor.data as Numbers
   if (!is64BitInteger(tensor.type)) return i => data[i]
-  if (isFew(tensor)) return i => safeNumber((tensor.data as BigInt64Array)[i])
+  if (isFew(tensor)) return i => safeOrInfinite((tensor.data as BigInt64Array)[i])
   const halves = halvesOf(tensor)
   const signed = tensor.type === 'int64'
   return i => safeInteger(signed ? halves[2 * i + 1] : halves[2 * i + 1] >>> 0, halves[2 * i] >>> 0)
@@ -116,7 +116,7 @@ const FEW = 8
 export const isFew = (tensor: Tensor): boolean => tensor.data.length <= FEW
 
 /** The number of a BigInt that is a safe integer, else Infinity with its sign. */
-function safeNumber(value: bigint): number {
+function safeOrInfinite(value: bigint): number {
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number
   return number > 0 ? Infinity : -Infinity

@@ -1,8 +1,7 @@
 import { splat } from './simd'
-import { ROOT_OF_HALF, ROOT_OF_TWO } from './winograd-group'
+import { POINTS, ROOT_OF_HALF, ROOT_OF_TWO } from './winograd-group'
 
-/** Matrices of F(4x4, 3x3), and bytes of a cache line: four channels of a strip. */
-const MATRICES: usize = 36
+/** Bytes of a cache line: four channels of a strip. */
 const LINE: usize = 64
 
 /**
@@ -30,7 +29,7 @@ export function winogradWeights(w: usize, m: u32, channels: u32, to: usize, from
 
 /** Writes the lines that lie one after the other into matrices. */
 function writeLines(from: usize, to: usize, matrix: usize): void {
-  for (const end = from + MATRICES * LINE; from < end; from += LINE, to += matrix) {
+  for (const end = from + POINTS * LINE; from < end; from += LINE, to += matrix) {
     v128.store(to, v128.load(from))
     v128.store(to, v128.load(from, 16), 16)
     v128.store(to, v128.load(from, 32), 32)
