@@ -206,6 +206,28 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     expectEqual(KIND, inputs.slice(0, 2), { region, attributes: { pads, group: 13 }, constants: { w: 1 } })
   })
 
+  test.each([
+    [8, 4],
+    [8, 10],
+    [10, 6],
+    [12, 4],
+    [14, 14],
+    [16, 6],
+    [34, 12],
+    // Read from a copy.
+    [6, 8],
+    [8, 2],
+    [9, 8],
+    [8, 9]
+  ])('by channel with a stride of two equal the reference: a plane of %i by %i', (width, height) => {
+    const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
+    const inputs = [noise([2, 13, height, width], 1), noise([26, 1, 3, 3], 2), noise([26], 3)]
+    const shared = { pads: [1, 1, 1, 1], strides: [2, 2], group: 13 }
+    for (const parameters of [{ activation: 'Clip', activation_params: [-0.5, 0.75] }, { activation: 'Tanh' }])
+      expectEqual(fused, inputs, { region, attributes: { ...parameters, ...shared }, constants: { w: 1 } }, 2e-6)
+    expectEqual(KIND, inputs.slice(0, 2), { region, attributes: shared, constants: { w: 1 } })
+  })
+
   test('of weights that are no constant equal the reference, and leave nothing on the heap', () => {
     const { used } = heapStats()
     for (const [x, w] of [

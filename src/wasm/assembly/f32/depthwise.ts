@@ -1,4 +1,5 @@
 import { ConvArguments, copyLine } from './conv'
+import { planeByTwo } from './depthwise-by-two'
 import { planeInPlace } from './depthwise-in-place'
 import { fma, splat } from './simd'
 import { CLIP, NONE, unarySpan } from './unary'
@@ -18,7 +19,7 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
   const width = paddedWidth(args)
   const height = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
   const lineBytes = width << 2
-  if (isInPlace(args, kind)) return planesInPlace(args, scratch, from, to)
+  if (isInPlace(args, kind)) return planesInPlace(args, kind == THREE_BY_TWO, scratch, from, to)
   const copied = min(inW, <i32>width - args.pW)
   memory.fill(scratch, 0, <usize>height * lineBytes)
   for (let plane = from; plane < to; plane++) {
@@ -51,13 +52,15 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
 
 /** Whether planes are read where they lie, without a padded copy. */
 function isInPlace(args: ConvArguments, kind: i32): bool {
-  const isPaddedByOne = args.pH == 1 && args.pW == 1 && args.outH == args.inH && args.outW == args.inW
-  return kind == THREE && isPaddedByOne && args.inW > 4
+  if (args.pH != 1 || args.pW != 1) return false
+  if (kind == THREE_BY_TWO) return args.inH == 2 * args.outH && args.inW == 2 * args.outW
+  return kind == THREE && args.outH == args.inH && args.outW == args.inW && args.inW > 4
 }
 
-function planesInPlace(args: ConvArguments, zeros: usize, from: u32, to: u32): void {
+function planesInPlace(args: ConvArguments, isByTwo: bool, zeros: usize, from: u32, to: u32): void {
   const row = (<usize>args.inW) << 2
   const bytes = row * args.inH
+  const outBytes = (<usize>(args.outH * args.outW)) << 2
   const clips = args.activation == CLIP
   const low = splat(clips ? args.p : -Infinity)
   const high = splat(clips ? args.q : Infinity)
@@ -67,9 +70,11 @@ function planesInPlace(args: ConvArguments, zeros: usize, from: u32, to: u32): v
     for (let m: u32 = 0; m < args.m; m++) {
       const channel = (plane % args.groups) * args.m + m
       const bias = splat(args.hasBias ? f32.load(args.bias + (channel << 2)) : 0)
-      const y = args.y + (<usize>plane * args.m + m) * bytes
-      planeInPlace(x, zeros, row, args.inH, args.w + <usize>channel * 36, bias, low, high, y)
-      if (args.activation != NONE && !clips) unarySpan(args.activation, y, y, bytes, args.p, args.q)
+      const w = args.w + <usize>channel * 36
+      const y = args.y + (<usize>plane * args.m + m) * outBytes
+      if (isByTwo) planeByTwo(x, zeros, row, args.outH, w, bias, low, high, y)
+      else planeInPlace(x, zeros, row, args.inH, w, bias, low, high, y)
+      if (args.activation != NONE && !clips) unarySpan(args.activation, y, y, outBytes, args.p, args.q)
     }
   }
 }
