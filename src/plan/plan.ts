@@ -22,6 +22,7 @@ import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNod
 import { grow } from './grow.ts'
 import { joinProducts } from './join-products.ts'
 import { levels } from './levels.ts'
+import { oneElement } from './one-element.ts'
 import { pack } from './pack.ts'
 import { type Pass, Progress, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
@@ -113,6 +114,7 @@ const IMPROVING: readonly Pass[] = [
   prune,
   fuse(IDENTICAL),
   share,
+  oneElement,
   prune,
   widen,
   pack,
@@ -139,6 +141,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   batchNorms,
   fuse(ROUNDED),
   share,
+  oneElement,
   // What computed the dims of what is fused away, or what calls that are gone read.
   prune,
   grow,
