@@ -13,6 +13,8 @@ const WINOGRAD_TOLERANCE = 5e-6
 
 const cases = [
   ['one tap', [1, 40, 7, 9], [13, 40, 1, 1], {}],
+  ['one tap, a plane of three positions', [2, 23, 1, 3], [30, 23, 1, 1], {}],
+  ['one tap, a plane of one position, deeper than a block', [1, 301, 1, 1], [28, 301, 1, 1], {}],
   ['three by three', [2, 5, 9, 11], [7, 5, 3, 3], { pads: [1, 1, 1, 1] }],
   ['stride 2', [1, 6, 17, 22], [8, 6, 3, 3], { pads: [1, 1, 1, 1], strides: [2, 2] }],
   ['stride 3', [1, 6, 17, 22], [8, 6, 3, 3], { pads: [0, 2, 1, 0], strides: [3, 3] }],
