@@ -78,6 +78,9 @@ export class Budget {
   /** Memory for {@link Region} `output`. */
   readonly spares: Returned | undefined
   private readonly holders = new Map<unknown, Holder>()
+  /** The storage that was made last, and its holder: it is asked for next, most often, and finding it takes time. */
+  private latest: unknown = undefined
+  private latestHolder: Holder | undefined
 
   /**
    * @param scriptLimit bytes that strings and maps may take, by default half of JavaScript's own memory, in which they
@@ -123,13 +126,10 @@ export class Budget {
     if (spare && isZeroed) zero(tensor)
     this.used += bytes
     this.scripted += scripted
-    this.holders.set(tensor.data, {
-      bytes,
-      isOnHeap: onTheHeap !== undefined,
-      isCut: cut !== undefined,
-      scripted,
-      count: 0
-    })
+    const isOnHeap = onTheHeap !== undefined
+    this.latestHolder = { bytes, isOnHeap, isCut: cut !== undefined, scripted, count: 0 }
+    this.latest = tensor.data
+    this.holders.set(tensor.data, this.latestHolder)
     return tensor
   }
 
@@ -229,7 +229,7 @@ export class Budget {
   }
 
   private count(data: unknown, by: number): void {
-    const holder = this.holders.get(data)
+    const holder = data === this.latest ? this.latestHolder : this.holders.get(data)
     if (holder === undefined) return
     holder.count += by
     if (by < 0 && holder.count <= 0) this.drop(data, holder)
@@ -238,6 +238,7 @@ export class Budget {
   /** Frees everything but what the caller gets. */
   close(kept: readonly Value[]): void {
     if (this.holders.size === 0) return
+    this.latestHolder = undefined
     for (const tensor of kept.flatMap(tensorsIn)) this.holders.delete(storageOf(tensor))
     for (const [data, holder] of this.holders) this.drop(data, holder)
   }
@@ -246,6 +247,7 @@ export class Budget {
     this.used -= bytes
     this.scripted -= scripted
     this.holders.delete(data)
+    if (data === this.latest) this.latestHolder = undefined
     if (isOnHeap) heapFree(data as ArrayBufferView)
   }
 }

@@ -67,12 +67,14 @@ export function sliceBounds(
   steps?: readonly number[]
 ): SliceBounds {
   const result = stridesOf(dims)
+  const normalized = normalizeAxes(axes, dims.length)
   let offset = 0
-  normalizeAxes(axes, dims.length).forEach((axis, i) => {
+  for (let i = 0; i < normalized.length; i++) {
+    const axis = normalized[i]
     const step = steps?.[i] ?? 1
     offset += sliceRange(dims[axis], starts[i], ends[i], step).first * result[axis]
     result[axis] *= step
-  })
+  }
   return { offset, steps: result }
 }
 

@@ -55,3 +55,17 @@ test('tensors of a sequence are held with it, each as often as it is there, and 
   budget.release(b)
   expect(budget.allocate('float32', [25], 'array', false).dims).toEqual([25])
 })
+
+test('what was made last counts as what was made before, and is freed once', () => {
+  const budget = new Budget(100, ALONE)
+  const [a, b] = [budget.allocate('float32', [10], 'array', false), budget.allocate('float32', [10], 'array', false)]
+  for (const value of [b, a, b]) budget.hold(value)
+  expect([a, b].map(({ data }) => budget.isHeldOnce(data))).toEqual([true, false])
+  for (const value of [b, b, b]) budget.release(value)
+  budget.hold(b)
+  expect(budget.isHeldOnce(b.data)).toBe(false)
+  expect(() => budget.allocate('float32', [20], 'array', false)).toThrow('40 of 100 are in use')
+  budget.close([a])
+  budget.release(a)
+  expect(() => budget.allocate('float32', [20], 'array', false)).toThrow('40 of 100 are in use')
+})

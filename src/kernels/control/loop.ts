@@ -97,7 +97,7 @@ function inputOf(
 }
 
 function int64Of(value: number): BigInt64Array {
-  const data = new BigInt64Array(1)
+  const data = slab.take(BigInt64Array, 1) as BigInt64Array
   data[0] = BigInt(value)
   return data
 }

@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { copyArray } from '../../tensor/arrays.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
-import { elementCount, type Tensor } from '../../tensor/tensor.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
 import { copyStrided } from './copy-strided.ts'
 import { COST, Pace } from './pace.ts'
 
@@ -26,14 +26,14 @@ export function* joinTensors(
   const at = stacks ? normalizeAxis(axis, rank + 1) : rank === 0 ? 0 : normalizeAxis(axis, rank)
   const grows = !stacks && rank > 0
   let total = 0
-  for (const [i, part] of parts.entries()) {
-    checkFit(first, part, i, grows ? at : -1, what)
-    total += grows ? part.dims[at] : 1
+  for (let i = 0; i < parts.length; i++) {
+    checkFit(first, parts[i], i, grows ? at : -1, what)
+    total += grows ? parts[i].dims[at] : 1
   }
   const dims = grows ? first.dims.with(at, total) : first.dims.toSpliced(at, 0, total)
   const out = allocate(dims, first.type)
-  const outer = elementCount(dims.slice(0, at))
-  const inner = elementCount(dims.slice(at + 1))
+  const outer = product(dims, 0, at)
+  const inner = product(dims, at + 1)
   let offset = 0
   const pace = new Pace()
   const { data } = out
@@ -75,7 +75,8 @@ function checkFit(first: Tensor, part: Tensor, i: number, free: number, what: st
       `${what} 0 has rank ${first.dims.length} and ${what} ${i} ${part.dims.length}; they must be the same`
     )
   }
-  if (part.dims.some((dim, d) => d !== free && dim !== first.dims[d])) {
+  for (let d = 0; d < part.dims.length; d++) {
+    if (d === free || part.dims[d] === first.dims[d]) continue
     const given = `${what} 0 has dims [${first.dims.join(', ')}] and ${what} ${i} [${part.dims.join(', ')}]`
     fail('dims-mismatch', `${given}; they do not fit together`)
   }

@@ -1,5 +1,6 @@
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow, widen } from '../../tensor/floats.ts'
+import { MAX_SLAB_ARRAY, Slab } from '../../tensor/slab.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { chunkSize, COST, DONE, inChunks } from './pace.ts'
@@ -8,11 +9,16 @@ import { chunkSize, COST, DONE, inChunks } from './pace.ts'
 export type BigInts = BigInt64Array | BigUint64Array
 
 /**
- * `count` zeros to compute with. Unlike `new Float64Array` it fails with a code where the count is too large, as dims
- * of tensors without data may be.
+ * `count` zeros to compute with, for one call: few are cut from larger memory, which is kept with them. Unlike
+ * `new Float64Array` it fails with a code where the count is too large, as dims of tensors without data may be.
  * @throws NodewiseError `limit-exceeded`
  */
-export const doubles = (count: number): Float64Array => allocate('float64', [count]).data
+export const doubles = (count: number): Float64Array =>
+  count * Float64Array.BYTES_PER_ELEMENT <= MAX_SLAB_ARRAY
+    ? (slab.take(Float64Array, count) as Float64Array)
+    : allocate('float64', [count]).data
+
+const slab = new Slab()
 
 /**
  * The elements of a tensor as numbers, coded floats decoded; yields. 64-bit integers are no numbers: see `toDoubles`.

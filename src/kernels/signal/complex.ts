@@ -1,4 +1,4 @@
-import { allocate } from '../../tensor/tensor.ts'
+import { doubles } from '../core/numbers.ts'
 import { COST, type Pace } from '../core/pace.ts'
 
 /** A line of complex numbers. */
@@ -17,10 +17,8 @@ export interface Fft {
   transform(line: Complex, inverse: boolean, pace: Pace): Generator<void>
 }
 
-export const complexLine = (length: number): Complex => ({
-  re: allocate('float64', [length]).data,
-  im: allocate('float64', [length]).data
-})
+/** Zeros to compute with, for one call. */
+export const complexLine = (length: number): Complex => ({ re: doubles(length), im: doubles(length) })
 
 /** The line with real and imaginary parts exchanged: its transform, exchanged again, is the inverse transform. */
 export const swapped = ({ re, im }: Complex): Complex => ({ re: im, im: re })

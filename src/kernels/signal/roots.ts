@@ -1,5 +1,6 @@
+import { allocate } from '../../tensor/tensor.ts'
 import { inChunks } from '../core/pace.ts'
-import { type Complex, complexLine, ROOT_COST } from './complex.ts'
+import { type Complex, ROOT_COST } from './complex.ts'
 
 /** Roots of a list that is kept for other transforms of its length at most. */
 const MAX_KEPT_ROOTS = 1 << 10
@@ -20,7 +21,9 @@ export function* rootsOf(n: number, count = n): Generator<void, Complex> {
 }
 
 function* computeRoots(n: number, count: number): Generator<void, Complex> {
-  const { re, im } = complexLine(count)
+  // They may stay for long, so they lie in memory of their own.
+  const re = allocate('float64', [count]).data
+  const im = allocate('float64', [count]).data
   yield* inChunks(
     count,
     (from, to) => {

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { halfOf, shortTimeFourier } from '../../kernels/signal/fourier.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -163,7 +163,7 @@ function checkWindow(window: TensorFact | undefined, length: Dim, form: Params['
  * window.
  */
 export function paddedWindow(window: Tensor | undefined, length: number): Float64Array {
-  const padded = new Float64Array(length)
+  const padded = doubles(length)
   if (window === undefined) return padded.fill(1)
   const numbers: Numbers = toNumbers(window)
   padded.set(numbers, Math.floor((length - numbers.length) / 2))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { convertedPaced } from '../../../src/kernels/core/convert-paced.ts'
-import { readNumbers } from '../../../src/kernels/core/numbers.ts'
+import { doubles, readNumbers } from '../../../src/kernels/core/numbers.ts'
 import { drain } from '../../../src/kernels/core/pace.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 
@@ -22,4 +22,13 @@ describe('numbers of few codes are those of a conversion', () => {
 test('numbers that are no codes are the elements themselves', () => {
   const data = Float32Array.of(1, 2)
   expect(drain(readNumbers(new Tensor('float32', data, [2])))).toBe(data)
+})
+
+test('numbers to compute with are zeros that nobody else has, and too many fail with a code', () => {
+  for (const count of [0, 3, 511, 512]) {
+    const [a, b] = [doubles(count).fill(1), doubles(count)]
+    expect(a).toEqual(new Float64Array(count).fill(1))
+    expect(b).toEqual(new Float64Array(count))
+  }
+  expect(() => doubles(2 ** 52)).toThrow(expect.objectContaining({ code: 'limit-exceeded' }))
 })
