@@ -77,16 +77,40 @@ function convSelection(
   const rows = isLast ? 0 : tileRows(shape)
   const plain = templateOf(shape, way, type, isLast, operands)
   const winograd = rows > 0 ? templateOf(shape, winogradOf(shape, rows), type, isLast, operands) : plain
-  const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, type, parameters.range)
+  const numbers =
+    type === 'int32' ? undefined : (given: TensorOperands) => numbersOf(given, shape, type, parameters.range)
+  const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, numbers)
   if (way.kernel === 'byteDepthwise') return { kernel }
-  return { kernel, pack: packOf(shape, rows > 0, operands.wZero !== undefined) }
+  const weights = packOf(shape, rows > 0, operands.wZero !== undefined)
+  const names = Object.keys(operands).filter(name => IN_NUMBERS.has(name))
+  return { kernel, pack: numbers ? withNumbers(weights, numbers, names) : weights }
 }
+/** Operands of which the numbers are made. */
+const IN_NUMBERS: ReadonlySet<string> = new Set(['xScale', 'wScale', 'yScale', 'yZero', 'bias'])
+
+/** What packs weights. */
+type PackWeights = (...given: Parameters<Pack>) => Generator<void, Packed | undefined>
+
+/** What scales sums, as the kernel reads it. */
+type Numbers = (given: TensorOperands) => Float64Array
+
+/** Packs also what follows from scales and biases, where all are constants. */
+const withNumbers = (pack: PackWeights, numbers: Numbers, names: readonly string[]): PackWeights =>
+  function* (given, parameters, context) {
+    const packed = yield* pack(given, parameters, context)
+    if (!packed || !names.every(name => name in given)) return packed
+    const list = numbers(Object.fromEntries(names.map(name => [name, given[name]])))
+    const own = context.allocate('float64', [list.length])
+    const all = own.data as Float64Array
+    all.set(list)
+    return { ...packed, numbers: own }
+  }
 
 /**
  * Puts constant weights, with constant zero points, into strips of four output channels; for Winograd's algorithm into
  * those of its matrices.
  */
-function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boolean, hasZeros: boolean): Pack {
+function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boolean, hasZeros: boolean): PackWeights {
   return function* (given, _, { allocate }) {
     // Read only where all is there: what is read is not kept beside the packed form.
     if (!('w' in given) || 'wZero' in given !== hasZeros) return undefined
@@ -152,14 +176,14 @@ function zerosOf(wZero: Tensor | undefined, channels: number): Int32Array {
 /**
  * @param plain for weights as they are
  * @param usual for packed ones
+ * @param numbers what scales sums; none where these are the result
  */
 function convKernel(
   op: Op,
   plain: JobTemplate,
   usual: JobTemplate,
   channels: number,
-  type: DType,
-  range: Params['range']
+  numbers: Numbers | undefined
 ): Selection['kernel'] {
   return jobKernel(op, (operands, packed) => {
     const { x, w, xZero, wZero } = operands
@@ -169,8 +193,8 @@ function convKernel(
       .with(ARGUMENT_OF_ZERO, xZero ? Number(xZero.data[0]) : 0)
       .with(ARGUMENT_OF_PACKED, hasDots ? 1 + DOT_KINDS[dotKind()] : Number(packed !== undefined))
     const [first, zeros] = [arrayOf(x!), packed ? NO_ZEROS : zerosOf(wZero, channels)]
-    const numbers = type === 'int32' ? zeros : numbersOf(operands, channels, type, range)
-    return { template: { ...template, args }, inputs: [first, arrayOf(packed?.w ?? w!), zeros, numbers] }
+    const scaling = packed?.numbers ? arrayOf(packed.numbers) : (numbers?.(operands) ?? zeros)
+    return { template: { ...template, args }, inputs: [first, arrayOf(packed?.w ?? w!), zeros, scaling] }
   })
 }
 /** In place of what the kernel does not read. */
@@ -182,10 +206,11 @@ const NO_ZEROS = new Int32Array(1)
  */
 function numbersOf(
   { xScale, wScale, yScale, yZero, bias }: TensorOperands,
-  channels: number,
+  { groups, m, channels: inputs, taps }: ConvShape,
   type: DType,
   range: Params['range']
 ): Float64Array {
+  const channels = groups * m
   const lowest = type === 'int8' ? -128 : 0
   const [low, high] = range ?? [lowest, lowest + 255]
   const [xStep = 1, yStep = 1, zero = 0] = [xScale, yScale, yZero].map(tensor => tensor && asDoubles(tensor).data[0])
@@ -193,24 +218,38 @@ function numbersOf(
   const singles = new Float32Array(numbers.buffer)
   numbers.set([xStep, yStep, zero, low, high])
   singles.set([low - zero, high - zero], 10)
-  new Int32Array(numbers.buffer)[12] = MAGIC_BITS - zero
+  // What turns a code of the result into one of int8.
+  const flip = lowest + FLIP
+  new Int32Array(numbers.buffer).set([MAGIC_BITS - zero], 12)
+  new Int32Array(numbers.buffer).set([MAGIC_BITS - zero + flip], 14)
+  new Int8Array(numbers.buffer).set([low - flip, high - flip, flip], 60)
   const scales = numbers.subarray(SINGLE_NUMBERS, SINGLE_NUMBERS + channels)
   const biases = numbers.subarray(SINGLE_NUMBERS + channels, SINGLE_NUMBERS + 2 * channels)
   spread(asDoubles(wScale!).data, scales)
   if (bias) biases.set(convert(bias, 'float64').data)
   const isScaled = bias !== undefined && isFloat(bias.type)
   const reach = Math.max(Math.abs(low - zero), Math.abs(high - zero)) + 1
+  const largest = LARGEST_PRODUCT * inputs * taps
+  let leastLimit = 0.5
   for (let i = 0, at = 2 * (SINGLE_NUMBERS + 2 * channels); i < channels; i++, at += 4) {
     const factor = (xStep * scales[i]) / yStep
     const added = isScaled ? biases[i] / yStep : biases[i] * factor
+    const limit = 0.5 - 2 ** -21 * (reach + Math.abs(added))
     singles[at] = factor
     singles[at + 1] = added
-    singles[at + 2] = 0.5 - 2 ** -21 * (reach + Math.abs(added))
+    singles[at + 2] = limit
+    // False also where one is no number.
+    const isSmall = largest * Math.abs(factor) + Math.abs(added) < SMALL_QUOTIENT
+    leastLimit = isSmall ? Math.min(leastLimit, limit) : 0
   }
+  singles[13] = leastLimit
   return numbers
 }
 /** Numbers before those of the channels, in double precision. */
-const SINGLE_NUMBERS = 7
+const SINGLE_NUMBERS = 8
+/** The largest product of two differences of bytes, and quotients that are small enough to be rounded unclamped. */
+const LARGEST_PRODUCT = 255 * 255
+const SMALL_QUOTIENT = 2 ** 21
 /** The bits of 1.5 * 2^23 as float32. */
 const MAGIC_BITS = 0x4b400000
 

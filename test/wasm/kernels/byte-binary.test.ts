@@ -31,6 +31,8 @@ const SCALES = [
   [1e-3, 1e-3, 10],
   [300, 1e-4, 0.3],
   [-0.02, 0.03, 0.05],
+  [3, 2, 1e-4],
+  [30, 20, 1e-3],
   [0.3, 0.3, 0.6]
 ] as const
 
@@ -45,6 +47,24 @@ function allPairs(type: Byte): readonly [Tensor, Tensor] {
   return [new Tensor(type, all, [256, 1]), new Tensor(type, all, [256])]
 }
 
+/** The same, side by side. */
+function allPairsInLines(type: Byte): readonly [Tensor, Tensor] {
+  const [a, b] = allPairs(type).map(({ data }) => data as Uint8Array)
+  const indices = Array.from({ length: 256 * 256 }, (_, i) => i)
+  return [
+    new Tensor(
+      type,
+      indices.map(i => a[i >> 8]),
+      [indices.length]
+    ),
+    new Tensor(
+      type,
+      indices.map(i => b[i & 255]),
+      [indices.length]
+    )
+  ]
+}
+
 describe.each(['QLinearAdd', 'QLinearMul'])('%s in WebAssembly', name => {
   describe.each(['uint8', 'int8'] as const)('of %s', type => {
     const inputsOf = (a: Tensor, b: Tensor, [s, t, u]: readonly number[], zeros: readonly number[]): Tensor[] => {
@@ -54,7 +74,10 @@ describe.each(['QLinearAdd', 'QLinearMul'])('%s in WebAssembly', name => {
 
     test.each(SCALES.map((scales, turn) => [scales, ZEROS[type].map((_, i) => ZEROS[type][(i + turn) % 3])] as const))(
       'has the codes of the reference for every pair of codes, scales %j and zero points %j',
-      (scales, zeros) => expectEqual(kindOf(name), inputsOf(...allPairs(type), scales, zeros), {}, 0)
+      (scales, zeros) => {
+        expectEqual(kindOf(name), inputsOf(...allPairs(type), scales, zeros), {}, 0)
+        expectEqual(kindOf(name), inputsOf(...allPairsInLines(type), scales, zeros), {}, 0)
+      }
     )
 
     test.each(SHAPES)('broadcasts %j against %j', (aDims, bDims) => {

@@ -95,6 +95,9 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
         expectEqual(['onnx', 'QLinearConv', 10], [...inputs, integers(m, 7, 1e5)], { region, attributes }, 0)
         const constants = { w: 3, wZero: 5 }
         expectEqual(['onnx', 'QLinearConv', 10], inputs, { region, attributes, constants }, 0)
+        const all = { ...constants, xScale: 1, wScale: 4, yScale: 6, yZero: 7, bias: 8 }
+        const options = { region, attributes, constants: all }
+        expectEqual(['onnx', 'QLinearConv', 10], [...inputs, integers(m, 7, 1e5)], options, 0)
       }
     })
   })
@@ -135,6 +138,7 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
     ['a factor above the range', 1e30, 1e30, 1e-3],
     ['an infinite factor', 1e30, 1, 0]
   ])('are rounded as in double precision where sums end at or beside ties: %s', (_, xScale, wScale, yScale) => {
+    const constants = { xScale: 1, w: 3, wScale: 4, wZero: 5, yScale: 6, yZero: 7, bias: 8 }
     // Sums are small, so that many quotients are whole numbers and a half.
     const x = new Tensor(
       'uint8',
@@ -151,6 +155,9 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
         const first = [x, one('float32', xScale), one('uint8', 0), w, one('float32', wScale), one('int8', 0)]
         const inputs = [...first, one('float32', yScale), one('uint8', zero), ...bias]
         expectEqual(['onnx', 'QLinearConv', 10], inputs, { region }, 0)
+        const { bias: last, ...others } = constants
+        const own = bias.length > 0 ? { ...others, bias: last } : others
+        expectEqual(['onnx', 'QLinearConv', 10], inputs, { region, constants: own }, 0)
       }
   })
 

@@ -1,11 +1,14 @@
-import { hidden } from '../f32/simd'
+import { fma, hidden } from '../f32/simd'
 import { ByteConvArguments } from './conv-arguments'
 
 /*
  * Sums of a convolution of bytes become codes, or floats. `numbers` of the arguments holds
  *   float64: scale of X, scale, zero point, lowest and highest code of Y
  *   float32: lowest and highest code less the zero point
- *   int32:   MAGIC's bits less the zero point, and nothing
+ *   int32:   MAGIC's bits less the zero point
+ *   float32: the least limit of all channels; 0 where quotients may be large, or no numbers
+ *   int32:   MAGIC's bits less the zero point as int8
+ *   int8:    lowest and highest code as int8, what turns int8 into the type of Y (128 or 0), and nothing
  *   float64: for all output channels scales, then biases
  *   float32: for each output channel factor, bias, limit, and nothing
  *
@@ -16,8 +19,11 @@ import { ByteConvArguments } from './conv-arguments'
  * the largest of their distances from the zero point; beyond, q is clamped. A quotient that is less than limit = 0.5 -
  * 2^-21 (B + 1 + |bias|) away from an integer has thus the same nearest integer in double precision, whose own errors,
  * and those of factors below the normal range, are smaller than the half that is left.
+ *
+ * Where no sum can make a quotient of 2^21 or more, quotients need no clamping before they are rounded: what is farther
+ * than B from the zero point is rounded to what is not nearer, and codes are clamped as bytes.
  */
-const SINGLES: usize = 56
+const SINGLES: usize = 64
 /** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
 export const MAGIC: f32 = 12582912
 
@@ -60,6 +66,11 @@ export function finishRows(
   const isSigned = args.result == 3
   const unit = args.yUnit
   const isWhole = unit == 1 && count == 8
+  if (isWhole && channels > 1 && load<f32>(numbers, 52) > 0) {
+    if (!finishPairs(numbers, at, factors, channels, magic, to, step))
+      finishExactly(args, at, channel, channels, count, to)
+    return
+  }
   let sums = at
   let target = to
   let near = i32x4.splat(-1)
@@ -82,6 +93,59 @@ export function finishRows(
     else storeSomeCodes(target, codes, count, unit)
   }
   if (i32x4.bitmask(near) != 15) finishExactly(args, at, channel, channels, count, to)
+}
+
+/**
+ * {@link finishRows} for eight codes of two channels or more whose quotients are small: two channels at a time.
+ * @returns whether no quotient is near a tie
+ */
+// @ts-ignore: decorator
+@inline
+function finishPairs(
+  numbers: usize,
+  sums: usize,
+  factors: usize,
+  channels: u32,
+  magic: v128,
+  to: usize,
+  step: usize
+): bool {
+  const shift = v128.load32_splat(numbers, 56)
+  const lowest = v128.load8_splat(numbers, 60)
+  const highest = v128.load8_splat(numbers, 61)
+  const flip = v128.load8_splat(numbers, 62)
+  let farthest = i32x4.splat(0)
+  for (const end = factors + ((<usize>channels) << 4); factors < end; factors += 32, sums += 64, to += 2 * step) {
+    // A last channel without a partner is its own.
+    const isPair = end - factors > 16
+    const factor = v128.load32_splat(factors)
+    const bias = v128.load32_splat(factors, 4)
+    const other = isPair ? factors + 16 : factors
+    const otherSums = isPair ? sums + 32 : sums
+    const otherFactor = v128.load32_splat(other)
+    const otherBias = v128.load32_splat(other, 4)
+    const a = fma(bias, f32x4.convert_i32x4_s(v128.load(sums)), factor)
+    const b = fma(bias, f32x4.convert_i32x4_s(v128.load(sums, 16)), factor)
+    const c = fma(otherBias, f32x4.convert_i32x4_s(v128.load(otherSums)), otherFactor)
+    const d = fma(otherBias, f32x4.convert_i32x4_s(v128.load(otherSums, 16)), otherFactor)
+    const roundedA = f32x4.add(a, magic)
+    const roundedB = f32x4.add(b, magic)
+    const roundedC = f32x4.add(c, magic)
+    const roundedD = f32x4.add(d, magic)
+    const farA = f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic)))
+    const farB = f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic)))
+    const farC = f32x4.abs(f32x4.sub(c, f32x4.sub(roundedC, magic)))
+    const farD = f32x4.abs(f32x4.sub(d, f32x4.sub(roundedD, magic)))
+    farthest = f32x4.pmax(farthest, f32x4.pmax(f32x4.pmax(farA, farB), f32x4.pmax(farC, farD)))
+    const codes = i8x16.narrow_i16x8_s(
+      i16x8.narrow_i32x4_s(i32x4.sub(roundedA, shift), i32x4.sub(roundedB, shift)),
+      i16x8.narrow_i32x4_s(i32x4.sub(roundedC, shift), i32x4.sub(roundedD, shift))
+    )
+    const clamped = v128.xor(i8x16.max_s(i8x16.min_s(codes, highest), lowest), flip)
+    v128.store64_lane(to, clamped, 0)
+    v128.store64_lane(isPair ? to + step : to, clamped, 1)
+  }
+  return i32x4.bitmask(f32x4.lt(farthest, v128.load32_splat(numbers, 52))) == 15
 }
 
 /** {@link finishRows} in double precision: where a quotient of one of the rows is near a tie. */
