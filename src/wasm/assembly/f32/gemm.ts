@@ -1,5 +1,5 @@
 import { fma, splat } from './simd'
-import { rowsOfTile, sixOfStrips } from './tiles'
+import { addSixOfStrips, addStripsOfTile, rowsOfTile, sixOfStrips } from './tiles'
 
 /** Bytes of scratch memory that a product of panels needs for sums which are added to C, or end within a panel. */
 export const EDGE: usize = 192
@@ -275,8 +275,8 @@ function rowsBySpan(
 }
 
 /**
- * {@link rowsBySpan} with fused multiply-add: rows are divided into tiles of six and five where it can be. What is
- * added to C is made apart, since code that adds it costs registers in the loops of tiles.
+ * {@link rowsBySpan} with fused multiply-add: rows are divided into tiles of six and five where it can be. Of rows that
+ * are not in strips, what is added to C is made apart.
  */
 function rowsByTiles(
   a: usize,
@@ -292,12 +292,19 @@ function rowsByTiles(
   add: bool,
   edge: usize
 ): void {
-  const isApart = add || cols < 8
+  const areStrips = ka == 16 && lda == 4
+  const isApart = cols < 8 || (add && !areStrips)
+  const isAdded = add && !isApart
   const gap = strip - (lda << 2)
-  if (!isApart && ka == 16 && lda == 4)
+  if (!isApart && areStrips)
     for (; rows >= 24 || rows == 12; rows -= 12, a += 3 * strip, c += 12 * ldc) {
-      sixOfStrips(a, 4, gap, p, c, ldc, k)
-      sixOfStrips(a + strip + 8, 2, gap, p, c + 6 * ldc, ldc, k)
+      if (isAdded) {
+        addSixOfStrips(a, 4, gap, p, c, ldc, k)
+        addSixOfStrips(a + strip + 8, 2, gap, p, c + 6 * ldc, ldc, k)
+      } else {
+        sixOfStrips(a, 4, gap, p, c, ldc, k)
+        sixOfStrips(a + strip + 8, 2, gap, p, c + 6 * ldc, ldc, k)
+      }
     }
   if (rows == 0) return
   const tiles = (rows + 5) / 6
@@ -311,7 +318,10 @@ function rowsByTiles(
     // Fewer than four are the last ones of all, or all.
     if (count < 4)
       for (let i: u32 = 0; i < count; i++)
-        tile1(a + i * lda + select<usize>(gap, 0, i >= next), ka, p, to + i * step, k, false)
+        tile1(a + i * lda + select<usize>(gap, 0, i >= next), ka, p, to + i * step, k, isAdded)
+    // From two places, as tiles.ts says.
+    else if (isAdded && next == 4) addStripsOfTile(count, a, 4, gap, p, c, ldc, k)
+    else if (isAdded) addStripsOfTile(count, a, next, gap, p, c, ldc, k)
     else if (isApart) rowsOfTile(count, a, lda, ka, next, gap, p, edge, 32, k)
     else rowsOfTile(count, a, lda, ka, next, gap, p, c, ldc, k)
     if (isApart) placeColumns(edge, c, ldc, count, cols, add)

@@ -1,6 +1,6 @@
 import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { EDGE, placeColumns, rowsByPanel } from './gemm'
-import { fetchLines, packStrips } from './panels'
+import { packStrips } from './panels'
 import { maxOf, splat } from './simd'
 
 /*
@@ -69,8 +69,7 @@ export function rowsByStrassen(
         asDefined(from, aRow, aElement, panel, step, to, cRow, rows, left, half << 1, isAdded, plain, scratch)
         continue
       }
-      const next = column + 32 <= cols ? panel + 2 * step : 0
-      twoPanels(quarters, strips, half, panel, step, next, t, sums, scratch)
+      twoPanels(quarters, strips, half, panel, panel + step, t, sums, scratch)
       place(sums, size, to, cRow, rows, upper, left, isAdded)
     }
     if (!keeps) continue
@@ -216,40 +215,30 @@ function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
   return i32x4.all_true(areLike(splat(maxOf(left)), splat(maxOf(right))))
 }
 
-/**
- * P1 to P7 of quarters of A and two panels, `step` bytes apart, of which {@link addPanels} has made T1 to T4.
- * @param next the two panels that come next, of which a part is fetched behind each product; 0: none
- */
+/** P1 to P7 of quarters of A and two panels, of which {@link addPanels} has made T1 to T4. */
 function twoPanels(
   a: usize,
   strips: usize,
   half: usize,
   b11: usize,
-  step: usize,
-  next: usize,
+  b12: usize,
   t1: usize,
   sums: usize,
   scratch: usize
 ): void {
   const bytes = half << 5
-  const b12 = b11 + step
   const t2 = t1 + bytes
   const size = strips << 7
-  quarterByPanel(a, A11, strips, half, b11, sums, next, step, 0, scratch)
-  quarterByPanel(a, A12, strips, half, b11 + bytes, sums + size, next, step, 1, scratch)
-  quarterByPanel(a, S4, strips, half, b12 + bytes, sums + 2 * size, next, step, 2, scratch)
-  quarterByPanel(a, A22, strips, half, t2 + 2 * bytes, sums + 3 * size, next, step, 3, scratch)
-  quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, next, step, 4, scratch)
-  quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, next, step, 5, scratch)
-  quarterByPanel(a, S3, strips, half, t2 + bytes, sums + 6 * size, next, step, 6, scratch)
+  quarterByPanel(a, A11, strips, half, b11, sums, scratch)
+  quarterByPanel(a, A12, strips, half, b11 + bytes, sums + size, scratch)
+  quarterByPanel(a, S4, strips, half, b12 + bytes, sums + 2 * size, scratch)
+  quarterByPanel(a, A22, strips, half, t2 + 2 * bytes, sums + 3 * size, scratch)
+  quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, scratch)
+  quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, scratch)
+  quarterByPanel(a, S3, strips, half, t2 + bytes, sums + 6 * size, scratch)
 }
 
-/**
- * A quarter, or what is made of quarters, by half of a panel; eight sums a row. Behind each twelve rows or some more a
- * few lines of the two panels that come next are fetched, so that the processor reads ahead of them while it computes.
- * @param next the next two panels, `step` bytes apart; 0: none
- * @param i which of seven products it is: each fetches a seventh
- */
+/** A quarter, or what is made of quarters, by half of a panel; eight sums a row. */
 function quarterByPanel(
   a: usize,
   which: usize,
@@ -257,30 +246,15 @@ function quarterByPanel(
   half: usize,
   panel: usize,
   to: usize,
-  next: usize,
-  step: usize,
-  i: usize,
   scratch: usize
 ): void {
   const strip = half << 4
+  const rows = (<u32>strips) << 2
   a += which * strips * strip
   const span = half > SPAN ? half >> 1 : half
-  const turns = max<usize>(1, strips / 3)
-  for (let turn: usize = 0; turn < turns; turn++) {
-    const count = strips / turns + <usize>(turn < strips % turns)
-    const rows = (<u32>count) << 2
-    rowsByPanel(a, 4, 16, strip, panel, to, 32, rows, 8, span, false, scratch)
-    if (span < half)
-      rowsByPanel(a + (span << 4), 4, 16, strip, panel + (span << 5), to, 32, rows, 8, half - span, true, scratch)
-    a += count * strip
-    to += count << 7
-    if (next == 0) continue
-    // A slab of a panel has `half` cache lines.
-    const first = (half * (i * turns + turn)) / (7 * turns)
-    const last = (half * (i * turns + turn + 1)) / (7 * turns)
-    fetchLines(next + (first << 6), (last - first) << 6, scratch)
-    fetchLines(next + step + (first << 6), (last - first) << 6, scratch)
-  }
+  rowsByPanel(a, 4, 16, strip, panel, to, 32, rows, 8, span, false, scratch)
+  if (span == half) return
+  rowsByPanel(a + (span << 4), 4, 16, strip, panel + (span << 5), to, 32, rows, 8, half - span, true, scratch)
 }
 
 /**

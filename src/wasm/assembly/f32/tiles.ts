@@ -242,6 +242,36 @@ export function sixOfStrips(a: usize, next: usize, gap: usize, p: usize, c: usiz
   tile(6, a, 4, 16, next, gap, p, c, ldc, k, false, 0, 0, false, 0, 0)
 }
 
+function addFourOfStrips(a: usize, next: usize, gap: usize, p: usize, c: usize, ldc: usize, k: usize): void {
+  tile(4, a, 4, 16, next, gap, p, c, ldc, k, true, 0, 0, false, 0, 0)
+}
+
+function addFiveOfStrips(a: usize, next: usize, gap: usize, p: usize, c: usize, ldc: usize, k: usize): void {
+  tile(5, a, 4, 16, next, gap, p, c, ldc, k, true, 0, 0, false, 0, 0)
+}
+
+export function addSixOfStrips(a: usize, next: usize, gap: usize, p: usize, c: usize, ldc: usize, k: usize): void {
+  tile(6, a, 4, 16, next, gap, p, c, ldc, k, true, 0, 0, false, 0, 0)
+}
+
+/** Adds four to six rows of A, in strips, by a panel to C. */
+// @ts-ignore: decorator
+@inline
+export function addStripsOfTile(
+  rows: u32,
+  a: usize,
+  next: usize,
+  gap: usize,
+  p: usize,
+  c: usize,
+  ldc: usize,
+  k: usize
+): void {
+  if (rows == 6) addSixOfStrips(a, next, gap, p, c, ldc, k)
+  else if (rows == 5) addFiveOfStrips(a, next, gap, p, c, ldc, k)
+  else addFourOfStrips(a, next, gap, p, c, ldc, k)
+}
+
 /** Four to six rows of A: strips where `ka` is 16 and `lda` is 4. */
 // @ts-ignore: decorator
 @inline
