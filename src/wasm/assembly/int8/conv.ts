@@ -1,7 +1,7 @@
 import { planTaps, TAP, Windows } from '../windows'
 import { columnsOf } from './columns'
 import { ByteConvArguments, dotsOf, stripsOfPart, windowsOfBytes } from './conv-arguments'
-import { dotStripByPanel, dotStripBytes } from './dot-strips'
+import { dotStripByHalf, dotStripByPanel, dotStripBytes } from './dot-strips'
 import { dotPanelBytes, writeDotPanels } from './dot-panels'
 import { DOT_STRIP, zeroOfDots } from './dots'
 import { finishRows } from './requantize'
@@ -167,9 +167,11 @@ function dotPanels(
     let panel = strip + stripBytes(k)
     for (let p: u32 = 0; p < count; p++, panel += bytes) {
       const position = (first + p) << 3
-      dotStripByPanel(a, panel, panel + bytes, zero, scratch)
+      const cols = min<u32>(8, positions - position)
+      if (cols > 4) dotStripByPanel(a, panel, panel + bytes, zero, scratch)
+      else dotStripByHalf(a, panel, panel + bytes, zero, scratch)
       const at = y + <usize>(channel + row) * args.yChannel + <usize>position * args.yUnit
-      finishRows(args, scratch, channel + row, rows, min<u32>(8, positions - position), at)
+      finishRows(args, scratch, channel + row, rows, cols, at)
     }
   }
 }
