@@ -292,11 +292,9 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
             const { done, value } = steps.next()
             if (done && value === 'done') results.push(i)
             else if (done) throw new Error(value)
-            else if (round % 3 === 0) finish(begin(2, small, 2 ** 20))
           }
         check(outs[0], expected)
         check(outs[1], expected)
-        if (round % 3 === 0) check(outs[2], expected, small)
         // A run that is given up: nothing is written any more.
         const given = begin(0)
         given.next()
@@ -306,12 +304,26 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
         await pause()
         check(outs[0], untouched)
       }
-      // A turn of one tile.
+      // Turns of one tile: however fast the machine is, the job pauses, and a small one is written meanwhile.
       const template = job(size, 2 ** 24)
       const { accelerated, args } = workspaceOf()
       const write = tiling => {
         writeHeader(template, header, args.byteOffset, tiling)
         args.set([from.byteOffset, outs[0].byteOffset, ...template.args])
+      }
+      for (let round = 0; round < 4; round++) {
+        outs.forEach(array => array.fill(-1))
+        const paused = new OpenJob(
+          runnerOf('unary', accelerated), workspaceOf(), inWholeTiles(size, template.tile), write
+        )
+        for (let turns = 0; paused.turn(-1, 1); turns++)
+          if (turns % 50 === 0) {
+            if (finish(begin(2, small, 2 ** 20)) !== 'done') throw new Error('failed')
+            check(outs[2], expected, small)
+            outs[2].fill(-1, 0, small)
+          }
+        check(outs[0], expected)
+        check(outs[2], untouched)
       }
       let isTaken = false
       for (let attempt = 0; attempt < 100 && !isTaken; attempt++) {
