@@ -220,8 +220,9 @@ function numbersOf(
   singles.set([low - zero, high - zero], 10)
   // What turns a code of the result into one of int8.
   const flip = lowest + FLIP
-  new Int32Array(numbers.buffer).set([MAGIC_BITS - zero], 12)
-  new Int32Array(numbers.buffer).set([MAGIC_BITS - zero + flip], 14)
+  const words = new Int32Array(numbers.buffer)
+  words[12] = MAGIC_BITS - zero
+  words[14] = MAGIC_BITS - zero + flip
   new Int8Array(numbers.buffer).set([low - flip, high - flip, flip], 60)
   const scales = numbers.subarray(SINGLE_NUMBERS, SINGLE_NUMBERS + channels)
   const biases = numbers.subarray(SINGLE_NUMBERS + channels, SINGLE_NUMBERS + 2 * channels)

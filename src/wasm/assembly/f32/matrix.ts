@@ -51,7 +51,7 @@ export class MatrixArguments {
 }
 
 /** Depth of a block: eight columns of so many rows stay in the first cache. */
-export const DEPTH: u32 = 256
+const DEPTH: u32 = 256
 /** Fewest panels for which rows of A are put into strips first, which takes as long as a quarter of a panel. */
 const MIN_PANELS: u32 = 4
 

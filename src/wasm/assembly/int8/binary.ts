@@ -1,6 +1,8 @@
 import { fma, hidden } from '../f32/simd'
 import { firstOffset, secondOffset, unravel } from '../loops'
 import { codeIn } from './code'
+import { MAGIC, MAGIC_BITS, missOf } from './rounding'
+
 /**
  * Codes of sums or products of what two operands' codes stand for. They are broadcast against the output: lines of
  * `inner` elements, in which an operand moves by one code or stays.
@@ -45,9 +47,6 @@ export class ByteBinaryArguments {
 
 const ADD: i32 = 0
 const MULTIPLY: i32 = 1
-/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
-const MAGIC: f32 = 12582912
-const MAGIC_BITS: i32 = 0x4b400000
 
 /** Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line. */
 export function byteBinary(args: ByteBinaryArguments, from: u32, to: u32): void {
@@ -118,10 +117,10 @@ function addSixteens(args: ByteBinaryArguments, isSigned: bool, a: usize, b: usi
     const r1 = f32x4.add(x1, magic)
     const r2 = f32x4.add(x2, magic)
     const r3 = f32x4.add(x3, magic)
-    const far0 = f32x4.abs(f32x4.sub(x0, f32x4.sub(r0, magic)))
-    const far1 = f32x4.abs(f32x4.sub(x1, f32x4.sub(r1, magic)))
-    const far2 = f32x4.abs(f32x4.sub(x2, f32x4.sub(r2, magic)))
-    const far3 = f32x4.abs(f32x4.sub(x3, f32x4.sub(r3, magic)))
+    const far0 = missOf(x0, r0, magic)
+    const far1 = missOf(x1, r1, magic)
+    const far2 = missOf(x2, r2, magic)
+    const far3 = missOf(x3, r3, magic)
     const farthest = f32x4.pmax(f32x4.pmax(far0, far1), f32x4.pmax(far2, far3))
     if (i32x4.bitmask(f32x4.lt(farthest, limit)) != 15) {
       oneByOne(args, ADD, isSigned, a, b, y, 16)
@@ -180,8 +179,8 @@ function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: us
     high = f32x4.pmax(lowest, f32x4.pmin(highest, high))
     const roundedLow = f32x4.add(low, magic)
     const roundedHigh = f32x4.add(high, magic)
-    const nearLow = f32x4.lt(f32x4.abs(f32x4.sub(low, f32x4.sub(roundedLow, magic))), limit)
-    const nearHigh = f32x4.lt(f32x4.abs(f32x4.sub(high, f32x4.sub(roundedHigh, magic))), limit)
+    const nearLow = f32x4.lt(missOf(low, roundedLow, magic), limit)
+    const nearHigh = f32x4.lt(missOf(high, roundedHigh, magic), limit)
     if (i32x4.bitmask(v128.and(nearLow, nearHigh)) == 15) {
       const words = i16x8.narrow_i32x4_s(i32x4.sub(roundedLow, bits), i32x4.sub(roundedHigh, bits))
       v128.store64_lane(y, isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)

@@ -1,3 +1,5 @@
+import { MAGIC, MAGIC_BITS } from './rounding'
+
 /** Numbers quantized to integers of 8 or 16 bits, or back, in lines of so many elements. */
 @unmanaged
 export class CodesArguments {
@@ -103,10 +105,6 @@ function lowestOf<T>(): i32 {
 function spanOf<T>(): i32 {
   return sizeof<T>() == 2 ? 65535 : 255
 }
-
-/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
-const MAGIC: f32 = 12582912
-const MAGIC_BITS: i32 = 0x4b400000
 
 /** Four quotients rounded and clamped to codes, in 32 bits. What is no number has code 0, whatever the zero point. */
 // @ts-ignore: decorator

@@ -1,3 +1,5 @@
+import { MAGIC, MAGIC_BITS, missOf } from './rounding'
+
 /** Windows over two spatial axes. */
 @unmanaged
 class PlaneWindows {
@@ -182,10 +184,6 @@ function meansOfPlane(args: ByteMeanPoolArguments, windows: PlaneWindows, plane:
   }
 }
 
-/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
-const MAGIC: f32 = 12582912
-const MAGIC_BITS: i32 = 0x4b400000
-
 /**
  * The codes of eight sums, in the lower half.
  * @param at room for eight int16
@@ -210,8 +208,8 @@ function meansOf(
   const roundedP = f32x4.add(p, magic)
   const roundedQ = f32x4.add(q, magic)
   const limit = f32x4.splat(args.limit)
-  const nearP = f32x4.lt(f32x4.abs(f32x4.sub(p, f32x4.sub(roundedP, magic))), limit)
-  const nearQ = f32x4.lt(f32x4.abs(f32x4.sub(q, f32x4.sub(roundedQ, magic))), limit)
+  const nearP = f32x4.lt(missOf(p, roundedP, magic), limit)
+  const nearQ = f32x4.lt(missOf(q, roundedQ, magic), limit)
   let words: v128
   if (i32x4.all_true(v128.and(nearP, nearQ))) {
     const bits = i32x4.splat(MAGIC_BITS - args.yZero)

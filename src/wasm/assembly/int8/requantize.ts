@@ -1,5 +1,6 @@
 import { fma, hidden } from '../f32/simd'
 import { ByteConvArguments } from './conv-arguments'
+import { MAGIC, missOf } from './rounding'
 
 /*
  * Sums of a convolution of bytes become codes, or floats. `numbers` of the arguments holds
@@ -24,8 +25,6 @@ import { ByteConvArguments } from './conv-arguments'
  * than B from the zero point is rounded to what is not nearer, and codes are clamped as bytes.
  */
 const SINGLES: usize = 64
-/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
-export const MAGIC: f32 = 12582912
 
 /**
  * Turns the sums of eight positions into results, of which the first `count` are written.
@@ -85,8 +84,8 @@ export function finishRows(
     const b = f32x4.pmax(f32x4.pmin(high, highest), lowest)
     const roundedA = f32x4.add(a, magic)
     const roundedB = f32x4.add(b, magic)
-    near = v128.and(near, f32x4.lt(f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic))), limit))
-    near = v128.and(near, f32x4.lt(f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic))), limit))
+    near = v128.and(near, f32x4.lt(missOf(a, roundedA, magic), limit))
+    near = v128.and(near, f32x4.lt(missOf(b, roundedB, magic), limit))
     const words = i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
     const codes = isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
     if (isWhole) v128.store64_lane(target, codes, 0)
@@ -132,10 +131,10 @@ function finishPairs(
     const roundedB = f32x4.add(b, magic)
     const roundedC = f32x4.add(c, magic)
     const roundedD = f32x4.add(d, magic)
-    const farA = f32x4.abs(f32x4.sub(a, f32x4.sub(roundedA, magic)))
-    const farB = f32x4.abs(f32x4.sub(b, f32x4.sub(roundedB, magic)))
-    const farC = f32x4.abs(f32x4.sub(c, f32x4.sub(roundedC, magic)))
-    const farD = f32x4.abs(f32x4.sub(d, f32x4.sub(roundedD, magic)))
+    const farA = missOf(a, roundedA, magic)
+    const farB = missOf(b, roundedB, magic)
+    const farC = missOf(c, roundedC, magic)
+    const farD = missOf(d, roundedD, magic)
     farthest = f32x4.pmax(farthest, f32x4.pmax(f32x4.pmax(farA, farB), f32x4.pmax(farC, farD)))
     const codes = i8x16.narrow_i16x8_s(
       i16x8.narrow_i32x4_s(i32x4.sub(roundedA, shift), i32x4.sub(roundedB, shift)),

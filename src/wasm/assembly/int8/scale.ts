@@ -1,6 +1,6 @@
 import { NONE, unarySpan } from '../f32/unary'
 import { ByteProductArguments } from './product-arguments'
-import { MAGIC } from './requantize'
+import { MAGIC, MAGIC_BITS, missOf } from './rounding'
 
 /** Bytes of an element of C. */
 // @ts-ignore: decorator
@@ -173,7 +173,7 @@ function finishCodes(
   const l0 = limitsOf(b0, reach)
   const l1 = limitsOf(b1, reach)
   const magic = f32x4.splat(MAGIC)
-  const shift = i32x4.splat(reinterpret<i32>(MAGIC) - <i32>zero)
+  const shift = i32x4.splat(MAGIC_BITS - <i32>zero)
   for (const end = at + ((<usize>rows) << 5); at < end; at += 32, to += step) {
     let s0 = v128.load(at)
     let s1 = v128.load(at, 16)
@@ -192,8 +192,8 @@ function finishCodes(
     const x1 = f32x4.pmax(f32x4.pmin(f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(s1), f1), b1), high), low)
     const r0 = f32x4.add(x0, magic)
     const r1 = f32x4.add(x1, magic)
-    const near0 = f32x4.lt(f32x4.abs(f32x4.sub(x0, f32x4.sub(r0, magic))), l0)
-    const near1 = f32x4.lt(f32x4.abs(f32x4.sub(x1, f32x4.sub(r1, magic))), l1)
+    const near0 = f32x4.lt(missOf(x0, r0, magic), l0)
+    const near1 = f32x4.lt(missOf(x1, r1, magic), l1)
     let c0 = i32x4.sub(r0, shift)
     let c1 = i32x4.sub(r1, shift)
     if (!i32x4.all_true(v128.and(near0, near1))) {

@@ -1,3 +1,5 @@
+import { MAGIC, MAGIC_BITS, missOf } from './rounding'
+
 /**
  * Softmax of rows of codes, quantized.
  *
@@ -19,9 +21,6 @@ export class ByteSoftmaxArguments {
 
 const DIVISOR: usize = 2048
 const SINGLES: usize = 2056
-/** 1.5 * 2^23: a small number that is added to it is rounded to an integer, ties to even, in the lowest bits. */
-const MAGIC: f32 = 12582912
-const MAGIC_BITS: i32 = 0x4b400000
 /** A half less 2^-21 * 512, and what covers the errors of double precision. */
 const LIMIT: f32 = 0.4995
 
@@ -71,7 +70,7 @@ function codesOfRow(args: ByteSoftmaxArguments, x: usize, y: usize, highest: u32
     values = v128.load32_lane(singles + ((highest - (codes >> 24)) << 2), values, 3)
     const q = f32x4.pmax(least, f32x4.pmin(largest, f32x4.mul(values, factor)))
     const rounded = f32x4.add(q, magic)
-    const near = f32x4.lt(f32x4.abs(f32x4.sub(q, f32x4.sub(rounded, magic))), f32x4.splat(LIMIT))
+    const near = f32x4.lt(missOf(q, rounded, magic), f32x4.splat(LIMIT))
     if (i32x4.all_true(near)) {
       const words = i16x8.narrow_i32x4_s(i32x4.sub(rounded, bits), rounded)
       v128.store32_lane(y, isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words), 0)
