@@ -85,8 +85,8 @@ const addGrid = (graph: PlanGraph, name: string, { scale, zero }: Grid): Pick<Co
 export const fakeQuantizePattern: Pattern = {
   name: 'fake quantization',
   calls: {
-    codes: { is: isNamed('QuantizeLinear') },
-    numbers: { is: call => origins.has(call), reads: () => ({ x: 'codes' }) }
+    codes: { ops: ['QuantizeLinear'] },
+    numbers: { ops: ['DequantizeLinear'], where: call => origins.has(call), reads: { x: 'codes' } }
   },
   root: 'numbers',
   fuse({ calls }) {

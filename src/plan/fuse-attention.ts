@@ -7,7 +7,7 @@ import type { FusedParams } from '../op-kit/fused.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
-import { binaryOf, commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
+import { binaryOf, commutative, numbersOf, operatorOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */
 const MAX_RANK = 4
@@ -29,20 +29,21 @@ const repeatedly = (call: PatternCall): PatternCall => ({ ...call, repeats: true
 /** Scores of queries and keys, scaled or not. */
 export const SCORES: Readonly<Record<string, PatternCall>> = {
   product: {
-    is: call => isNamed('MatMul')(call) && isPlain(call.known),
-    reads: () => READS
+    ops: ['MatMul'],
+    where: ({ known }) => isPlain(known),
+    reads: READS
   },
   scaledQuery: repeatedly(commutative('Mul', ['query', 'queryFactor'])),
   scaledKey: repeatedly(commutative('Mul', ['swapped', 'keyFactor'], ['key', 'keyFactor'])),
-  swapped: { is: swapsRowsAndColumns, reads: () => ({ data: 'key' }), repeats: true },
+  swapped: { ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'key' }, repeats: true },
   divided: binaryOf('Div', ['product', 'divisor']),
   multiplied: commutative('Mul', ['product', 'factor'])
 }
 
 /** Softmax along the last axis. */
 export const softmaxOf = (...readings: readonly string[]): PatternCall => ({
-  is: isNamed('Softmax'),
-  reads: () => readings.map(x => ({ x }))
+  ops: ['Softmax'],
+  reads: readings.map(x => ({ x }))
 })
 
 /** Labels of {@link SCORES} that are scores. */
@@ -56,23 +57,21 @@ export const attentionPattern: Pattern = {
     masked: commutative('Add', ...SCALED.map((scores): [string, string] => [scores, 'mask'])),
     // Where(mask, scores, number) and Where(mask, number, scores).
     chosen: {
-      is: call => isNamed('Where')(call) && (call.known.broadcast as Broadcast).mode !== 'aligned',
-      reads: () =>
-        SCALED.flatMap(scores => [
-          { condition: 'visible', whenTrue: scores, whenFalse: 'hiddenScore' },
-          { condition: 'hiding', whenTrue: 'hiddenScore', whenFalse: scores }
-        ])
+      ops: ['Where'],
+      where: ({ known }) => (known.broadcast as Broadcast).mode !== 'aligned',
+      reads: SCALED.flatMap(scores => [
+        { condition: 'visible', whenTrue: scores, whenFalse: 'hiddenScore' },
+        { condition: 'hiding', whenTrue: 'hiddenScore', whenFalse: scores }
+      ])
     },
     // A mask of the dims of the scores, or a constant one of a row, has become an epilogue of the product.
     withMask: {
-      is: isProductWithMask,
-      reads: () => ['residual', 'bias'].flatMap(name => READS.map(reading => ({ ...reading, [name]: 'mask' })))
+      ops: ['FusedMatMul'],
+      where: addsOneThing,
+      reads: ['residual', 'bias'].flatMap(name => READS.map(reading => ({ ...reading, [name]: 'mask' })))
     },
     weights: softmaxOf('masked', 'chosen', 'withMask', ...SCALED),
-    values: {
-      is: isValues,
-      reads: () => ({ a: 'weights', b: 'value' })
-    }
+    values: valuesOf({ a: 'weights', b: 'value' })
   },
   scalars: { divisor: 'any', factor: 'any', queryFactor: 'any', keyFactor: 'any', hiddenScore: 'any' },
   root: 'values',
@@ -97,22 +96,26 @@ export const keysInColumns = (match: Match): boolean =>
   (productOf(match).known.transposeB === true) === match.calls.has('swapped')
 
 /** A product of weights and values. */
-export function isValues(call: Call): boolean {
-  return isNamed('MatMul')(call) && isPlain(call.known) && call.known.transposeB === false && call.known.alpha === 1
+export function valuesOf(...readings: readonly Reading[]): PatternCall {
+  return {
+    ops: ['MatMul'],
+    where: ({ known }) => isPlain(known) && known.transposeB === false && known.alpha === 1,
+    reads: readings
+  }
 }
 
-/** A Transpose of the last two axes. */
-export function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
-  const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
+/** Whether a Transpose is one of the last two axes. */
+function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
+  const order = numbersOf(graph, call, 'order')
   if (order === undefined || order.length < 2 || order[0] === undefined) return false
   const last = order.length - 1
   return order.every((axis, i) => axis === (i < last - 1 ? i : 2 * last - 1 - i))
 }
 
-/** A product to which a mask is added, and nothing else. */
-function isProductWithMask({ op, known }: Call): boolean {
+/** Whether one thing is added to a product, such as a mask. */
+function addsOneThing({ known }: Call): boolean {
   const { epilogue = [], activation } = known as unknown as Partial<FusedParams>
-  return op.name === 'FusedMatMul' && epilogue.length === 1 && !activation && isPlain(known)
+  return epilogue.length === 1 && !activation && isPlain(known)
 }
 
 const maskOf = ({ values }: Match): ValueId | undefined =>
@@ -150,7 +153,7 @@ export const scaledOperandPattern: Pattern = {
   name: 'attention',
   calls: {
     scaled: repeatedly(commutative('Mul', ['x', 'factor'])),
-    attention: { is: isNamed('ScaledDotProductAttention'), reads: () => [{ query: 'scaled' }, { key: 'scaled' }] }
+    attention: { ops: ['ScaledDotProductAttention'], reads: [{ query: 'scaled' }, { key: 'scaled' }] }
   },
   scalars: { factor: 'any' },
   root: 'attention',
@@ -187,13 +190,14 @@ function ownScale(graph: PlanGraph, call: Call): number | undefined {
 
 /** Keys or values of fewer heads, each repeated for the queries that share it: `repeat_kv` in its nodes. */
 const repeated = (of: string): Readonly<Record<string, PatternCall>> => ({
-  [`${of}Merged`]: { is: isNamed('Reshape'), reads: () => ({ data: `${of}Repeated` }), repeats: true },
+  [`${of}Merged`]: { ops: ['Reshape'], reads: { data: `${of}Repeated` }, repeats: true },
   [`${of}Repeated`]: {
-    is: call => isNamed('Expand')(call) && call.known.mode !== 'explicit',
-    reads: () => ({ data: `${of}Apart` }),
+    ops: ['Expand'],
+    where: ({ known }) => known.mode !== 'explicit',
+    reads: { data: `${of}Apart` },
     repeats: true
   },
-  [`${of}Apart`]: { is: isNamed('Unsqueeze', 'Reshape'), reads: () => ({ data: of }), repeats: true }
+  [`${of}Apart`]: { ops: ['Unsqueeze', 'Reshape'], reads: { data: of }, repeats: true }
 })
 
 /** Attention whose heads of queries share heads of keys and values reads these as they are before they are repeated. */
@@ -203,9 +207,9 @@ export const sharedHeadsPattern: Pattern = {
     ...repeated('key'),
     ...repeated('value'),
     attention: {
-      is: call =>
-        isNamed('ScaledDotProductAttention')(call) && call.known.group === 1 && call.known.keysInColumns === false,
-      reads: () => ({ key: 'keyMerged', value: 'valueMerged' })
+      ops: ['ScaledDotProductAttention'],
+      where: ({ known }) => known.group === 1 && known.keysInColumns === false,
+      reads: { key: 'keyMerged', value: 'valueMerged' }
     }
   },
   root: 'attention',

@@ -7,7 +7,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
 import { codesOf, operandOf } from './code-ops.ts'
 import { DEQUANTIZED, isAlong, quantizedAfter } from './fuse-quantized.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall, isMeant, type Match, type Pattern, type PatternCall } from './fuse.ts'
 import {
   isPlanCall,
   knownTensor,
@@ -18,7 +18,7 @@ import {
   shapeOf,
   typeOf
 } from './graph.ts'
-import { binaryOf, isNamed } from './patterns.ts'
+import { binaryOf } from './patterns.ts'
 
 /** Elements of a result from which a table pays, which takes the time of 100,000 elements to make. */
 const MIN_ELEMENTS = 1 << 14
@@ -26,15 +26,16 @@ const MIN_ELEMENTS = 1 << 14
 /** Elementwise operators of one operand, `x`; their other operands are constants. */
 const UNARY = [
   ...['Relu', 'Clip', 'LeakyRelu', 'Elu', 'Selu', 'Celu', 'Sigmoid', 'HSigmoid', 'HardSigmoid', 'HardSwish', 'Tanh'],
-  ...['Gelu', 'Silu', 'Swish', 'Mish', 'Softplus', 'SoftSign', 'Softsign', 'ThresholdedRelu'],
+  ...['Gelu', 'Silu', 'Swish', 'Mish', 'Softplus', 'Softsign', 'ThresholdedRelu'],
   ...['Abs', 'Neg', 'Sqrt', 'Reciprocal', 'Exp', 'Log', 'Erf', 'Floor', 'Ceil', 'Round']
 ]
 
 const BINARY = ['Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum']
 
 const unary = (...readings: readonly string[]): PatternCall => ({
-  is: call => isNamed(...UNARY)(call) && call.dataDependent.length === 0,
-  reads: () => readings.map(x => ({ x }))
+  ops: UNARY,
+  where: ({ dataDependent }) => dataDependent.length === 0,
+  reads: readings.map(x => ({ x }))
 })
 
 /** An elementwise operator of dequantized codes, perhaps with an activation, whose result is quantized. */
@@ -145,7 +146,8 @@ const movingPattern: Pattern = {
   calls: {
     a: DEQUANTIZED,
     moved: {
-      is: (call, graph) => isNamed(...MOVING.keys())(call) && isMovement(call, graph),
+      ops: [...MOVING.keys()],
+      where: isMovement,
       reads: ({ op }) => ({ [MOVING.get(op.name)!]: 'a' })
     },
     result: quantizedAfter('moved')
@@ -167,7 +169,7 @@ const movingPattern: Pattern = {
 /** Numbers that are dequantized, joined and quantized are codes that are joined, each of another scale by a table. */
 const joiningPattern: Pattern = {
   name: 'codes joined',
-  calls: { joined: { is: isNamed('Concat') }, result: quantizedAfter('joined') },
+  calls: { joined: { ops: ['Concat'] }, result: quantizedAfter('joined') },
   root: 'result',
   guard: ({ calls }, graph) =>
     isKnown(graph, calls.get('result')!.call) &&
@@ -190,7 +192,7 @@ function partsOf(graph: PlanGraph, { inputs }: Call, result: Call): readonly Cal
   const isPart = (item: PlanItem | undefined): item is PlanCall =>
     item !== undefined &&
     isPlanCall(item) &&
-    DEQUANTIZED.is(item.call, graph) &&
+    isMeant(DEQUANTIZED, item.call, graph) &&
     isKnown(graph, item.call) &&
     typeOf(graph, operandOf(item.call, 'x')) === type
   return parts.every(isPart) ? parts.map(({ call }) => call) : undefined

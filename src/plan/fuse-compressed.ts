@@ -6,7 +6,7 @@ import { isCodedFloat } from '../tensor/floats.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
-import { binaryOf, commutative, isNamed } from './patterns.ts'
+import { binaryOf, commutative } from './patterns.ts'
 
 /** Types in which files store weights. */
 export const CODES: readonly DType[] = [
@@ -19,7 +19,7 @@ export const FLOATS: readonly DType[] = ['float32', 'float16', 'bfloat16']
 /** Calls that others may read, too: they stay for them. */
 const shared = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
 const castOf = (...labels: readonly string[]): PatternCall =>
-  shared({ is: isNamed('Cast'), reads: () => labels.map(input => ({ input })) })
+  shared({ ops: ['Cast'], reads: labels.map(input => ({ input })) })
 
 /**
  * Weights of few bits that nodes of their own make numbers of, as OpenVINO's files have them: Convert, Subtract of zero
@@ -42,11 +42,12 @@ export const compressedPattern: Pattern = {
         ['numbers', 'scales']
       )
     ),
-    rows: shared({ is: isNamed('Reshape'), reads: () => ({ data: 'scaled' }) }),
+    rows: shared({ ops: ['Reshape'], reads: { data: 'scaled' } }),
     wide: castOf('rows', 'scaled'),
     product: {
-      is: call => isNamed('MatMul')(call) && isPlainTransposed(call.known),
-      reads: () => ['wide', 'rows', 'scaled'].map(b => ({ a: 'a', b }))
+      ops: ['MatMul'],
+      where: ({ known }) => isPlainTransposed(known),
+      reads: ['wide', 'rows', 'scaled'].map(b => ({ a: 'a', b }))
     }
   },
   root: 'product',

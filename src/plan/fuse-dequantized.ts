@@ -22,11 +22,12 @@ const isDequantizing = isNamed('DequantizeLinear')
 export const dequantizedPattern: Pattern = {
   name: 'dequantized weights',
   calls: {
-    numbers: { is: call => isDequantizing(call) || isNamed('Cast')(call), repeats: true },
-    turned: { is: isNamed('Transpose'), reads: () => ({ data: 'numbers' }), repeats: true },
+    numbers: { ops: ['DequantizeLinear', 'Cast'], repeats: true },
+    turned: { ops: ['Transpose'], reads: { data: 'numbers' }, repeats: true },
     product: {
-      is: call => isNamed('MatMul', 'Gemm')(call) && isPlain(call),
-      reads: () => ['numbers', 'turned'].map(b => ({ a: 'a', b }))
+      ops: ['MatMul', 'Gemm'],
+      where: isPlain,
+      reads: ['numbers', 'turned'].map(b => ({ a: 'a', b }))
     }
   },
   root: 'product',
@@ -41,8 +42,9 @@ export const dequantizedPattern: Pattern = {
 }
 
 /** Whether a product scales and transposes nothing but its weights. */
-const isPlain = ({ known: { alpha, beta, transposeA, movesA, movesB } }: Call): boolean =>
-  alpha === 1 && (beta ?? 1) === 1 && transposeA !== true && movesA !== true && movesB !== true
+function isPlain({ known: { alpha, beta, transposeA, movesA, movesB } }: Call): boolean {
+  return alpha === 1 && (beta ?? 1) === 1 && transposeA !== true && movesA !== true && movesB !== true
+}
 
 /** What Gemm adds. */
 const biasOf = (call: Call): ValueId | undefined => (isNamed('Gemm')(call) ? operandOf(call, 'c') : undefined)

@@ -4,25 +4,30 @@ import { rotation } from '../op-kit/rotation.ts'
 import { mergedPatterns } from './fuse-merged.ts'
 import { fusedCall, type Pattern, type PatternCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
-import { isNamed, numbersOf, standardCall } from './patterns.ts'
+import { numbersOf, standardCall } from './patterns.ts'
 
 // Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,
 // size]`, instead of a transposed copy.
 
 /** The order of axes of a Transpose, where it is known and given. */
 function orderOf(graph: PlanGraph, call: Call): readonly number[] | undefined {
-  const order = isNamed('Transpose')(call) ? numbersOf(graph, call, 'order') : undefined
+  const order = numbersOf(graph, call, 'order')
   return order === undefined || order.length === 0 || order[0] === undefined ? undefined : order
 }
 
-const turnsKnown = (call: Call, graph: PlanGraph): boolean => orderOf(graph, call) !== undefined
+/** A Transpose whose order of axes is known. */
+const transposeOf = (data: string): PatternCall => ({
+  ops: ['Transpose'],
+  where: (call, graph) => orderOf(graph, call) !== undefined,
+  reads: { data }
+})
 
 /** A Transpose of what a Transpose gives as one, or as none where axes come back to where they were. */
 export const transposesPattern: Pattern = {
   name: 'transposes',
   calls: {
-    first: { is: turnsKnown, reads: () => ({ data: 'x' }), repeats: true },
-    second: { is: turnsKnown, reads: () => ({ data: 'first' }) }
+    first: { ...transposeOf('x'), repeats: true },
+    second: transposeOf('first')
   },
   root: 'second',
   fuse({ calls, values }, graph) {
@@ -37,16 +42,17 @@ export const transposesPattern: Pattern = {
   }
 }
 
-const isAttention = isNamed('ScaledDotProductAttention')
+const ATTENTION = ['ScaledDotProductAttention']
 const OPERANDS = ['query', 'key', 'value'] as const
 
 /** A Transpose of these axes. */
 const turnOf = (data: string, ...axes: readonly number[]): PatternCall => ({
-  is: (call, graph) => {
+  ops: ['Transpose'],
+  where(call, graph) {
     const order = orderOf(graph, call)
     return order?.length === axes.length && order.every((axis, i) => axis === axes[i])
   },
-  reads: () => ({ data })
+  reads: { data }
 })
 
 /** A Transpose whose result other calls may read, too. */
@@ -56,12 +62,12 @@ const rowsFirstOf = (call: Call): RowsFirst => call.known.rowsFirst as RowsFirst
 
 /** Attention of rank 4 one of whose operands has heads before rows. */
 const attentionOf = (name: (typeof OPERANDS)[number], keysInColumns?: boolean): PatternCall => ({
-  is: (call, graph) =>
-    isAttention(call) &&
+  ops: ATTENTION,
+  where: (call, graph) =>
     rowsFirstOf(call)[name] !== true &&
     (keysInColumns === undefined || call.known.keysInColumns === keysInColumns) &&
     shapeOf(graph, call.outputs[0])?.length === 4,
-  reads: () => ({ [name]: 'turned' })
+  reads: { [name]: 'turned' }
 })
 
 /** Attention that reads an operand as it was before its rows and heads were swapped. */
@@ -86,7 +92,7 @@ const operandPattern = (
 const resultPattern: Pattern = {
   name: 'attention',
   calls: {
-    attention: { is: call => isAttention(call) && rowsFirstOf(call).result !== true },
+    attention: { ops: ATTENTION, where: call => rowsFirstOf(call).result !== true },
     turned: turnOf('attention', 0, 2, 1, 3)
   },
   root: 'turned',
@@ -101,7 +107,7 @@ const resultPattern: Pattern = {
 /** OpenVINO gives attention that has a scale and no mask a mask of one 0. */
 const zeroMaskPattern: Pattern = {
   name: 'attention',
-  calls: { attention: { is: isAttention, reads: () => ({ mask: 'zero', query: 'query' }) } },
+  calls: { attention: { ops: ATTENTION, reads: { mask: 'zero', query: 'query' } } },
   scalars: { zero: 0 },
   root: 'attention',
   guard({ calls, values }, graph) {
@@ -126,7 +132,7 @@ const rotationPattern: Pattern = {
   name: 'rotary positions',
   calls: {
     turned: turning(0, 2, 1, 3),
-    rotation: { is: call => call.op === rotation && call.known.rowsFirst === false, reads: () => ({ x: 'turned' }) }
+    rotation: { ops: [rotation.name], where: ({ known }) => known.rowsFirst === false, reads: { x: 'turned' } }
   },
   root: 'rotation',
   fuse({ calls, values }) {

@@ -1,17 +1,17 @@
 import { HIDDEN } from '../kernels/attention/masks.ts'
 import type { Dim } from '../shapes/dim.ts'
-import { isValues, keysInColumns, SCALED, scaleOf, SCORES, softmaxOf, swapsRowsAndColumns } from './fuse-attention.ts'
+import { keysInColumns, SCALED, scaleOf, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
-import { commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
+import { commutative, numbersOf, operatorOf } from './patterns.ts'
 
 // Attention whose batches and heads are one axis, made of two and parted again, has them apart.
 
 const OPERANDS = ['query', 'key', 'value'] as const
 
 const reshaped = (...labels: readonly string[]): PatternCall => ({
-  is: isNamed('Reshape'),
-  reads: () => labels.map(data => ({ data }))
+  ops: ['Reshape'],
+  reads: labels.map(data => ({ data }))
 })
 
 /** Operands with batches and heads as one axis. */
@@ -25,8 +25,9 @@ const mergedPattern: Pattern = {
   calls: {
     ...MERGED,
     attention: {
-      is: call => isNamed('ScaledDotProductAttention')(call) && call.inputs[positionOf(call, 'mask')] === undefined,
-      reads: () => ({ query: 'queryMerged', key: 'keyMerged', value: 'valueMerged' })
+      ops: ['ScaledDotProductAttention'],
+      where: call => call.inputs[positionOf(call, 'mask')] === undefined,
+      reads: { query: 'queryMerged', key: 'keyMerged', value: 'valueMerged' }
     },
     parted: reshaped('attention')
   },
@@ -47,8 +48,8 @@ const maskedApartPattern: Pattern = {
   name: 'attention',
   calls: {
     ...MERGED,
-    swapped: { is: swapsRowsAndColumns, reads: () => ({ data: 'keyMerged' }), repeats: true },
-    product: { ...SCORES.product, reads: () => ['swapped', 'keyMerged'].map(b => ({ a: 'queryMerged', b })) },
+    swapped: { ...SCORES.swapped, reads: { data: 'keyMerged' } },
+    product: { ...SCORES.product, reads: ['swapped', 'keyMerged'].map(b => ({ a: 'queryMerged', b })) },
     divided: SCORES.divided,
     multiplied: SCORES.multiplied,
     apart: reshaped(...SCALED),
@@ -56,7 +57,7 @@ const maskedApartPattern: Pattern = {
     merged: reshaped('masked'),
     weights: softmaxOf('merged', 'masked'),
     weightsMerged: reshaped('weights'),
-    values: { is: isValues, reads: () => ['weights', 'weightsMerged'].map(a => ({ a, b: 'valueMerged' })) },
+    values: valuesOf(...['weights', 'weightsMerged'].map(a => ({ a, b: 'valueMerged' }))),
     parted: reshaped('values')
   },
   scalars: { divisor: 'any', factor: 'any' },

@@ -1,6 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { isBuiltIn, type Parameters } from '../op-kit/define.ts'
+import type { Parameters } from '../op-kit/define.ts'
 import { normalizeAxes, sameDim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
@@ -10,7 +10,6 @@ import {
   eitherOf,
   floatAttribute,
   intAttribute,
-  isNamed,
   numbersOf,
   operatorOf,
   powerOf,
@@ -20,8 +19,9 @@ import {
 
 /** Means that keep their axes. */
 const meanOf = (...readings: readonly string[]): PatternCall => ({
-  is: call => isNamed('ReduceMean')(call) && call.known.keepDims === true,
-  reads: () => readings.map(data => ({ data }))
+  ops: ['ReduceMean'],
+  where: ({ known }) => known.keepDims === true,
+  reads: readings.map(data => ({ data }))
 })
 
 /** 1 / sqrt(shifted) in its forms, and the root itself. */
@@ -81,7 +81,12 @@ export const meanVariancePattern: Pattern = {
 export const layerNormPattern: Pattern = {
   name: 'LayerNormalization',
   calls: {
-    normalized: { is: isScaledMvn, reads: () => ({ x: 'x' }) },
+    // Divided by the deviation, epsilon inside the root.
+    normalized: {
+      ops: ['MeanVarianceNormalization'],
+      where: ({ known }) => known.scales === true && known.epsilonInside === true,
+      reads: { x: 'x' }
+    },
     scaled: commutative('Mul', ['normalized', 'scale'])
   },
   root: 'scaled',
@@ -105,8 +110,9 @@ export const layerNormBiasPattern: Pattern = {
   name: 'LayerNormalization',
   calls: {
     scaled: {
-      is: call => isNamed('LayerNormalization')(call) && call.inputs[positionOf(call, 'bias')] === undefined,
-      reads: () => ({ x: 'x', scale: 'scale' })
+      ops: ['LayerNormalization'],
+      where: call => call.inputs[positionOf(call, 'bias')] === undefined,
+      reads: { x: 'x', scale: 'scale' }
     },
     sum: commutative('Add', ['scaled', 'bias'])
   },
@@ -184,13 +190,6 @@ function axesTogether({ calls, values }: Match, graph: PlanGraph, labels: readon
 function lastAxes(axes: readonly number[], rank: number): number[] | undefined {
   const sorted = [...normalizeAxes(axes, rank)].sort((a, b) => a - b)
   return sorted.every((axis, i) => axis === rank - sorted.length + i) ? sorted : undefined
-}
-
-/** MVN that divides by the deviation, epsilon inside the root. */
-function isScaledMvn({ op, known }: Call): boolean {
-  return (
-    op.name === 'MeanVarianceNormalization' && isBuiltIn(op) && known.scales === true && known.epsilonInside === true
-  )
 }
 
 function axesOfMvn(graph: PlanGraph, call: Call): number[] | undefined {

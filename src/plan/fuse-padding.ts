@@ -16,11 +16,8 @@ import { isNamed, numbersOf } from './patterns.ts'
 const paddedBy = (name: string, admits: (match: Match, graph: PlanGraph) => boolean): Pattern => ({
   name: 'padding',
   calls: {
-    pad: { is: call => isNamed('Pad')(call) && call.known.mode === 'constant', reads: () => ({ data: 'x' }) },
-    windows: {
-      is: call => isNamed(name)(call) && isExplicit(windowsOf(call)),
-      reads: () => ({ x: 'pad' })
-    }
+    pad: { ops: ['Pad'], where: ({ known }) => known.mode === 'constant', reads: { data: 'x' } },
+    windows: { ops: [name], where: isExplicit, reads: { x: 'pad' } }
   },
   root: 'windows',
   guard: (match, graph) => areZeros(graph, match.calls.get('pad')!.call) && admits(match, graph),
@@ -66,7 +63,10 @@ function isAtLeastZero(graph: PlanGraph, id: ValueId): boolean {
 
 const windowsOf = ({ known }: Call): WindowParams => known as unknown as WindowParams
 
-const isExplicit = ({ autoPad }: WindowParams): boolean => autoPad === 'explicit' || autoPad === 'valid'
+function isExplicit(call: Call): boolean {
+  const { autoPad } = windowsOf(call)
+  return autoPad === 'explicit' || autoPad === 'valid'
+}
 
 function areZeros(graph: PlanGraph, pad: Call): boolean {
   const fill = pad.inputs[positionOf(pad, 'fill')]

@@ -1,29 +1,28 @@
 import type { Part, Parts, RowsFirst } from '../kernels/attention/heads.ts'
 import type { Match, Pattern, PatternCall, Reading } from './fuse.ts'
 import { areDims, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
-import { isNamed, numbersOf } from './patterns.ts'
+import { numbersOf } from './patterns.ts'
 
 // Attention reads queries, keys and values where they lie in one projection of all of them, instead of copies.
 
 type Name = keyof Parts
 
 const NAMES: readonly Name[] = ['query', 'key', 'value']
-const isAttention = isNamed('ScaledDotProductAttention')
 
 /** Attention of rank 4 that reads one of these, with heads before rows or behind them. */
 const attentionOf = (name: Name, rowsFirst: boolean, ...labels: readonly string[]): PatternCall => ({
-  is: (call, graph) =>
-    isAttention(call) &&
+  ops: ['ScaledDotProductAttention'],
+  where: (call, graph) =>
     ((call.known.rowsFirst as RowsFirst)[name] === true) === rowsFirst &&
     !(name === 'key' && call.known.keysInColumns === true) &&
     shapeOf(graph, call.outputs[0])?.length === 4,
-  reads: () => labels.map(label => ({ [name]: label }))
+  reads: labels.map(label => ({ [name]: label }))
 })
 
 /** A call that others may read, too. */
 const shared = (name: string, ...readings: readonly Reading[]): PatternCall => ({
-  is: isNamed(name),
-  reads: () => readings,
+  ops: [name],
+  reads: readings,
   repeats: true
 })
 

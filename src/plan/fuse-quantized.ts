@@ -14,24 +14,22 @@ import { commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
 
 /** DequantizeLinear of bytes to float32. Others may read its result, too. */
 export const DEQUANTIZED: PatternCall = {
-  is: (call, graph) =>
-    isNamed('DequantizeLinear')(call) &&
-    isByteValue(graph, operandOf(call, 'x')) &&
-    isFloat32(graph, call.outputs[0]) &&
-    call.known.blockSize === 0,
+  ops: ['DequantizeLinear'],
+  where: (call, graph) =>
+    isByteValue(graph, operandOf(call, 'x')) && isFloat32(graph, call.outputs[0]) && call.known.blockSize === 0,
   repeats: true
 }
 
 /** QuantizeLinear of float32 to bytes, with one scale, after one of some calls. */
 export const quantizedAfter = (...labels: readonly string[]): PatternCall => ({
-  is: (call, graph) =>
-    isNamed('QuantizeLinear')(call) &&
+  ops: ['QuantizeLinear'],
+  where: (call, graph) =>
     isByteValue(graph, call.outputs[0]) &&
     isFloat32(graph, operandOf(call, 'x')) &&
     isFloat32(graph, operandOf(call, 'scale')) &&
     isOne(shapeOf(graph, operandOf(call, 'scale'))) &&
     (call.known.precision ?? 'float32') === 'float32',
-  reads: () => labels.map(x => ({ x }))
+  reads: labels.map(x => ({ x }))
 })
 
 const isByteValue = (graph: PlanGraph, id: ValueId | undefined): boolean =>
@@ -66,7 +64,7 @@ function rangeOf(graph: PlanGraph, match: Match): readonly [number, number] | 'a
   return [code(found.p!), code(found.q!)]
 }
 
-const CLIPPING: PatternCall = { is: isNamed('Relu', 'Clip'), reads: () => ({ x: 'producer' }) }
+const CLIPPING: PatternCall = { ops: ['Relu', 'Clip'], reads: { x: 'producer' } }
 
 /** The inputs that QuantizeLinear at the root gives to a quantized operator. */
 const resultOf = (match: Match) => {
@@ -89,7 +87,7 @@ const convPattern: Pattern = {
   calls: {
     x: DEQUANTIZED,
     w: DEQUANTIZED,
-    producer: { is: isNamed('Conv'), reads: () => ({ x: 'x', w: 'w' }) },
+    producer: { ops: ['Conv'], reads: { x: 'x', w: 'w' } },
     activation: CLIPPING,
     quantized: quantizedAfter('producer', 'activation')
   },
@@ -146,7 +144,7 @@ const productPattern: Pattern = {
   calls: {
     a: DEQUANTIZED,
     b: DEQUANTIZED,
-    producer: { is: call => isNamed('MatMul')(call) && isPlainProduct(call), reads: () => ({ a: 'a', b: 'b' }) },
+    producer: { ops: ['MatMul'], where: isPlainProduct, reads: { a: 'a', b: 'b' } },
     quantized: quantizedAfter('producer')
   },
   root: 'quantized',
@@ -181,7 +179,8 @@ const poolPattern: Pattern = {
   calls: {
     x: DEQUANTIZED,
     producer: {
-      is: (call, graph) => isNamed(...POOLS.keys())(call) && (call.op.name !== 'ReduceMean' || isOfPlanes(call, graph)),
+      ops: [...POOLS.keys()],
+      where: (call, graph) => call.op.name !== 'ReduceMean' || isOfPlanes(call, graph),
       reads: ({ operands }) => ({ [operands[0].name]: 'x' })
     },
     quantized: quantizedAfter('producer')
@@ -200,8 +199,9 @@ const poolPattern: Pattern = {
 }
 
 /** MatMul of com.microsoft and of OpenVINO can do more to its factors; constants may be transposed. */
-export const isPlainProduct = ({ known: { alpha, transposeA, movesA, movesB } }: Call): boolean =>
-  alpha === 1 && transposeA !== true && movesA !== true && movesB !== true
+export function isPlainProduct({ known: { alpha, transposeA, movesA, movesB } }: Call): boolean {
+  return alpha === 1 && transposeA !== true && movesA !== true && movesB !== true
+}
 
 /** Gemm of dequantized matrices whose result is quantized. */
 const gemmPattern: Pattern = {
@@ -210,8 +210,9 @@ const gemmPattern: Pattern = {
     a: DEQUANTIZED,
     b: DEQUANTIZED,
     producer: {
-      is: call => isNamed('Gemm')(call) && call.known.alpha === 1 && call.known.beta === 1,
-      reads: () => ({ a: 'a', b: 'b' })
+      ops: ['Gemm'],
+      where: ({ known }) => known.alpha === 1 && known.beta === 1,
+      reads: { a: 'a', b: 'b' }
     },
     quantized: quantizedAfter('producer')
   },
@@ -239,10 +240,11 @@ const scaledPattern: Pattern = {
   name: 'scaled product',
   calls: {
     producer: {
-      is: (call, graph) => isNamed('MatMulInteger')(call) && ['a', 'b'].every(name => isMatrix(graph, call, name)),
-      reads: () => ({ a: 'a', b: 'b' })
+      ops: ['MatMulInteger'],
+      where: (call, graph) => ['a', 'b'].every(name => isMatrix(graph, call, name)),
+      reads: { a: 'a', b: 'b' }
     },
-    cast: { is: isNamed('Cast'), reads: () => ({ input: 'producer' }) },
+    cast: { ops: ['Cast'], reads: { input: 'producer' } },
     scale: { ...commutative('Mul', ['aScale', 'bScale']), repeats: true },
     scaled: commutative('Mul', ['cast', 'scale'])
   },
@@ -284,9 +286,7 @@ function isColumn(graph: PlanGraph, id: ValueId | undefined, length: Dim | undef
 export const biasPattern: Pattern = {
   name: 'scaled product',
   calls: {
-    producer: {
-      is: call => isNamed('MatMulIntegerToFloat')(call) && operandOf(call, 'bias') === undefined
-    },
+    producer: { ops: ['MatMulIntegerToFloat'], where: call => operandOf(call, 'bias') === undefined },
     sum: commutative('Add', ['producer', 'bias'])
   },
   root: 'sum',

@@ -3,20 +3,21 @@ import { rotation } from '../op-kit/rotation.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, shapeOf } from './graph.ts'
-import { binaryOf, commutative, eitherOf, isNamed, numbersOf, unaryOf } from './patterns.ts'
+import { binaryOf, commutative, eitherOf, numbersOf, unaryOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */
 const MAX_RANK = 4
 
 /** Parts of x that others may read, too, such as the same rotation of other angles. */
 const shared = (name: string, ...readings: readonly Reading[]): PatternCall => ({
-  is: isNamed(name),
-  reads: () => readings,
+  ops: [name],
+  reads: readings,
   repeats: true
 })
 const listOf = (name: string, ...readings: readonly Reading[]): PatternCall => ({
-  is: call => isNamed(name)(call) && call.inputs.length === 2,
-  reads: () => readings
+  ops: [name],
+  where: ({ inputs }) => inputs.length === 2,
+  reads: readings
 })
 
 /** The two halves of the rows of x: `low` and `high`, or the outputs of `halves`. */
@@ -103,7 +104,7 @@ const byNeighbours: Pattern = {
 export const rotationPatterns: readonly Pattern[] = [byHalves, byProducts, byNeighbours]
 
 function eitherNamed(names: readonly string[], data: string): PatternCall {
-  return { is: isNamed(...names), reads: () => ({ data }) }
+  return { ops: names, reads: { data } }
 }
 
 /** Elements of a row of x, where they are known and even. */

@@ -2,7 +2,7 @@ import { biasPart, fusedOp } from '../op-kit/fused.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
-import { isNamed, operatorOf } from './patterns.ts'
+import { operatorOf } from './patterns.ts'
 
 /**
  * Gemm whose rows one Reshape makes of all axes but the last, and another one parts again, as exporters of PyTorch
@@ -11,12 +11,13 @@ import { isNamed, operatorOf } from './patterns.ts'
 export const rowsPattern: Pattern = {
   name: 'rows of a product',
   calls: {
-    merged: { is: isNamed('Reshape'), reads: () => ({ data: 'x' }), repeats: true },
+    merged: { ops: ['Reshape'], reads: { data: 'x' }, repeats: true },
     product: {
-      is: call => isNamed('Gemm')(call) && isPlain(call.known as unknown as GemmParams),
-      reads: () => ({ a: 'merged', b: 'weights' })
+      ops: ['Gemm'],
+      where: ({ known }) => isPlain(known as unknown as GemmParams),
+      reads: { a: 'merged', b: 'weights' }
     },
-    parted: { is: isNamed('Reshape'), reads: () => ({ data: 'product' }) }
+    parted: { ops: ['Reshape'], reads: { data: 'product' } }
   },
   root: 'parted',
   guard(match, graph) {

@@ -4,7 +4,7 @@ import { codesOf, operandOf } from './code-ops.ts'
 import { biasPattern, callOf, DEQUANTIZED, factorsOf, isOfCodes, isPlainProduct } from './fuse-quantized.ts'
 import { fusedCall, type Match, type Pattern } from './fuse.ts'
 import { isFloat32, type PlanGraph, shapeOf } from './graph.ts'
-import { isNamed, operatorOf } from './patterns.ts'
+import { operatorOf } from './patterns.ts'
 
 /** A convolution of dequantized data and weights. */
 const convPattern: Pattern = {
@@ -12,7 +12,7 @@ const convPattern: Pattern = {
   calls: {
     x: DEQUANTIZED,
     w: DEQUANTIZED,
-    conv: { is: isNamed('Conv'), reads: () => ({ x: 'x', w: 'w' }) }
+    conv: { ops: ['Conv'], reads: { x: 'x', w: 'w' } }
   },
   root: 'conv',
   guard: (match, graph) => isOfCodes(match, graph, 'conv') && isFloat32(graph, biasOf(match) ?? madeBy(match)),
@@ -37,7 +37,7 @@ const productPattern: Pattern = {
   calls: {
     a: DEQUANTIZED,
     b: DEQUANTIZED,
-    product: { is: call => isNamed('MatMul')(call) && isPlainProduct(call), reads: () => ({ a: 'a', b: 'b' }) }
+    product: { ops: ['MatMul'], where: isPlainProduct, reads: { a: 'a', b: 'b' } }
   },
   root: 'product',
   guard(match, graph) {

@@ -1,5 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
+import { isBuiltIn, type Op } from '../op-kit/define.ts'
 import { isPlanCall, nodesOf, outputsOf, type PlanCall, type PlanGraph, positionOf, scalarOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 
@@ -8,17 +9,20 @@ import type { Pass } from './pass.ts'
  * output of the call `halves`.
  */
 export type Reading = Readonly<Record<string, string>>
+type Readings = Reading | readonly Reading[]
 
 /** One call of a pattern. */
 export interface PatternCall {
-  /** Whether a call's operator is the one meant. */
-  is(call: Call, graph: PlanGraph): boolean
+  /** Names of operators of this package, any of which is meant; left out: any operator that `where` accepts. */
+  readonly ops?: readonly string[]
+  /** What else has to be so of the call alone: its parameters, types, dims. */
+  where?(call: Call, graph: PlanGraph): boolean
   /**
    * By operand, the label of the call of the pattern whose output it reads, or else of a value; one label is one value.
    * Operands that are not listed may read anything. A list has alternatives, such as both orders of a sum; calls of the
-   * alternatives that are not taken are not part of the match.
+   * alternatives that are not taken are not part of the match. A function where the operator decides.
    */
-  reads?(call: Call): Reading | readonly Reading[]
+  readonly reads?: Readings | ((call: Call) => Readings)
   /** Calls outside the match may read the result, too; then each fused call repeats the work of this one. */
   readonly repeats?: true
 }
@@ -45,28 +49,54 @@ export interface Match {
 }
 
 /** Puts one call in the place of several that match a pattern, until no pattern matches. */
-export const fuse = (patterns: readonly Pattern[]): Pass => ({
-  name: 'fuse',
-  requires: ['prune'],
-  run(graph) {
-    // Who watches a run sees the value of every node.
-    if (graph.isObserved) return false
-    let changed = false
-    // A fused call may be part of a larger pattern whose root comes after it: roots are tried in topological order.
-    for (const start of graph.calls) {
-      let root: PlanCall | undefined = start
-      while (root && (root = fuseAt(graph, patterns, root))) changed = true
+export function fuse(patterns: readonly Pattern[]): Pass {
+  const withRoot = byRoot(patterns)
+  return {
+    name: 'fuse',
+    requires: ['prune'],
+    run(graph) {
+      // Who watches a run sees the value of every node.
+      if (graph.isObserved) return false
+      let changed = false
+      // A fused call may be part of a larger pattern whose root comes after it: roots are tried in topological order.
+      for (const start of graph.calls) {
+        let root: PlanCall | undefined = start
+        while (root && (root = fuseAt(graph, withRoot(root.call.op), root))) changed = true
+      }
+      return changed
     }
-    return changed
   }
-})
+}
+
+/**
+ * Those of some patterns, in their order, whose root may be a call of an operator: most operators start none. Lists are
+ * made when an operator is first asked for.
+ */
+function byRoot(patterns: readonly Pattern[]): (op: Op) => readonly Pattern[] {
+  const lists = new Map<string | undefined, readonly Pattern[]>()
+  return op => {
+    // Operators of the caller's own are none that patterns name.
+    const name = isBuiltIn(op) ? op.name : undefined
+    let list = lists.get(name)
+    if (list === undefined) {
+      list = patterns.filter(({ calls, root }) => isOneOf(calls[root].ops, name))
+      lists.set(name, list)
+    }
+    return list
+  }
+}
+
+const isOneOf = (ops: PatternCall['ops'], name: string | undefined): boolean =>
+  ops === undefined || (name !== undefined && ops.includes(name))
+
+/** Whether a call is one that a call of a pattern means, whatever it reads. */
+export const isMeant = ({ ops, where }: PatternCall, call: Call, graph: PlanGraph): boolean =>
+  isOneOf(ops, isBuiltIn(call.op) ? call.op.name : undefined) && (where === undefined || where(call, graph))
 
 /** @returns the fused call; undefined where no pattern has its root here */
 function fuseAt(graph: PlanGraph, patterns: readonly Pattern[], root: PlanCall): PlanCall | undefined {
   if (root.convert !== undefined || root.call.bodies.size > 0) return undefined
   for (const pattern of patterns) {
-    // Most patterns end here, before anything is made.
-    if (!pattern.calls[pattern.root].is(root.call, graph)) continue
     const match = matchAt(graph, pattern, root)
     if (match === undefined || pattern.guard?.(match, graph) === false) continue
     const replacement = pattern.fuse(match, graph)
@@ -108,13 +138,11 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
   function matchCall(label: string, item: PlanCall, then: () => boolean): boolean {
     const seen = calls.get(label)
     if (seen !== undefined) return seen === item && then()
-    const { is, reads } = pattern.calls[label]
-    if (item.convert !== undefined || item.call.bodies.size > 0 || !is(item.call, graph)) return false
+    const own = pattern.calls[label]
+    if (item.convert !== undefined || item.call.bodies.size > 0 || !isMeant(own, item.call, graph)) return false
     calls.set(label, item)
-    const readings = reads?.(item.call) ?? []
-    for (const reading of Array.isArray(readings) ? (readings as readonly Reading[]) : [readings as Reading])
+    for (const reading of readingsOf(own, item.call))
       if (matchReading(Object.entries(reading), 0, item, then)) return true
-    if (reads === undefined && then()) return true
     calls.delete(label)
     return false
   }
@@ -152,6 +180,14 @@ function matchAt(graph: PlanGraph, pattern: Pattern, root: PlanCall): Match | un
     return false
   }
 }
+
+/** The alternatives of what a call reads. */
+export function readingsOf({ reads = {} }: PatternCall, call: Call): readonly Reading[] {
+  const readings = typeof reads === 'function' ? reads(call) : reads
+  return isList(readings) ? readings : [readings]
+}
+
+const isList = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
 
 /** A call goes only where nobody outside the match sees what it makes. */
 function isInside(graph: PlanGraph, { calls, values }: Match, item: PlanCall, repeats: boolean): boolean {

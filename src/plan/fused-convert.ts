@@ -16,12 +16,13 @@ export const fusedConvert: Pattern = {
   name: 'convert rows',
   calls: {
     convert: {
-      is: ({ op, operands, inputs }) =>
+      where: ({ op, operands, inputs }) =>
         op.elem !== undefined && operands.length === 1 && operands[0].kind === 'tensor' && inputs.length === 1,
       reads: ({ operands }) => ({ [operands[0].name]: 'table' }),
       repeats: true
     },
-    lookup: { is: ({ op }) => op.rows !== undefined, reads: ({ op }) => ({ [op.rows!.table]: 'convert' }) }
+    // Operators of the caller's own may look rows up, too.
+    lookup: { where: ({ op }) => op.rows !== undefined, reads: ({ op }) => ({ [op.rows!.table]: 'convert' }) }
   },
   root: 'lookup',
   guard({ calls, values }, graph) {

@@ -4,7 +4,7 @@ import type { Attribute, Dialect, ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
 import { toDoubles } from '../tensor/elements.ts'
-import type { PatternCall } from './fuse.ts'
+import { type PatternCall, readingsOf } from './fuse.ts'
 import { knownTensor, type PlanGraph } from './graph.ts'
 
 /** Whether a call's operator is the one of this package with one of these names. */
@@ -12,45 +12,45 @@ export function isNamed(...names: readonly string[]): (call: Call) => boolean {
   return ({ op }) => names.includes(op.name) && isBuiltIn(op)
 }
 
-/** A call of a pattern that its operator and parameters tell, without the graph. */
-export interface PlainCall extends PatternCall {
-  is(call: Call): boolean
+/** A call of one of several operators, each with readings of its own. */
+export function eitherOf(...calls: readonly PatternCall[]): PatternCall {
+  const meant = ({ op }: Call): PatternCall => calls.find(({ ops }) => ops?.includes(op.name))!
+  return {
+    ops: calls.flatMap(({ ops = [] }) => ops),
+    where: (call, graph) => meant(call).where?.(call, graph) ?? true,
+    reads: call => readingsOf(meant(call), call)
+  }
 }
 
-/** Any of these. */
-export const eitherOf = (...calls: readonly PlainCall[]): PlainCall => ({
-  is: call => calls.some(each => each.is(call)),
-  reads: call => calls.find(each => each.is(call))!.reads!(call)
-})
-
 /** An elementwise operator of one operand, `x`. */
-export const unaryOf = (name: string, ...readings: readonly string[]): PlainCall => ({
-  is: isNamed(name),
-  reads: () => readings.map(x => ({ x }))
+export const unaryOf = (name: string, ...readings: readonly string[]): PatternCall => ({
+  ops: [name],
+  reads: readings.map(x => ({ x }))
 })
 
 type Pair = readonly [a: string, b: string]
 
 /** An operator of the operands a and b, in this order, broadcast as NumPy does. */
-export const binaryOf = (name: string, ...pairs: readonly Pair[]): PlainCall => ({
-  is: isAligned(name),
-  reads: () => pairs.map(([a, b]) => ({ a, b }))
+export const binaryOf = (name: string, ...pairs: readonly Pair[]): PatternCall => ({
+  ops: [name],
+  where: alignsEnds,
+  reads: pairs.map(([a, b]) => ({ a, b }))
 })
 
 /** An operator whose operands a and b may stand in either order. */
-export const commutative = (name: string, ...pairs: readonly Pair[]): PlainCall =>
+export const commutative = (name: string, ...pairs: readonly Pair[]): PatternCall =>
   binaryOf(name, ...pairs, ...pairs.map(([a, b]): Pair => [b, a]))
 
 /** Older versions can lay an operand onto another axis than the last. */
-function isAligned(name: string): (call: Call) => boolean {
-  const isMeant = isNamed(name)
-  return call => isMeant(call) && (call.known.broadcast as Broadcast | undefined)?.mode !== 'aligned'
+function alignsEnds({ known }: Call): boolean {
+  return (known.broadcast as Broadcast | undefined)?.mode !== 'aligned'
 }
 
 /** x to a power that is a constant. */
-export const powerOf = (base: string, exponent: string): PlainCall => ({
-  is: isAligned('Pow'),
-  reads: () => ({ base, exponent })
+export const powerOf = (base: string, exponent: string): PatternCall => ({
+  ops: ['Pow'],
+  where: alignsEnds,
+  reads: { base, exponent }
 })
 
 /** What {@link standardCall} makes a call of. */
