@@ -1,7 +1,7 @@
 import type { Attribute, Constant, Graph } from '../graph/graph.ts'
 import type { FileContext, Located, Problem } from './context.ts'
 import { listInFile } from './lists.ts'
-import { bigintOf, isSet } from './numbers.ts'
+import { bigintOf } from './numbers.ts'
 import { type AttributeProto, type GraphProto, onnx } from './schema.js'
 import type { Payload } from './skim.ts'
 import { sparseConstantOf } from './sparse.ts'
@@ -22,7 +22,7 @@ export interface AttributeContext {
 }
 
 /** The field of AttributeProto that holds the value, by the number of AttributeProto.AttributeType. */
-const FIELD_OF_TYPE: readonly (ValueField | undefined)[] = [
+const FIELD_OF_TYPE = [
   undefined,
   'f',
   'i',
@@ -38,24 +38,11 @@ const FIELD_OF_TYPE: readonly (ValueField | undefined)[] = [
   'sparse_tensors',
   'tp',
   'type_protos'
-]
-type ValueField =
-  | 'f'
-  | 'i'
-  | 's'
-  | 't'
-  | 'g'
-  | 'floats'
-  | 'ints'
-  | 'strings'
-  | 'tensors'
-  | 'graphs'
-  | 'sparse_tensor'
-  | 'sparse_tensors'
-  | 'tp'
-  | 'type_protos'
+] as const
+type ValueField = NonNullable<(typeof FIELD_OF_TYPE)[number]>
 
-const VALUE_FIELDS = FIELD_OF_TYPE.filter(field => field !== undefined)
+const ORDER: ReadonlyMap<string | undefined, number> = new Map(FIELD_OF_TYPE.map((field, i) => [field, i]))
+const isValueField = (name: string): name is ValueField => ORDER.has(name)
 
 /**
  * Attributes by name, in the order of the file. Reports duplicates, of which the first one is kept, and attributes
@@ -88,10 +75,10 @@ function readAttribute(proto: AttributeProto, reading: AttributeContext): Attrib
 
 /** The field to read: the one that the type names, or the one that has a value where the type is absent or wrong. */
 function valueField(proto: AttributeProto, { context, report }: AttributeContext): ValueField | undefined {
-  const named = FIELD_OF_TYPE[proto.type]
-  if (named !== undefined && isAlone(proto, named, context)) return named
-  const present = VALUE_FIELDS.filter(field => hasField(proto, field, context))
+  const named: ValueField | undefined = FIELD_OF_TYPE[proto.type]
+  const present = fieldsWithValue(proto, context)
   const [first] = present
+  if (present.length === 1 && first === named) return named
   if (named === undefined) {
     if (present.length > 1)
       report(invalid(`attribute "${proto.name}" has no type and values of several: ${present.join(', ')}`))
@@ -116,18 +103,19 @@ function valueField(proto: AttributeProto, { context, report }: AttributeContext
 
 const invalid = (message: string): Problem => ({ code: 'invalid-attribute', message })
 
-/** Whether a field is the only one that has a value. */
-function isAlone(proto: AttributeProto, field: ValueField, context: FileContext): boolean {
-  for (const other of VALUE_FIELDS) if (hasField(proto, other, context) !== (other === field)) return false
-  return true
+/** The fields that have a value, in the order of their types. */
+function fieldsWithValue(proto: AttributeProto, { payloads }: FileContext): readonly ValueField[] {
+  const present: ValueField[] = []
+  // A message has as its own those fields that the file gives it.
+  for (const field of Object.keys(proto)) if (isValueField(field) && !isEmptyList(proto[field])) present.push(field)
+  for (const number of proto.payload) {
+    const { field } = payloads[number]
+    if (isValueField(field) && !present.includes(field)) present.push(field)
+  }
+  return present.length > 1 ? present.sort((a, b) => ORDER.get(a)! - ORDER.get(b)!) : present
 }
 
-function hasField(proto: AttributeProto, field: ValueField, context: FileContext): boolean {
-  const value = proto[field]
-  return Array.isArray(value)
-    ? value.length > 0 || (proto.payload.length > 0 && inFile(proto, field, context).length > 0)
-    : isSet(proto, field)
-}
+const isEmptyList = (value: AttributeProto[ValueField]): boolean => Array.isArray(value) && value.length === 0
 
 /** Where entries of a list are that have been left in the file. */
 const inFile = ({ payload }: AttributeProto, field: ValueField, { payloads }: FileContext): Payload[] =>

@@ -128,6 +128,27 @@ describe('a finding is', () => {
     ])
   })
 
+  test.each([
+    [
+      { ints: [1], strings: [utf8('a')], f: 1, i: 2 },
+      'has no type and values of several: f, i, ints, strings',
+      'float'
+    ],
+    [{ type: 3, ints: [1], f: 1 }, 'is of type STRING but its value is in field "f"', 'float'],
+    [
+      { type: 7, ints: [1], sparseTensor: {}, tp: type },
+      'of type INTS has other values too: sparse_tensor, tp',
+      'ints'
+    ],
+    // Entries of long lists stay in the file.
+    [{ type: 1, f: 1, ints: new Array<number>(2000).fill(1) }, 'of type FLOAT has other values too: ints', 'float'],
+    [{ type: 1, ints: new Array<number>(2000).fill(1) }, 'is of type FLOAT but its value is in field "ints"', 'ints']
+  ])('values of several fields, which are named in the order of the types: %#', (fields, message, kind) => {
+    const { findings, nodes } = nodeWith({ name: 'a', ...fields })
+    expect(findings).toMatchObject([{ message: `attribute "a" ${message}` }])
+    expect(nodes[0].attributes.get('a')?.kind).toBe(kind)
+  })
+
   test('a name that comes twice; the first stays', () => {
     const { findings, nodes } = nodeWith({ name: 'a', type: 2, i: 1 }, { name: 'a', type: 2, i: 2 })
     expect(codesOf(findings)).toEqual(['duplicate-attribute'])
