@@ -10,17 +10,23 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import asc from 'assemblyscript/asc'
 import { ALPHABET, encoder, orderOf, pairOf } from './pack-binaries.mjs'
 
-/** `entry` may import any file of assembly/; `features` are those that the module needs of an engine. */
+/** Keeps functions apart where a module has so many that a model uses few of them. */
+const APART = ['--transform', fileURLToPath(new URL('functions-apart.mjs', import.meta.url))]
+
+/**
+ * `entry` may import any file of assembly/; `features` are those that the module needs of an engine, `options` further
+ * ones of the compiler.
+ */
 const MODULES = [
-  { name: 'kernels', entry: 'assembly/index.ts', features: 'simd,threads,bulk-memory' },
-  { name: 'compute', entry: 'assembly/compute.ts', features: 'simd,threads,bulk-memory' },
+  { name: 'kernels', entry: 'assembly/index.ts', features: 'simd,threads,bulk-memory', options: [] },
+  { name: 'compute', entry: 'assembly/compute.ts', features: 'simd,threads,bulk-memory', options: APART },
   // The same with fused multiply-add.
-  { name: 'relaxed', entry: 'assembly/compute.ts', features: 'simd,threads,bulk-memory,relaxed-simd' }
+  { name: 'relaxed', entry: 'assembly/compute.ts', features: 'simd,threads,bulk-memory,relaxed-simd', options: APART }
 ]
 
 const folder = fileURLToPath(new URL('../src/wasm/', import.meta.url))
 
-async function compile({ name, entry, features }, isQuick) {
+async function compile({ name, entry, features, options }, isQuick) {
   const { error, stderr } = await asc.main([
     entry,
     '--baseDir',
@@ -38,6 +44,7 @@ async function compile({ name, entry, features }, isQuick) {
     // Whoever loads a module validates it.
     '--noValidate',
     '--disableWarning',
+    ...options,
     '--enable',
     features
   ])

@@ -5,11 +5,15 @@
 let block: u32 = -1
 
 /** Says that a job begins, or goes on after others. */
+// @ts-ignore: decorator
+@inline
 export function forgetRows(): void {
   block = -1
 }
 
 /** Notes that the rows of a block are prepared from now on. @returns whether they have been before */
+// @ts-ignore: decorator
+@inline
 export function haveRows(number: u32): bool {
   const had = block == number
   block = number

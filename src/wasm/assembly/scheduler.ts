@@ -4,18 +4,24 @@ import { Job } from './job'
 const CLOSED = 1 << 30
 
 /** Takes the next tile of a job; -1 when none is left. */
+// @ts-ignore: decorator
+@inline
 export function takeTile(job: Job): i32 {
   const tile = atomic.add<i32>(changetype<usize>(job) + offsetof<Job>('next'), 1)
   return tile < job.limit ? tile : -1
 }
 
 /** The first block of a tile. */
+// @ts-ignore: decorator
+@inline
 export function firstBlock(job: Job, tile: u32): u32 {
   const whole = min(tile, job.whole)
   return whole * job.tile + (tile - whole) * job.part
 }
 
 /** Stops a job at a value that its kernel cannot serve: no thread takes another tile. */
+// @ts-ignore: decorator
+@inline
 export function stop(job: Job): void {
   atomic.store<i32>(changetype<usize>(job) + offsetof<Job>('failed'), 1)
   atomic.store<i32>(changetype<usize>(job) + offsetof<Job>('next'), CLOSED)

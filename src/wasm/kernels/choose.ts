@@ -25,7 +25,7 @@ const TILE = 1 << 15
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 4
 
-/** Numbers of the functions in ../assembly/f32/choose.ts: those of floats, and of integers of one byte. */
+/** Numbers of the functions in ../assembly/f32/compare.ts: those of floats, and of integers of one byte. */
 const FLOATS: Readonly<Partial<Record<DType, { equal: number; greater: number; greaterEqual: number }>>> = {
   float32: { equal: 0, greater: 1, greaterEqual: 2 },
   float64: { equal: 3, greater: 4, greaterEqual: 5 }
@@ -139,7 +139,8 @@ export const selectWhere: Selector = selectorFor<Params>(call => {
 const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product(tensor.dims)
 
 /**
- * The arguments are those of CompareArguments and ChooseArguments in ../assembly/f32/choose.ts.
+ * The arguments are those of CompareArguments in ../assembly/f32/compare.ts and of ChooseArguments in
+ * ../assembly/f32/choose.ts.
  * @param sources operands by name, and single numbers
  * @param width bytes of an element of the output
  */

@@ -74,6 +74,8 @@ export function codeAt(codes: usize, start: u32, i: u32, bits: u32): u32 {
 }
 
 /** The value of float16 bits. Scaling by a power of two makes numbers of subnormal ones, too. */
+// @ts-ignore: decorator
+@inline
 export function widenHalf(bits: u32): f32 {
   const magnitude = bits & 0x7fff
   let value = reinterpret<f32>(magnitude << 13) * 5.192296858534828e33

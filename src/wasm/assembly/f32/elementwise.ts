@@ -99,31 +99,31 @@ function line(args: BinaryArguments, a: usize, b: usize, y: usize, bytes: usize)
   const bMoves = args.bInner != 0
   switch (args.kind) {
     case ADD:
-      combineLine(ADD, a, b, y, bytes, aMoves, bMoves)
+      addLine(a, b, y, bytes, aMoves, bMoves)
       break
     case SUBTRACT:
-      combineLine(SUBTRACT, a, b, y, bytes, aMoves, bMoves)
+      subtractLine(a, b, y, bytes, aMoves, bMoves)
       break
     case MULTIPLY:
-      combineLine(MULTIPLY, a, b, y, bytes, aMoves, bMoves)
+      multiplyLine(a, b, y, bytes, aMoves, bMoves)
       break
     case DIVIDE:
-      combineLine(DIVIDE, a, b, y, bytes, aMoves, bMoves)
+      divideLine(a, b, y, bytes, aMoves, bMoves)
       break
     case MAXIMUM:
-      combineLine(MAXIMUM, a, b, y, bytes, aMoves, bMoves)
+      maximumLine(a, b, y, bytes, aMoves, bMoves)
       break
     case MINIMUM:
-      combineLine(MINIMUM, a, b, y, bytes, aMoves, bMoves)
+      minimumLine(a, b, y, bytes, aMoves, bMoves)
       break
     case PRELU:
-      combineLine(PRELU, a, b, y, bytes, aMoves, bMoves)
+      preluLine(a, b, y, bytes, aMoves, bMoves)
       break
     case POWER:
       powerLine(a, b, y, bytes, args.aInner, args.bInner)
       break
     default:
-      combineLine(SQUARED_DIFFERENCE, a, b, y, bytes, aMoves, bMoves)
+      differenceLine(a, b, y, bytes, aMoves, bMoves)
   }
   if (args.activation != NONE) unarySpan(args.activation, y, y, bytes, args.p, args.q)
 }
@@ -151,4 +151,38 @@ function combineLine(kind: i32, a: usize, b: usize, y: usize, bytes: usize, aMov
     if (aMoves) a += 4
     if (bMoves) b += 4
   }
+}
+
+// Each in a function of its own, so that V8 compiles no more than what a model uses.
+
+function addLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(ADD, a, b, y, bytes, aMoves, bMoves)
+}
+
+function subtractLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(SUBTRACT, a, b, y, bytes, aMoves, bMoves)
+}
+
+function multiplyLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(MULTIPLY, a, b, y, bytes, aMoves, bMoves)
+}
+
+function divideLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(DIVIDE, a, b, y, bytes, aMoves, bMoves)
+}
+
+function maximumLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(MAXIMUM, a, b, y, bytes, aMoves, bMoves)
+}
+
+function minimumLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(MINIMUM, a, b, y, bytes, aMoves, bMoves)
+}
+
+function preluLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(PRELU, a, b, y, bytes, aMoves, bMoves)
+}
+
+function differenceLine(a: usize, b: usize, y: usize, bytes: usize, aMoves: bool, bMoves: bool): void {
+  combineLine(SQUARED_DIFFERENCE, a, b, y, bytes, aMoves, bMoves)
 }

@@ -83,6 +83,8 @@ function madd(c: v128, a: v128, b: v128): v128 {
  * behind the loop, take longer: V8 then runs out of registers.
  * @param start what the product is added to, rows `startStep` bytes apart: C, or anything else; 0: nothing
  */
+// @ts-ignore: decorator
+@inline
 function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
   const c1 = c + ldc
   const c2 = c1 + ldc
@@ -177,6 +179,8 @@ export function placeColumns(edge: usize, c: usize, ldc: usize, rows: u32, cols:
  * the depth of such a sum, not with that of the whole product.
  * @param edge {@link EDGE} bytes of scratch memory
  */
+// @ts-ignore: decorator
+@inline
 export function addStripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, edge: usize): void {
   stripByPanel(a, p, edge, 32, k, 0, 0)
   placeColumns(edge, c, ldc, 4, 8, true)
@@ -319,8 +323,6 @@ function rowsByTiles(
     if (count < 4)
       for (let i: u32 = 0; i < count; i++)
         tile1(a + i * lda + select<usize>(gap, 0, i >= next), ka, p, to + i * step, k, isAdded)
-    // From two places, as tiles.ts says.
-    else if (isAdded && next == 4) addStripsOfTile(count, a, 4, gap, p, c, ldc, k)
     else if (isAdded) addStripsOfTile(count, a, next, gap, p, c, ldc, k)
     else if (isApart) rowsOfTile(count, a, lda, ka, next, gap, p, edge, 32, k)
     else rowsOfTile(count, a, lda, ka, next, gap, p, c, ldc, k)

@@ -70,6 +70,8 @@ export function packPanels(
  * read wait for a few lines at a time.
  * @param to where a word goes that nobody reads
  */
+// @ts-ignore: decorator
+@inline
 export function fetchLines(from: usize, bytes: usize, to: usize): void {
   let any: u32 = 0
   for (const end = from + bytes; from < end; from += 64) any |= load<u32>(from)

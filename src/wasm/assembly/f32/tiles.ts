@@ -182,11 +182,8 @@ function tile(
   }
 }
 
-/*
- * Each function has one loop, and is called from two places: those that are called from one become part of their
- * callers. In functions with several loops V8 runs out of registers within the loops: in Node 22 six rows then take 1.6
- * times as long.
- */
+// Each function has one loop. In functions with several loops V8 runs out of registers within the loops: in Node 22 six
+// rows then take 1.6 times as long.
 
 function fourOfRows(
   a: usize,

@@ -83,6 +83,8 @@ function sumColumns(x: usize, step: usize, n: u32, isSigned: bool, to: usize): v
 }
 
 /** @param sum of the codes as they are */
+// @ts-ignore: decorator
+@inline
 function codeOf(args: ByteMeanArguments, sum: i32): u8 {
   const total = <f64>(<i64>sum - <i64>args.count * args.zero) * load<f64>(args.scales)
   const lowest: f64 = args.isSigned ? -128 : 0

@@ -30,6 +30,8 @@ const SINGLES: usize = 64
  * Turns the sums of eight positions into results, of which the first `count` are written.
  * @param at the sums
  */
+// @ts-ignore: decorator
+@inline
 export function finishRow(args: ByteConvArguments, at: usize, channel: u32, count: u32, to: usize): void {
   finishRows(args, at, channel, 1, count, to)
 }
@@ -197,6 +199,8 @@ function copySums(at: usize, unit: usize, count: u32, to: usize): void {
 }
 
 /** The codes of eight sums in double precision, as int16. */
+// @ts-ignore: decorator
+@inline
 function wordsOf(args: ByteConvArguments, at: usize, channel: u32): v128 {
   const channels = args.numbers + SINGLES
   const scales = channels + ((<usize>channel) << 3)

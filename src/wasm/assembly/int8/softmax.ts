@@ -80,6 +80,8 @@ function codesOfRow(args: ByteSoftmaxArguments, x: usize, y: usize, highest: u32
 }
 
 /** The definition. */
+// @ts-ignore: decorator
+@inline
 function codeOf(args: ByteSoftmaxArguments, distance: u32, sum: f64): u8 {
   const q = load<f64>(args.table + (distance << 3)) / sum / load<f64>(args.table, DIVISOR)
   const lowest: f64 = args.isSigned ? -128 : 0

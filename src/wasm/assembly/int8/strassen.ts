@@ -164,11 +164,15 @@ function quarterByPanel(
   stripsByPanel(a + which * strips * strip + from, strip, strips, wide, 2 * part, to, sums)
 }
 
+// @ts-ignore: decorator
+@inline
 function addPanel(panel: usize, bytes: usize, to: usize): void {
   for (const end = panel + bytes; panel < end; panel += 8, to += 16)
     v128.store(to, i16x8.add(v128.load(to), v128.load8x8_s(panel)))
 }
 
+// @ts-ignore: decorator
+@inline
 function subtractPanel(panel: usize, bytes: usize, to: usize): void {
   for (const end = panel + bytes; panel < end; panel += 8, to += 16)
     v128.store(to, i16x8.sub(v128.load(to), v128.load8x8_s(panel)))

@@ -82,6 +82,8 @@ export function widenStrip(
 }
 
 /** The sums of the four rows of a strip. */
+// @ts-ignore: decorator
+@inline
 export function sumsOfStrip(strip: usize, end: usize): v128 {
   const ones = i16x8.splat(1)
   let sums = i32x4.splat(0)
