@@ -12,6 +12,7 @@ import {
   type MapValue,
   memoryBytes,
   product,
+  soundTensor,
   Tensor,
   type Value,
   zero
@@ -142,7 +143,7 @@ export class Budget {
     const bytes = array.byteLength
     if (!this.fits(bytes)) this.require(bytes, () => `a copy of a ${type} tensor of dims [${dims.join(', ')}]`)
     const isCut = bytes <= MAX_SLAB_ARRAY
-    const copy = new Tensor(type, isCut ? results.copy(array) : copyOfArray(array), dims)
+    const copy = soundTensor(type, isCut ? results.copy(array) : copyOfArray(array), dims)
     this.used += bytes
     this.holders.set(copy.data, { bytes, isOnHeap: false, isCut, scripted: 0, count: 1 })
     return copy
@@ -261,13 +262,14 @@ export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean):
   const count = elementCount(dims) * slots
   if (array === undefined || count * array.BYTES_PER_ELEMENT < MIN_HEAP_BYTES) return undefined
   const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })
-  return block && new Tensor(type, new array(block.buffer, block.byteOffset, count), dims)
+  return block && soundTensor(type, new array(block.buffer, block.byteOffset, count), dims)
 }
 
 /** A tensor cut from a slab; undefined where it has strings. */
 function cutFrom(slab: Slab | undefined, type: DType, dims: readonly number[], bytes: number): Tensor | undefined {
-  const { array } = DTYPES[type]
-  return slab && array && new Tensor(type, slab.take(array, bytes / array.BYTES_PER_ELEMENT), dims)
+  if (slab === undefined) return undefined
+  const { array, slots, bytes: width } = DTYPES[type]
+  return array && soundTensor(type, slab.take(array, (bytes / width) * slots, bytes), dims)
 }
 
 const tensorOver = (memory: ArrayBuffer, type: DType, dims: readonly number[]): Tensor =>

@@ -108,17 +108,21 @@ export interface DTypeInfo {
   readonly kind: Kind
   /** Bits of an element in a file (strings: 0). */
   readonly bits: number
-  /** Typed array of the storage; absent for strings. */
-  readonly array?: ArrayConstructor
+  /** Bytes of an element in memory (strings: those of a pointer). */
+  readonly bytes: number
+  /** Typed array of the storage; undefined for strings. */
+  readonly array: ArrayConstructor | undefined
   /** Entries of the storage that an element takes: 2 for complex types, else 1. */
   readonly slots: 1 | 2
   /** `TensorProto.DataType` number, where ONNX has the type. */
-  readonly onnx?: number
+  readonly onnx: number | undefined
   /** OpenVINO's lower-case name, where it has the type. */
-  readonly openvino?: string
+  readonly openvino: string | undefined
   /** `precision` that OpenVINO writes on ports. */
-  readonly precision?: string
+  readonly precision: string | undefined
 }
+
+const POINTER_BYTES = 8
 
 const typeInfo = (
   kind: Kind,
@@ -127,14 +131,11 @@ const typeInfo = (
   onnx?: number,
   openvino?: string,
   precision?: string
-): DTypeInfo => ({
-  kind,
-  bits,
-  slots: kind === 'complex' ? 2 : 1,
-  ...(array && { array }),
-  ...(onnx && { onnx }),
-  ...(openvino && { openvino, precision: precision ?? openvino.toUpperCase() })
-})
+): DTypeInfo => {
+  const slots = kind === 'complex' ? 2 : 1
+  const bytes = array ? slots * array.BYTES_PER_ELEMENT : POINTER_BYTES
+  return { kind, bits, slots, bytes, array, onnx, openvino, precision: precision ?? openvino?.toUpperCase() }
+}
 
 /**
  * Facts of every element type. ONNX numbers: onnx.proto `TensorProto.DataType`; OpenVINO spellings: `element_type.cpp`.

@@ -13,9 +13,11 @@ export class Slab {
   private buffer = new ArrayBuffer(0)
   private at = 0
 
-  /** An array of zeros, of at most {@link MAX_SLAB_ARRAY} bytes. It is no array to be transferred. */
-  take(of: ArrayConstructor, length: number): NumericArray {
-    const bytes = length * of.BYTES_PER_ELEMENT
+  /**
+   * An array of zeros, of at most {@link MAX_SLAB_ARRAY} bytes. It is no array to be transferred.
+   * @param bytes of the array, where they are known: engines take longer to ask constructors of many kinds
+   */
+  take(of: ArrayConstructor, length: number, bytes = length * of.BYTES_PER_ELEMENT): NumericArray {
     if (this.at + bytes > this.buffer.byteLength) {
       this.buffer = new ArrayBuffer(SLAB_BYTES)
       this.at = 0

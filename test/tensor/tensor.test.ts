@@ -7,6 +7,7 @@ import {
   fileBytes,
   isTensor,
   memoryBytes,
+  soundTensor,
   stridesOf,
   Tensor,
   type Value,
@@ -19,6 +20,15 @@ describe('Tensor', () => {
     const tensor = new Tensor('float32', data, [2, 2])
     expect(tensor.data).toBe(data)
     expect(tensor.dims).toEqual([2, 2])
+  })
+
+  it('is the same where nothing is checked', () => {
+    const data = new Float32Array([1, 2, 3, 4])
+    const [checked, sound] = [new Tensor('float32', data, [2, 2]), soundTensor('float32', data, [2, 2])]
+    expect(sound).toBeInstanceOf(Tensor)
+    expect(sound).toEqual(checked)
+    expect(sound.data).toBe(data)
+    expect(Object.keys(sound)).toEqual(Object.keys(checked))
   })
 
   it('is a list when no dims are given', () => {
