@@ -1,6 +1,16 @@
 import type { Call } from '../bind/call.ts'
 import { byOperand } from '../bind/operands.ts'
-import type { FactOperands, Preparation, Selection, SelectKernel, ValueOperands } from '../op-kit/define.ts'
+import type {
+  FactOperands,
+  Kernel,
+  Op,
+  Pack,
+  Parameters,
+  Preparation,
+  Selection,
+  SelectKernel,
+  ValueOperands
+} from '../op-kit/define.ts'
 import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -41,15 +51,19 @@ export interface RunSurroundings extends ParameterOptions {
 /** A call that is ready to run. */
 export interface RunPreparation extends Preparation {
   readonly selection: Selection | undefined
+  /** That of the selection; undefined: the operator's own. */
+  readonly kernel: Kernel | undefined
+  /** Packs constants for the kernel that runs. */
+  readonly pack: Pack | undefined
 }
 
 /** What a call keeps from run to run. */
 export interface CallMemo {
-  kept?: KeptPreparation
+  kept?: KeptPreparation | undefined
   /** What it kept before, where a call is one of a body: iterations may run it for a few dims or values in turn. */
-  readonly earlier?: KeptPreparation[]
+  readonly earlier?: KeptPreparation[] | undefined
   /** The calls of its plan, and, once it has been prepared again, what those like it keep together. */
-  readonly likes?: Likes<KeptPreparation>
+  readonly likes?: Likes<KeptPreparation> | undefined
   like?: Like<KeptPreparation> | undefined
 }
 
@@ -62,8 +76,32 @@ export const decisiveInputs = ({ kept }: CallMemo): readonly number[] =>
  * whose value was looked at; as long as these stay the same, it serves again.
  */
 export interface KeptPreparation extends RunPreparation {
+  /** That of the selection. */
+  readonly holds: Selection['holds'] | undefined
   readonly seen: readonly (Seen | undefined)[]
 }
+
+const NOTHING_SEEN: KeptPreparation['seen'] = []
+
+/**
+ * All in one form, and none by a spread, which gives each object a form of its own: every step reads them, and so does
+ * inference, so that in a process of many models reading one would take most of a microsecond longer.
+ */
+function preparationOf(
+  op: Op | undefined,
+  parameters: Parameters,
+  outputs: readonly Fact[],
+  selection: Selection | undefined,
+  seen: KeptPreparation['seen']
+): KeptPreparation {
+  const kernel = selection?.kernel
+  const pack = kernel ? selection?.pack : op?.pack
+  return { parameters, outputs, selection, kernel, pack, holds: selection?.holds, seen }
+}
+
+/** A preparation for the operator's own kernel, where nothing is packed. */
+export const withoutSelection = ({ parameters, outputs }: Preparation): RunPreparation =>
+  preparationOf(undefined, parameters, outputs, undefined, NOTHING_SEEN)
 
 /** What of an input the preparation depended on. */
 interface Seen {
@@ -93,10 +131,10 @@ export function prepareRun(
 ): RunPreparation {
   const kept = memo && keptFor(memo, inputs)
   if (memo === undefined || kept === undefined) return prepareAnew(call, inputs, operands, surroundings, memo)
-  if (kept.selection?.holds === undefined || kept.selection.holds(operands)) return kept
+  if (kept.holds === undefined || kept.holds(operands)) return kept
   const { parameters, outputs, seen } = kept
-  memo.kept = { parameters, outputs, selection: surroundings.select?.(call.op, operands, kept), seen }
-  return memo.kept
+  const selection = surroundings.select?.(call.op, operands, kept)
+  return (memo.kept = preparationOf(call.op, parameters, outputs, selection, seen))
 }
 
 /** A preparation that is kept and holds for these inputs; it becomes the one that is tried first. */
@@ -130,7 +168,8 @@ function prepareAnew(
   if (memo === undefined || call.bodies.size > 0 || !inputs.every(isTensorOrLeftOut)) {
     const facts = inputs.map(value => value && factOf(value))
     const { parameters, outputs } = prepareCall(call, facts, surroundings, true)
-    return { parameters, outputs, selection: surroundings.select?.(call.op, operands, { parameters, outputs }) }
+    const selection = surroundings.select?.(call.op, operands, { parameters, outputs })
+    return preparationOf(call.op, parameters, outputs, selection, NOTHING_SEEN)
   }
   const like = memo.kept && (memo.like ??= memo.likes?.of(call))
   const alike = like?.kept
@@ -138,7 +177,7 @@ function prepareAnew(
     const { parameters, outputs, seen } = alike
     // Selections keep what they made of the operands of their call.
     const selection = surroundings.select?.(call.op, operands, alike)
-    const result = { parameters, outputs, selection, seen }
+    const result = preparationOf(call.op, parameters, outputs, selection, seen)
     keep(memo, result)
     return result
   }
@@ -149,8 +188,7 @@ function prepareAnew(
   const selection = surroundings.select?.(call.op, operands, { parameters, outputs })
   const seen = facts.map(fact => fact?.seen())
   const isQuick = seen.every(item => (item?.elements?.length ?? 0) <= MAX_ELEMENTS)
-  // In one piece: every step reads it, and reading objects made by spreads takes most of a microsecond longer.
-  const result = { parameters, outputs, selection, seen }
+  const result = preparationOf(call.op, parameters, outputs, selection, seen)
   if (isQuick) keep(memo, result)
   if (isQuick && like) like.kept = result
   return result

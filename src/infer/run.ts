@@ -95,14 +95,11 @@ export class ActiveCall implements KernelContext {
   start(ready?: RunPreparation): Paced | undefined {
     const { call, inputs, context, memo } = this
     const operands = byOperand(call, inputs)
-    const { parameters, outputs, selection } = ready ?? prepareRun(call, inputs, operands, context, memo)
+    const { parameters, outputs, kernel, pack } = ready ?? prepareRun(call, inputs, operands, context, memo)
     this.expected = outputs
-    const pack = selection?.kernel ? selection.pack : call.op.pack
     const packing = pack && context.pack?.(pack, parameters)
-    if (packing) return this.runAfter(packing, selection?.kernel, operands, parameters)
-    const work = selection?.kernel
-      ? selection.kernel(operands, parameters, this)
-      : call.op.run(operands, parameters, this)
+    if (packing) return this.runAfter(packing, kernel, operands, parameters)
+    const work = kernel ? kernel(operands, parameters, this) : call.op.run(operands, parameters, this)
     return work as Paced | undefined
   }
 

@@ -20,7 +20,7 @@ import { fresh } from '../shapes/sym.ts'
 import { type DType, DTYPES, isInteger } from '../tensor/dtype.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { elementsOf } from './parameters.ts'
-import type { PreparedFacts } from './prepare.ts'
+import { type PreparedFacts, withoutSelection } from './prepare.ts'
 import { ActiveCall, dimsOf, FOLDING, holdAgainst, typeOf } from './run.ts'
 
 /** Values of a call's outputs, where they are known. */
@@ -108,7 +108,7 @@ function isLarge(fact: Fact): boolean {
 function fold(call: Call, inputs: readonly (Tensor | undefined)[], preparation: Preparation): Values | undefined {
   return orNothing(() => {
     const active = new ActiveCall(call, inputs, FOLDING)
-    if (!hasRun(active.start({ ...preparation, selection: undefined }))) return undefined
+    if (!hasRun(active.start(withoutSelection(preparation)))) return undefined
     return active.finish().map(value => (value && isTensor(value) ? ifSmall(value) : undefined))
   })
 }

@@ -1,4 +1,4 @@
-import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { altered, type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { fold } from './fold.ts'
@@ -64,7 +64,7 @@ function callsOfBranch(graph: PlanGraph, item: PlanCall): PlanCall[] | undefined
   return [
     ...body.items
       .filter(isCall)
-      .map(call => planCall({ ...call, inputs: named(call.inputs), outputs: named(call.outputs) })),
+      .map(call => planCall(altered(call, { inputs: named(call.inputs), outputs: named(call.outputs) }))),
     ...given
   ]
 }
@@ -115,7 +115,7 @@ function handedOn(
     const id = body.graph.outputs[i]?.value
     if (output === undefined || names.get(id) === output) continue
     const inputs = [names.get(id) ?? id]
-    const root = { ...call, node: { ...call.node, outputs: [output], captures: [] }, outputs: [output] }
+    const root = altered(call, { node: { ...call.node, outputs: [output], captures: [] }, outputs: [output] })
     const identity = standardCall(graph, root, { type: 'Identity', opset: 16, inputs })
     if (identity === undefined) return undefined
     calls.push(planCall(identity))

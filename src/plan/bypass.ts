@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { isPlanCall, type PlanCall, type PlanGraph, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -41,7 +41,7 @@ export function readInstead(graph: PlanGraph, item: PlanCall, from: ValueId): bo
   if (graph.isOutside(to) || !readers.every(reader => isPlanCall(reader) && !captures(reader.call, to))) return false
   for (const reader of readers as PlanCall[]) {
     const inputs = reader.call.inputs.map(id => (id === to ? from : id))
-    graph.replace(reader, { ...reader, call: { ...reader.call, inputs } })
+    graph.replace(reader, { ...reader, call: altered(reader.call, { inputs }) })
   }
   graph.remove(item, 'pruned')
   return true

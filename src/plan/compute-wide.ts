@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { inferCall } from '../infer/infer.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
@@ -140,7 +140,7 @@ class Rewriting {
     const inputs = call.inputs.map(id => (isHalf(graph, id) ? this.read(id, call, before) : id))
     const outputs = call.outputs.map(id => (isHalf(graph, id) ? this.make(id, call, after) : id))
     const known = isCast(call) && isHalf(graph, call.outputs[0]) ? { ...call.known, to: 'float32' } : call.known
-    return [...before, { ...item, call: { ...call, inputs, outputs, known } }, ...after]
+    return [...before, { ...item, call: altered(call, { inputs, outputs, known }) }, ...after]
   }
 
   /** The name of a value as float32, which is converted where it is first read. */
@@ -189,7 +189,7 @@ class Rewriting {
     const shape = shapeOf(this.graph, from) ?? shapeOf(this.graph, to)
     this.changes.push(() => this.graph.describe(to, tensorFact(type, shape)))
     const node = { type: 'Cast', opset: CAST, inputs: [from], attributes: { to: intAttribute(DTYPES[type].onnx!) } }
-    return planCall({ ...standardCall(this.graph, beside, node)!, outputs: [to] })
+    return planCall(altered(standardCall(this.graph, beside, node)!, { outputs: [to] }))
   }
 }
 

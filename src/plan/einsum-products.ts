@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { Attribute, Constant, ValueId } from '../graph/graph.ts'
 import { drain } from '../kernels/core/pace.ts'
 import { computed } from '../op-kit/byte-table.ts'
@@ -107,7 +107,7 @@ function calling(graph: PlanGraph, call: Call, { type, inputs, to, shape }: Call
   const made = standardCall(graph, call, { type, opset: 13, inputs })
   if (made === undefined) return undefined
   graph.describe(to, tensorFact('float32', shape))
-  return planCall({ ...made, outputs: [to] })
+  return planCall(altered(made, { outputs: [to] }))
 }
 
 interface Reshaping {

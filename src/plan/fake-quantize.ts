@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { Tensor } from '../tensor/tensor.ts'
@@ -64,7 +64,7 @@ function statedCalls(graph: PlanGraph, call: Call, ops: CodeOps): readonly PlanC
   graph.describe(codes, tensorFact('uint8', shapeOf(graph, to)))
   const [given, made] = [from, into].map((grid, i) => addGrid(graph, `${to}\0${i}`, grid))
   const parameters = { axis: undefined, blockSize: 0, to: undefined, precision: undefined, saturates: true }
-  const quantizing = { ...fusedCall(call, ops.quantize, { x, ...given }, parameters), outputs: [codes] }
+  const quantizing = altered(fusedCall(call, ops.quantize, { x, ...given }, parameters), { outputs: [codes] })
   const numbers = { ...dequantizing(call, ops, { codes, ...made }), outputs: [to] }
   origins.set(numbers, call)
   return [planCall(quantizing), planCall(numbers)]

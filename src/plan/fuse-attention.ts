@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Parts } from '../kernels/attention/heads.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
@@ -172,7 +172,7 @@ export const scaledOperandPattern: Pattern = {
     const name = call.inputs[positionOf(call, 'query')] === scaled ? 'query' : 'key'
     const inputs = call.inputs.with(positionOf(call, name), values.get('x'))
     const scale = ownScale(graph, call)! * scalarOf(graph, values.get('factor'))!
-    return { call: { ...call, inputs, known: { ...call.known, scale }, dataDependent: [] } }
+    return { call: altered(call, { inputs, known: { ...call.known, scale }, dataDependent: [] }) }
   }
 }
 
@@ -218,7 +218,7 @@ export const sharedHeadsPattern: Pattern = {
     const { call } = match.calls.get('attention')!
     const inputs = [...call.inputs]
     for (const name of ['key', 'value']) inputs[positionOf(call, name)] = match.values.get(name)
-    return { call: { ...call, inputs, known: { ...call.known, group: groupOf(match, graph) } } }
+    return { call: altered(call, { inputs, known: { ...call.known, group: groupOf(match, graph) } }) }
   }
 }
 

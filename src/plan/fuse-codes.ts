@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { drain } from '../kernels/core/pace.ts'
 import { byteConcat } from '../op-kit/byte-concat.ts'
@@ -138,7 +138,7 @@ const RESIZING: Readonly<Record<string, ((known: Call['known']) => boolean) | un
 }
 
 /** A call without the schema of its version, by which the operator may move no bytes. */
-export const onBytes = (call: Call): Call => ({ ...call, schema: undefined, inputTypes: [] })
+export const onBytes = (call: Call): Call => altered(call, { schema: undefined, inputTypes: [] })
 
 /** A movement of numbers that are dequantized and quantized alike is one of their codes. */
 const movingPattern: Pattern = {
@@ -181,7 +181,9 @@ const joiningPattern: Pattern = {
     const inputs = parts.map(part => codesOf(part).codes)
     const known = { ...call.known, tables }
     const { outputs } = result
-    return { call: { ...call, op: byteConcat(call.op), known, schema: undefined, inputTypes: [], inputs, outputs } }
+    return {
+      call: altered(call, { op: byteConcat(call.op), known, schema: undefined, inputTypes: [], inputs, outputs })
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
 import { mergedPatterns } from './fuse-merged.ts'
@@ -84,7 +84,7 @@ const operandPattern = (
     const { call } = calls.get('attention')!
     const inputs = call.inputs.with(positionOf(call, name), values.get('x'))
     const rowsFirst = { ...rowsFirstOf(call), [name]: true }
-    return { call: { ...call, inputs, known: { ...call.known, ...known, rowsFirst } } }
+    return { call: altered(call, { inputs, known: { ...call.known, ...known, rowsFirst } }) }
   }
 })
 
@@ -100,7 +100,7 @@ const resultPattern: Pattern = {
     const { call } = calls.get('attention')!
     const { outputs, node } = calls.get('turned')!.call
     const rowsFirst = { ...rowsFirstOf(call), result: true }
-    return { call: { ...call, node, outputs, known: { ...call.known, rowsFirst } } }
+    return { call: altered(call, { node, outputs, known: { ...call.known, rowsFirst } }) }
   }
 }
 
@@ -138,7 +138,7 @@ const rotationPattern: Pattern = {
   fuse({ calls, values }) {
     const { call } = calls.get('rotation')!
     const inputs = call.inputs.with(positionOf(call, 'x'), values.get('x'))
-    return { call: { ...call, inputs, known: { ...call.known, rowsFirst: true } } }
+    return { call: altered(call, { inputs, known: { ...call.known, rowsFirst: true } }) }
   }
 }
 

@@ -1,3 +1,4 @@
+import { altered } from '../bind/call.ts'
 import type { Part, Parts, RowsFirst } from '../kernels/attention/heads.ts'
 import type { Match, Pattern, PatternCall, Reading } from './fuse.ts'
 import { areDims, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
@@ -43,7 +44,7 @@ const partPattern = (name: Name, calls: Pattern['calls'], partOf: PartOf): Patte
     const inputs = call.inputs.with(positionOf(call, name), match.values.get('x'))
     const { [name]: _, ...rowsFirst } = call.known.rowsFirst as RowsFirst
     const parts = { ...(call.known.parts as Parts), [name]: partOf(match, graph) }
-    return { call: { ...call, inputs, known: { ...call.known, rowsFirst, parts } } }
+    return { call: altered(call, { inputs, known: { ...call.known, rowsFirst, parts } }) }
   }
 })
 

@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
 import { isPlanCall, nodesOf, outputsOf, type PlanCall, type PlanGraph, positionOf, scalarOf } from './graph.ts'
@@ -225,8 +225,7 @@ export function fusedCall(
   parameters: Readonly<Record<string, unknown>>
 ): Call {
   const names = Object.keys(op.operands)
-  return {
-    ...root,
+  return altered(root, {
     op,
     inputs: names.map(name => inputs[name]),
     operands: names.map((name, index) => ({ name, kind: op.operands[name], index })),
@@ -235,5 +234,5 @@ export function fusedCall(
     bodies: new Map(),
     schema: undefined,
     inputTypes: []
-  }
+  })
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type { Pattern } from './fuse.ts'
@@ -36,7 +36,7 @@ export const fusedConvert: Pattern = {
     const { call } = calls.get('lookup')!
     const table = positionOf(call, call.op.rows?.table)
     return {
-      call: { ...call, inputs: call.inputs.with(table, values.get('table')) },
+      call: altered(call, { inputs: call.inputs.with(table, values.get('table')) }),
       convert: calls.get('convert')!.call
     }
   }

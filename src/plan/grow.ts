@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { appendTo, reorderOf } from '../op-kit/append.ts'
 import { isFloat32, isPlanCall, type PlanGraph, positionOf } from './graph.ts'
@@ -22,9 +22,9 @@ export const grow: Pass = {
       const order = graph.makerOf(call.inputs[0]!)
       if (order && isPlanCall(order) && isReordering(graph, order.call)) {
         const known = { ...order.call.known, grows: call.known.axis }
-        graph.replace(order, { ...order, call: { ...order.call, op: reorderOf(order.call.op), known } })
+        graph.replace(order, { ...order, call: altered(order.call, { op: reorderOf(order.call.op), known }) })
       }
-      graph.replace(item, { ...item, call: { ...call, op: appendTo(call.op) } })
+      graph.replace(item, { ...item, call: altered(call, { op: appendTo(call.op) }) })
     }
     return found.length > 0
   }

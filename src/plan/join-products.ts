@@ -1,3 +1,4 @@
+import { altered } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { FACTORS, joinedProducts } from '../op-kit/joined.ts'
 import { fusedCall } from './fuse.ts'
@@ -55,6 +56,11 @@ function join(graph: PlanGraph, items: readonly PlanCall[]): void {
   const outputs = items.map(item => item.call.outputs[0])
   const nodes = items.flatMap(item => item.nodes).sort((a, b) => a.index - b.index)
   for (const item of others) graph.remove(item)
-  const joined = fusedCall({ ...call, outputs, outputCount: items.length }, joinedProducts(call.op), inputs, call.known)
+  const joined = fusedCall(
+    altered(call, { outputs, outputCount: items.length }),
+    joinedProducts(call.op),
+    inputs,
+    call.known
+  )
   graph.replace(first, { ...first, call: joined, nodes, fused: 'products of one value' })
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { areDims, isPlanCall, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -24,7 +24,7 @@ export const oneElement: Pass = {
         if (id !== undefined && !isOperand(item.call, source.index)) inputs[source.index] = sourceOf(graph, id)
       }
       if (inputs.every((id, i) => id === item.call.inputs[i])) continue
-      graph.replace(item, { ...item, call: { ...item.call, inputs } })
+      graph.replace(item, { ...item, call: altered(item.call, { inputs }) })
       changed = true
     }
     return changed

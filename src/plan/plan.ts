@@ -57,8 +57,20 @@ export interface Step {
 
 /** What a step keeps from run to run. */
 export interface StepMemo extends CallMemo {
-  packs?: StepPacks
+  packs?: StepPacks | undefined
 }
+
+/**
+ * Nothing yet, in one form for all steps.
+ * @param likes of the plan; undefined: it is that of a body
+ */
+const memoFor = (likes: CallMemo['likes']): StepMemo => ({
+  kept: undefined,
+  earlier: likes ? undefined : [],
+  likes,
+  like: undefined,
+  packs: undefined
+})
 
 /** The packed constants of a step. */
 export interface StepPacks {
@@ -232,7 +244,7 @@ function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
   const outputs = wanted.map(slotOf)
   const { calls } = graph
   const likes = new Likes<KeptPreparation>()
-  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies, isBody ? { earlier: [] } : { likes }))
+  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies, memoFor(isBody ? undefined : likes)))
   const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
   for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))
@@ -256,6 +268,13 @@ function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
     isMade: outputs.map((slot, i) => results.has(slot) && outputAt[slot] === i),
     grown: grownFrom(steps, outputs, inputs)
   }
+}
+
+/** A plan with other parts, in the form of `lower`. */
+export function alteredPlan(plan: Plan, changes: Partial<Plan>): Plan {
+  const parts = { ...plan, ...changes }
+  const { bound, facts, removed, slots, steps, inputs, outputs, outputAt, initial, needed, isMade, grown } = parts
+  return { bound, facts, removed, slots, steps, inputs, outputs, outputAt, initial, needed, isMade, grown }
 }
 
 /** @param inputs slots of the inputs */
@@ -288,8 +307,10 @@ function stepOf(
   const { call, nodes, fused, inPlace, constants, convert } = item
   const isKept = (id: ValueId | undefined): id is ValueId => id !== undefined && graph.isRead(id)
   const bodies = new Map<BoundGraph, BodyPlan>()
-  for (const body of call.bodies.values())
-    bodies.set(body, { ...plans.get(body)!, captures: body.captures.map(id => ({ from: slotOf(id), id })) })
+  for (const body of call.bodies.values()) {
+    const { plan, depth } = plans.get(body)!
+    bodies.set(body, { plan, depth, captures: body.captures.map(id => ({ from: slotOf(id), id })) })
+  }
   const inputs = call.inputs.map(id => (id === undefined ? -1 : slotOf(id)))
   const outputs = call.outputs.map(id => (isKept(id) ? slotOf(id) : -1))
   return {

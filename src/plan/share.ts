@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { Numbers, textOf } from '../infer/likes.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
@@ -77,7 +77,7 @@ function takeOver(graph: PlanGraph, item: PlanCall, { outputs: given }: Call): b
   if (isSeen || ![...readers].every(reader => isPlanCall(reader) && readsPlainly(reader, own))) return false
   for (const reader of readers as Set<PlanCall>) {
     const inputs = reader.call.inputs.map(id => (id !== undefined && own.includes(id) ? given[own.indexOf(id)] : id))
-    graph.replace(reader, { ...reader, call: { ...reader.call, inputs } })
+    graph.replace(reader, { ...reader, call: altered(reader.call, { inputs }) })
   }
   graph.remove(item, 'pruned')
   return true

@@ -1,6 +1,6 @@
 import type { Constant } from '../graph/graph.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
-import { leavingAll, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
+import { alteredPlan, leavingAll, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { product, type Value } from '../tensor/tensor.ts'
@@ -51,7 +51,10 @@ export function lookupsFirst(plan: Plan, slots: readonly (Value | Constant | und
   const steps = plan.steps.filter(step => !isFirst.has(step))
   if (steps.length < MIN_STEPS) return { first: undefined, others: plan }
   const outputAt = plan.outputAt.map(() => -1)
-  return { first: { ...plan, steps: first.map(leavingAll), outputs: [], outputAt }, others: { ...plan, steps } }
+  return {
+    first: alteredPlan(plan, { steps: first.map(leavingAll), outputs: [], outputAt }),
+    others: alteredPlan(plan, { steps })
+  }
 }
 
 /** Slots that steps make. */

@@ -59,7 +59,9 @@ export class Packs {
       while (!known.isReady && others.includes(known)) yield
       return known.isReady ? known : yield* this.entryFor(request, budget, reader)
     }
-    const entry: PackEntry = { ...request, packed: undefined, read: new Set(), isReady: false, tensors: [] }
+    const { pack, parameters, constants } = request
+    const read = new Set<string>()
+    const entry: PackEntry = { pack, parameters, constants, packed: undefined, read, isReady: false, tensors: [] }
     others.push(entry)
     try {
       entry.packed = yield* this.make(entry, budget, reader)

@@ -3,7 +3,7 @@ import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn, type Kernel, type Packed, type SelectKernel } from '../op-kit/define.ts'
-import { type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
+import { alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
 import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from '../tensor/tensor.ts'
@@ -178,7 +178,7 @@ class Recorder {
       const { type, data, dims } = this.require(slot)
       return [slot, new Tensor(type, data, Object.freeze(dims.slice()))]
     })
-    const rest = isWhole ? undefined : { ...plan, steps: plan.steps.slice(count) }
+    const rest = isWhole ? undefined : alteredPlan(plan, { steps: plan.steps.slice(count) })
     return new Recording(
       Object.values(this.arenas),
       this.steps,
@@ -231,7 +231,7 @@ class Recorder {
       this.run.threads,
       (type, dims) => this.tensor(type, dims)
     )
-    const kernel: Kernel = selection?.kernel ?? call.op.run.bind(call.op)
+    const kernel: Kernel = prepared.kernel ?? call.op.run.bind(call.op)
     const recorded = new RecordedStep(undefined, kernel, operands, parameters, context)
     const isOfJobs = selection?.looksAt?.every(name => this.isFixedOperand(step, name)) === true
     const jobs = isOfJobs ? new Jobs(this.arenas, knownArrays(inputs, context.packed), this.run.threads) : undefined
@@ -325,8 +325,7 @@ function crossing({ steps, outputs }: Plan, count: number): number[] {
 }
 
 /** What has been packed for a step; it has to have been, where the kernel wants it. */
-function packedOf({ call, constants, memo: { packs } }: Step, { selection }: RunPreparation): Packed | undefined {
-  const pack = selection?.kernel ? selection.pack : call.op.pack
+function packedOf({ constants, memo: { packs } }: Step, { pack }: RunPreparation): Packed | undefined {
   if (pack === undefined || constants.length === 0) return undefined
   if (packs?.pack !== pack) throw new Unrepeatable()
   return packs.entry.packed

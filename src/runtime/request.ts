@@ -19,8 +19,8 @@ export interface Request extends Asked {
   /** Undefined where the caller sees the values of every node. */
   readonly settled: Settled | undefined
   /** Plans for elements of inputs that decide which branches are taken, and plans for dims that may do so. */
-  readonly byValues?: SpecialRequests
-  readonly byDims?: SpecialRequests
+  readonly byValues: SpecialRequests | undefined
+  readonly byDims: SpecialRequests | undefined
 }
 
 /** Requests for inputs of which more is known than the file says. */

@@ -8,7 +8,7 @@ import { didYouMean } from '../suggest.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { Forecast } from './forecast.ts'
-import { type Asked, asksFor, type Request } from './request.ts'
+import { type Asked, asksFor, type Request, type SpecialRequests } from './request.ts'
 import { Settled } from './settled.ts'
 import { ByDims, ByValues, decidingInputs, type GivenFacts, hasBranches } from './special.ts'
 import type { Weights } from './weights.ts'
@@ -75,7 +75,7 @@ export class Requests {
 
   /** @param inputs what is known of inputs of some runs */
   private *specialRequest(
-    asked: Omit<Request, 'plan' | 'forecast' | 'settled'>,
+    asked: Pick<Request, keyof Asked | 'overrides'>,
     wanted: readonly ValueId[],
     inputs: GivenFacts
   ): Generator<void, Request> {
@@ -84,7 +84,7 @@ export class Requests {
   }
 
   private requestOf(
-    asked: Omit<Request, 'plan' | 'forecast' | 'settled'>,
+    asked: Pick<Request, keyof Asked | 'overrides'>,
     wanted: readonly ValueId[],
     result: Propagation
   ): Request {
@@ -92,7 +92,9 @@ export class Requests {
     const { isObserved } = asked
     const plan = planGraph(result, wanted, { isObserved, isExact })
     const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
-    return { ...asked, plan, forecast: new Forecast(plan, maxMemory), settled }
+    const { names, outOfRange, overrides } = asked
+    const forecast = new Forecast(plan, maxMemory)
+    return { names, outOfRange, isObserved, overrides, plan, forecast, settled, byValues: undefined, byDims: undefined }
   }
 
   private valueOf(name: string): ValueId {
@@ -112,13 +114,22 @@ const hasOwnOperators = (bound: BoundGraph): boolean =>
 /** A request that also has plans for values and for dims of inputs by which branches are known. */
 function withSpecial(request: Request, make: (facts: GivenFacts) => Generator<void, Request>): Request {
   const deciding = decidingInputs(request.plan)
-  if (deciding.length === 0) return { ...request, byDims: new ByDims(request.plan, make) }
+  if (deciding.length === 0) return byOthers(request, undefined, new ByDims(request.plan, make))
   const byValues = new ByValues(request.plan, deciding, function* (values) {
     const special = yield* make(values)
     const makeWith = (dims: GivenFacts): Generator<void, Request> => make(new Map([...dims, ...values]))
-    return hasBranches(special.plan) ? { ...special, byDims: new ByDims(special.plan, makeWith) } : special
+    return hasBranches(special.plan) ? byOthers(special, undefined, new ByDims(special.plan, makeWith)) : special
   })
-  return { ...request, byValues }
+  return byOthers(request, byValues, undefined)
+}
+
+/** A request that has others for inputs of which more is known: of the form of all requests, which every run reads. */
+function byOthers(
+  { names, outOfRange, isObserved, overrides, plan, forecast, settled }: Request,
+  byValues: SpecialRequests | undefined,
+  byDims: SpecialRequests | undefined
+): Request {
+  return { names, outOfRange, isObserved, overrides, plan, forecast, settled, byValues, byDims }
 }
 
 /**

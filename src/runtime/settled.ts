@@ -2,7 +2,7 @@ import { type Call, isCall } from '../bind/call.ts'
 import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
-import { alsoFreeing, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
+import { alsoFreeing, alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { isSym } from '../shapes/sym.ts'
@@ -103,7 +103,7 @@ export class Settled implements Spare {
     const blocks = initial.flatMap((value, slot) =>
       values.has(slot) && liesOnHeap((value as Tensor).data) ? [(value as Tensor).data as ArrayBufferView] : []
     )
-    this.kept = { signature, plan: { ...this.whole, steps, initial }, bytes, blocks, held }
+    this.kept = { signature, plan: alteredPlan(this.whole, { steps, initial }), bytes, blocks, held }
     this.weights.otherBytes += bytes
   }
 

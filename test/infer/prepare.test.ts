@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Call } from '../../src/bind/call.ts'
 import { byOperand } from '../../src/bind/operands.ts'
 import { Likes } from '../../src/infer/likes.ts'
-import { type CallMemo, prepareRun, type RunPreparation } from '../../src/infer/prepare.ts'
+import { type CallMemo, prepareRun, type RunPreparation, withoutSelection } from '../../src/infer/prepare.ts'
 import type { Kernel, Selection, SelectKernel } from '../../src/op-kit/define.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { callOf, type Kind } from '../ops/harness.ts'
@@ -26,6 +26,15 @@ describe('what a call worked out', () => {
     const [fact] = prepare(call, inputs, memoOf(data(2, 3), ints(3, 2))).outputs
     return fact.kind === 'tensor' && fact.shape
   }
+
+  test('has one form, whether it is kept, and whether a kernel was selected', () => {
+    const select: SelectKernel = () => ({ kernel: () => undefined })
+    const made = [{}, undefined].flatMap(memo =>
+      [undefined, select].map(by => prepare(call, [data(2, 3), ints(3, 2)], memo, by))
+    )
+    const forms = [...made, withoutSelection(made[0])].map(preparation => Object.keys(preparation).join(', '))
+    expect(new Set(forms).size).toBe(1)
+  })
 
   test('serves again for inputs of the same types, dims and looked-at elements', () => {
     const memo = memoOf(data(2, 3), ints(3, 2))
