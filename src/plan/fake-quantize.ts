@@ -12,8 +12,9 @@ import {
   gridOfRange,
   operandOf
 } from './code-ops.ts'
-import { fusedCall, type Pattern } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, scalarOf, shapeOf } from './graph.ts'
+import type { Pattern } from './match.ts'
 import { numbersAsCodes } from './numbers-of-codes.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'

@@ -1,7 +1,8 @@
 import type { Call } from '../bind/call.ts'
 import { silu } from '../op-kit/fused.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanCall, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall } from './match.ts'
 import { binaryOf, commutative, floatAttribute, powerOf, standardCall, textAttribute, unaryOf } from './patterns.ts'
 
 /** `x * Sigmoid(x)`, as exporters write SiLU. */

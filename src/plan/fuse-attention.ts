@@ -5,8 +5,9 @@ import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import type { FusedParams } from '../op-kit/fused.ts'
 import type { Dim } from '../shapes/dim.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall, Reading } from './match.ts'
 import { binaryOf, commutative, numbersOf, operatorOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */

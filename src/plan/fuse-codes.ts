@@ -7,7 +7,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
 import { codesOf, operandOf } from './code-ops.ts'
 import { DEQUANTIZED, isAlong, quantizedAfter } from './fuse-quantized.ts'
-import { fusedCall, isMeant, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import {
   isPlanCall,
   knownTensor,
@@ -18,6 +18,7 @@ import {
   shapeOf,
   typeOf
 } from './graph.ts'
+import { isMeant, type Match, type Pattern, type PatternCall } from './match.ts'
 import { binaryOf } from './patterns.ts'
 
 /** Elements of a result from which a table pays, which takes the time of 100,000 elements to make. */

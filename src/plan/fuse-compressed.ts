@@ -4,8 +4,9 @@ import { tensorOfBytes } from '../tensor/bytes.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { isCodedFloat } from '../tensor/floats.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall } from './match.ts'
 import { binaryOf, commutative } from './patterns.ts'
 
 /** Types in which files store weights. */

@@ -9,8 +9,9 @@ import { product } from '../tensor/tensor.ts'
 import { codesOf, operandOf } from './code-ops.ts'
 import { listOfGroups, ones, rowsOfCodes, type Stored } from './codes-in-rows.ts'
 import { bytesOf, CODES, FLOATS, rawOf } from './fuse-compressed.ts'
-import { fusedCall, type Match, type Pattern } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, knownTensor, type PlanGraph, shapeOf } from './graph.ts'
+import type { Match, Pattern } from './match.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
 const isDequantizing = isNamed('DequantizeLinear')

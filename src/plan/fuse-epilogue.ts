@@ -6,8 +6,9 @@ import { type Activation, type EpiloguePart, fusedOp, type FusedParams } from '.
 import { toNumbers } from '../tensor/elements.ts'
 import { operandOf } from './code-ops.ts'
 import { addList, widenedConstant } from './derive.ts'
-import { fusedCall, type Match, type Pattern } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, knownTensor, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern } from './match.ts'
 import { commutative, numbersOf } from './patterns.ts'
 
 /** Operators to whose result a kernel can add a bias, a residual and an activation while it writes. */

@@ -2,8 +2,9 @@ import { altered, type Call } from '../bind/call.ts'
 import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
 import { mergedPatterns } from './fuse-merged.ts'
-import { fusedCall, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import type { Pattern, PatternCall } from './match.ts'
 import { numbersOf, standardCall } from './patterns.ts'
 
 // Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,

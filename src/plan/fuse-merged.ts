@@ -1,8 +1,9 @@
 import { HIDDEN } from '../kernels/attention/masks.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { keysInColumns, SCALED, scaleOf, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall } from './match.ts'
 import { commutative, numbersOf, operatorOf } from './patterns.ts'
 
 // Attention whose batches and heads are one axis, made of two and parted again, has them apart.

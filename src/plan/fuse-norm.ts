@@ -2,8 +2,9 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import { normalizeAxes, sameDim } from '../shapes/dim.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall } from './match.ts'
 import {
   binaryOf,
   commutative,

@@ -4,8 +4,9 @@ import type { Activation } from '../op-kit/fused.ts'
 import type { PoolParams } from '../op-kit/pool-shape.ts'
 import { normalizeAxes } from '../shapes/dim.ts'
 import type { WindowParams } from '../shapes/window.ts'
-import { fusedCall, type Match, type Pattern } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isPlanCall, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern } from './match.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { altered } from '../bind/call.ts'
 import type { Part, Parts, RowsFirst } from '../kernels/attention/heads.ts'
-import type { Match, Pattern, PatternCall, Reading } from './fuse.ts'
 import { areDims, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall, Reading } from './match.ts'
 import { numbersOf } from './patterns.ts'
 
 // Attention reads queries, keys and values where they lie in one projection of all of them, instead of copies.

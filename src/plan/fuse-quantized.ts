@@ -8,8 +8,9 @@ import { type Codes, codesOf, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList } from './derive.ts'
 import { activationOf } from './fuse-epilogue.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall } from './match.ts'
 import { commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
 
 /** DequantizeLinear of bytes to float32. Others may read its result, too. */

@@ -1,8 +1,9 @@
 import type { Call } from '../bind/call.ts'
 import { rotation } from '../op-kit/rotation.ts'
 import type { Dim } from '../shapes/dim.ts'
-import { fusedCall, type Match, type Pattern, type PatternCall, type Reading } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, shapeOf } from './graph.ts'
+import type { Match, Pattern, PatternCall, Reading } from './match.ts'
 import { binaryOf, commutative, eitherOf, numbersOf, unaryOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */

@@ -1,7 +1,8 @@
 import { biasPart, fusedOp } from '../op-kit/fused.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
-import { fusedCall, type Match, type Pattern } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import type { Match, Pattern } from './match.ts'
 import { operatorOf } from './patterns.ts'
 
 /**

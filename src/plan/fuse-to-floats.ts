@@ -2,8 +2,9 @@ import type { ValueId } from '../graph/graph.ts'
 import { convIntegerToFloat } from '../op-kit/conv-to-float.ts'
 import { codesOf, operandOf } from './code-ops.ts'
 import { biasPattern, callOf, DEQUANTIZED, factorsOf, isOfCodes, isPlainProduct } from './fuse-quantized.ts'
-import { fusedCall, type Match, type Pattern } from './fuse.ts'
+import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, shapeOf } from './graph.ts'
+import type { Match, Pattern } from './match.ts'
 import { operatorOf } from './patterns.ts'
 
 /** A convolution of dequantized data and weights. */

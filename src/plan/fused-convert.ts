@@ -1,8 +1,8 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
-import type { Pattern } from './fuse.ts'
 import { isPlanCall, positionOf } from './graph.ts'
+import type { Pattern } from './match.ts'
 
 /** Bytes from which on rows of a table are read alone: reading fewer bytes takes less than a millisecond. */
 export const MIN_TABLE_BYTES = 2 ** 20

@@ -17,8 +17,8 @@ import { partPatterns } from './fuse-parts.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
 import { rowsPattern } from './fuse-rows.ts'
-import type { Pattern } from './fuse.ts'
 import { fusedConvert } from './fused-convert.ts'
+import type { Pattern } from './match.ts'
 
 /** Patterns of quantized models that give the same codes as the calls that they stand for. */
 export const QUANTIZED: readonly Pattern[] = codePatterns

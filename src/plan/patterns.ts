@@ -4,8 +4,8 @@ import type { Attribute, Dialect, ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
 import { toDoubles } from '../tensor/elements.ts'
-import { type PatternCall, readingsOf } from './fuse.ts'
 import { knownTensor, type PlanGraph } from './graph.ts'
+import { type PatternCall, readingsOf } from './match.ts'
 
 /** Whether a call's operator is the one of this package with one of these names. */
 export function isNamed(...names: readonly string[]): (call: Call) => boolean {
