@@ -15,9 +15,7 @@ export interface MessageKind {
 }
 
 /** What the skim needs to know of a field. */
-export interface FieldKind extends Omit<WireField, 'message'> {
-  /** Type of the messages in this field; absent for numbers, texts and bytes. */
-  message?: MessageKind
+export interface FieldKind extends WireField {
   /** `NodeProto.input`, for messages. */
   readonly title: string
   /** Whether the loader has no use for the field. */
@@ -85,29 +83,9 @@ const COST_IN_FILE: Readonly<Record<string, number>> = {
   'AttributeProto.ints': 1 / 2
 }
 
-const KINDS: ReadonlyMap<string, MessageKind> = new Map(
-  Object.keys(FIELDS).map(name => [
-    name,
-    {
-      name,
-      isGraph: name === 'GraphProto' || name === 'FunctionProto',
-      fields: fieldsOf(name),
-      cost: COST[name] ?? COST_OF_MESSAGE,
-      hasPayloads: name === 'TensorProto' || name === 'AttributeProto'
-    }
-  ])
-)
-// Messages contain each other, so these references are set once all kinds exist.
-for (const [name, { fields }] of KINDS) {
-  for (const [number, field] of fields) {
-    const { message } = FIELDS[name][number]
-    if (message !== undefined) field.message = messageKind(message)
-  }
-}
-
 function fieldsOf(message: string): Map<number, FieldKind> {
   return new Map(
-    Object.entries(FIELDS[message]).map(([number, { message: _, ...field }]) => {
+    Object.entries(FIELDS[message]).map(([number, field]) => {
       const title = `${message}.${field.name}`
       const kind: FieldKind = {
         ...field,
@@ -123,7 +101,21 @@ function fieldsOf(message: string): Map<number, FieldKind> {
   )
 }
 
+/** Made when they are first asked for: most files have messages of a few types. */
+const kinds = new Map<string, MessageKind>()
+
 /** The kind of a message type by its name in proto/. */
 export function messageKind(name: string): MessageKind {
-  return KINDS.get(name) ?? fail('internal', `the schema has no message ${name}`)
+  const known = kinds.get(name)
+  if (known) return known
+  if (!Object.hasOwn(FIELDS, name)) fail('internal', `the schema has no message ${name}`)
+  const kind: MessageKind = {
+    name,
+    isGraph: name === 'GraphProto' || name === 'FunctionProto',
+    fields: fieldsOf(name),
+    cost: COST[name] ?? COST_OF_MESSAGE,
+    hasPayloads: name === 'TensorProto' || name === 'AttributeProto'
+  }
+  kinds.set(name, kind)
+  return kind
 }

@@ -139,7 +139,7 @@ class Skim {
     const length = reader.length(end, known.title)
     this.flush()
     const opened = out.open(tag)
-    this.message(known.message, reader.offset + length, depth + 1, graphs)
+    this.message(messageKind(known.message), reader.offset + length, depth + 1, graphs)
     this.flush()
     out.close(opened)
   }

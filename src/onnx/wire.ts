@@ -45,9 +45,8 @@ export class WireReader {
   tag(end: number, what: string): number {
     const start = this.offset
     const tag = this.varint(end, what)
-    if (tag > 0xffffffff) malformed(what, start, 'a tag has 32 bits, this one more')
-    if (tag < 8) malformed(what, start, 'there is no field 0')
-    return tag
+    if (tag >= 8 && tag <= 0xffffffff) return tag
+    return malformed(what, start, tag < 8 ? 'there is no field 0' : 'a tag has 32 bits, this one more')
   }
 
   /** The length before a value, checked: the value lies inside a message that ends at `end`. */
@@ -60,6 +59,16 @@ export class WireReader {
 
   /** A varint of at most 64 bits; above 2^53 the nearest double. */
   varint(end: number, what: string): number {
+    // Most have one byte, which is in the window.
+    const byte = this.#window[this.offset - this.#windowStart]
+    if (byte < 128 && this.offset < end) {
+      this.offset++
+      return byte
+    }
+    return this.#longVarint(end, what)
+  }
+
+  #longVarint(end: number, what: string): number {
     const start = this.offset
     let value = 0
     let scale = 1

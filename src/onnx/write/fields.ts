@@ -82,7 +82,7 @@ export class MessageReader {
         start: from,
         body,
         end: reader.offset,
-        ...(known?.message && { message: { kind: known.message, start: body, end: reader.offset } })
+        ...(known?.message && { message: { kind: messageKind(known.message), start: body, end: reader.offset } })
       })
     }
     return fields
