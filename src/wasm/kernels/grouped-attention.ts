@@ -5,7 +5,7 @@ import type { Kernel } from '../../op-kit/define.ts'
 import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { Tensor } from '../../tensor/tensor.ts'
 import { isHalf } from '../halves.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, selectorFor } from '../selector.ts'
@@ -14,20 +14,21 @@ import { attendInJobs } from './grouped-jobs.ts'
 
 /**
  * GroupQueryAttention of float32, or of floats of 16 bits, which the operator widens, over a cache of the same type;
- * without masks, windows and sinks.
+ * without masks and sinks.
  */
 export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, operands, parameters: p }) => {
   const { query, pastKey, pastValue, bias, sinks } = operands
   const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || isServed(tensor.type))
   const isPlain = p.bits === 0 && p.block === 0 && !p.slides && !p.smooth && p.shown === 'nothing'
-  if (!areServed || !isPlain || bias || sinks || (p.window > 0 && p.window < p.total)) return undefined
+  if (!areServed || !isPlain || bias || sinks) return undefined
   const kernel: Kernel = (given, parameters, call) => {
     const attend: Attend = (heads, pace, reference) => attendByJobs(heads, call.threads, pace, reference)
     return op.run(given, { ...parameters, attend }, call)
   }
   const { key, value, cos, sin, positions, queryNorm, keyNorm } = operands
   const areFloats = areFloat32({ query, key, value, pastKey, pastValue, cos, sin })
-  if (!areFloats || !key || !value || positions || queryNorm || keyNorm) return { kernel }
+  const isWindowed = p.window > 0 && p.window < p.total
+  if (!areFloats || !key || !value || positions || queryNorm || keyNorm || isWindowed) return { kernel }
   return {
     *kernel(given, parameters, call) {
       const operands = given as unknown as GroupedOperands<Tensor>
@@ -40,48 +41,115 @@ export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, op
 
 const isServed = (type: DType): boolean => type === 'float32' || isHalf(type)
 
-/** Attention by a job for each entry of the batch, or for all where they have as many keys. */
+/** Attention by jobs for each entry of the batch, or for all where they have as many keys. */
 function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: Parameters<Attend>[2]): Generator<void> {
   const { batches, keyCounts } = given
   const isEven = keyCounts.past.every(
     (past, i) => past === keyCounts.past[0] && keyCounts.valid[i] === keyCounts.valid[0]
   )
-  const each = isEven ? batches : 1
+  // Parts are rows of one entry.
+  const each = isEven && given.window <= 0 ? batches : 1
   for (let batch = 0; batch < batches; batch += each)
     if (!(yield* attendByJob(given, batch, each, threads))) return yield* reference(cleared(given), pace)
 }
 
 /** @returns false, where there is too little to do or no room; the output may hold anything then */
 function* attendByJob(given: Grouped, batch: number, count: number, threads: number): Generator<void, boolean> {
-  const { q, k, v, out, keyCounts } = given
+  const { q, k, v, out, keyCounts, causal } = given
   const [keys, values, target] = [singles(k, batch), singles(v, batch), singles(out, batch)]
   if (!keys || !values || !target) return false
-  const template = attentionTemplate(
-    {
-      batches: count,
-      heads: q.count,
-      group: q.count / k.count,
-      queries: q.length,
-      keys: keyCounts.valid[batch],
-      depth: q.size,
-      width: v.size,
-      q: stridesOf(q),
-      k: stridesOf(k),
-      v: stridesOf(v),
-      y: stridesOf(out)
-    },
-    {
-      scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
-      softcap: given.softcap,
-      causalOffset: given.causal ? keyCounts.past[batch] : undefined,
-      unseen: 0
-    }
-  )
-  if (template === undefined) return false
+  const past = keyCounts.past[batch]
   // Rotated queries are in double precision.
   const queries = singles(q, batch) ?? new Float32Array(startingAt(q, batch))
-  return (yield* runJob(template, [queries, keys, values, queries], target, threads)) === 'done'
+  for (const part of partsOf(q.length, past, keyCounts.valid[batch], given.window)) {
+    const { mask } = part
+    const template = attentionTemplate(
+      {
+        batches: count,
+        heads: q.count,
+        group: q.count / k.count,
+        queries: part.rows,
+        keys: part.keys,
+        depth: q.size,
+        width: v.size,
+        q: stridesOf(q),
+        k: stridesOf(k),
+        v: stridesOf(v),
+        y: stridesOf(out)
+      },
+      {
+        scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
+        softcap: given.softcap,
+        mask: mask && { tensor: mask, strides: [0, 0, part.keys, 1] },
+        causalOffset: causal ? past + part.first - part.from : undefined,
+        unseen: 0
+      }
+    )
+    if (template === undefined) return false
+    const [first, end] = count > 1 ? [0, undefined] : [part.first, part.first + part.rows]
+    const rows = rowsOf(queries, q, first, end)
+    const inputs = [
+      rows,
+      keys.subarray(part.from * k.rowStride),
+      values.subarray(part.from * v.rowStride),
+      mask?.data ?? rows
+    ]
+    const result = yield* runJob(template, inputs, rowsOf(target, out, first, end), threads)
+    if (result !== 'done') return false
+  }
+  return true
 }
+
+/** Queries that are computed together where a window hides keys: of a part, all but their windows is passed over. */
+const WINDOWED_ROWS = 128
+
+/** Queries `[first, first + rows)` and the keys `[from, from + keys)` that they see. */
+interface Part {
+  readonly first: number
+  readonly rows: number
+  readonly from: number
+  readonly keys: number
+  /** Hides keys before the window of each query; undefined where there are none. */
+  readonly mask: Tensor<'float32'> | undefined
+}
+
+/** Parts of the queries, which are all of them without a window; where there is one attention is causal. */
+function* partsOf(queries: number, past: number, valid: number, window: number): Generator<Part> {
+  if (window <= 0 || window >= past + queries)
+    return yield { first: 0, rows: queries, from: 0, keys: valid, mask: undefined }
+  let mask: Tensor<'float32'> | undefined
+  let masked = -1
+  for (let first = 0; first < queries; first += WINDOWED_ROWS) {
+    const rows = Math.min(WINDOWED_ROWS, queries - first)
+    const position = past + first
+    const from = Math.max(0, position - window + 1)
+    const keys = Math.min(valid, position + rows) - from
+    // Queries beyond the valid keys are padding, and see fewer and fewer.
+    if (keys <= 0) return
+    const isHiding = position + rows - window > from
+    // The masks of parts in the middle are the same.
+    const isSame = mask?.dims[0] === rows && mask.dims[1] === keys && masked === position - from
+    if (isHiding && !isSame) {
+      masked = position - from
+      mask = windowMask(rows, keys, masked, window)
+    }
+    yield { first, rows, from, keys, mask: isHiding ? mask : undefined }
+  }
+}
+
+/** @param position of the first query, counted from the first key */
+function windowMask(rows: number, keys: number, position: number, window: number): Tensor<'float32'> {
+  const data = new Float32Array(rows * keys)
+  for (let row = 0; row < rows; row++) {
+    const hidden = Math.min(keys, position + row - window + 1)
+    if (hidden > 0) data.fill(-Infinity, row * keys, row * keys + hidden)
+  }
+  return new Tensor('float32', data, [rows, keys])
+}
+
+/** The numbers of some rows of an entry; of no others where rows lie one after the other. */
+const rowsOf = (numbers: Float32Array, { rowStride, headStride }: Heads, first: number, end?: number): Float32Array =>
+  numbers.subarray(first * rowStride, headStride < rowStride && end !== undefined ? end * rowStride : undefined)
 
 const startingAt = <A extends Heads['numbers']>({ numbers, offset, batchStride }: Heads<A>, batch: number): A =>
   numbers.subarray(offset + batch * batchStride) as A

@@ -68,10 +68,11 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
       causal: fc.boolean(),
       rotates: fc.boolean(),
       packed: fc.boolean(),
-      isEven: fc.boolean()
+      isEven: fc.boolean(),
+      window: fc.oneof(fc.constant(0), size(50))
     })
     fc.assert(
-      fc.property(sizes, ({ batch, shared, group, fresh, past, room, pairs, causal, rotates, packed, isEven }) => {
+      fc.property(sizes, ({ batch, shared, group, fresh, past, room, pairs, rotates, packed, isEven, ...given }) => {
         const [heads, depth, total] = [shared * group, 2 * pairs, past + fresh]
         const rows = room === 0 ? past : total + room
         const cache = (seed: number): Tensor => noise([batch, shared, rows, depth], seed)
@@ -91,13 +92,37 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
         const attributes = {
           num_heads: heads,
           kv_num_heads: shared,
-          causal: Number(causal),
-          do_rotary: Number(rotates)
+          causal: Number(given.causal),
+          do_rotary: Number(rotates),
+          local_window_size: given.causal && given.window > 0 ? given.window : -1
         }
         expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
       }),
-      { numRuns: 60, seed: 7 }
+      { numRuns: 80, seed: 7 }
     )
+  })
+
+  test.each([
+    [300, 0, 7],
+    [300, 0, 128],
+    [300, 0, 200],
+    [260, 90, 100],
+    [1, 400, 30]
+  ])('of %i queries after %i keys in a window equals the reference, padding too', (fresh, past, window) => {
+    const [shared, depth, total] = [2, 8, past + fresh]
+    for (const lengths of [[total - 1], [total - 1, past + Math.ceil(fresh / 3) - 1]]) {
+      const batch = lengths.length
+      const inputs = [
+        noise([batch, fresh, 2 * shared * depth], 1, 2),
+        noise([batch, fresh, shared * depth], 2, 2),
+        noise([batch, fresh, shared * depth], 3),
+        ...[4, 5].map(seed => (past > 0 ? noise([batch, shared, total, depth], seed) : undefined)),
+        new Tensor('int32', past > 0 ? lengths.map(() => total - 1) : lengths, [batch]),
+        new Tensor('int32', [total], [])
+      ]
+      const attributes = { num_heads: 2 * shared, kv_num_heads: shared, local_window_size: window }
+      expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
+    }
   })
 
   test('a query that sees no key gives NaN', () => {
