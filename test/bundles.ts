@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { BUNDLE_INPUTS, isBuilt } from '../scripts/stamp.mjs'
@@ -34,7 +34,10 @@ function madeOnce(script: string, built: string): string {
 function failureOf(script: string, built: string, folder: string): string | undefined {
   try {
     if (isBuilt(built, BUNDLE_INPUTS)) {
-      cpSync(built, folder, { recursive: true })
+      mkdirSync(folder)
+      // The script makes files alone; the thousand declarations of types that the build puts below them serve no test.
+      for (const each of readdirSync(built, { withFileTypes: true }))
+        if (each.isFile()) copyFileSync(join(built, each.name), join(folder, each.name))
       return undefined
     }
     const { status, stderr, error } = spawnSync(process.execPath, [join(ROOT, 'scripts', script), folder], {
