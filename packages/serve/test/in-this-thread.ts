@@ -6,14 +6,32 @@ import type { FromEngine, ToEngine } from '../src/engine/messages.ts'
 export const inThisThread: StartEngine = () => {
   const { port1, port2 } = new MessageChannel()
   const listeners: ((message: FromEngine) => void)[] = []
+  let tell: ((message: ToEngine) => void) | undefined
+  let hasEnded = false
+  const underWay = new Set<number>()
   serveEngine({
     postMessage: (message, transfer) => port2.postMessage(message, transfer),
-    on: (_, listener) => (port2.onmessage = ({ data }) => listener(data as ToEngine))
+    on: (_, listener) => {
+      tell = listener
+      port2.onmessage = ({ data }) => !hasEnded && listener(data as ToEngine)
+    }
   })
-  port1.onmessage = ({ data }) => listeners.forEach(listener => listener(data as FromEngine))
+  port1.onmessage = ({ data }) => {
+    const message = data as FromEngine
+    if (message.kind === 'done') underWay.delete(message.id)
+    for (const listener of listeners) listener(message)
+  }
   return {
-    postMessage: (message, transfer) => port1.postMessage(message, transfer),
+    postMessage: (message, transfer) => {
+      if (message.kind === 'run') underWay.add(message.id)
+      port1.postMessage(message, transfer)
+    },
     on: (event: string, listener: unknown) => event === 'message' && listeners.push(listener as never),
-    terminate: async () => port1.close()
+    // With a thread ends what it runs, which here would take the time of all later tests of the process.
+    terminate: async () => {
+      hasEnded = true
+      port1.close()
+      for (const id of underWay) tell?.({ kind: 'abort', id })
+    }
   }
 }

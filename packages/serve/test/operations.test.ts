@@ -161,10 +161,14 @@ ${name} (float[n, 3] x) => (float[n, 3] y) <float[3] b = {1, 1, 1}> { y = Add(x,
       startEngine: () => {
         const thread = inThisThread()
         const on = thread.on.bind(thread) as (event: string, listener: unknown) => unknown
+        const die = (listener: () => void): void => {
+          void thread.terminate()
+          listener()
+        }
         return {
           ...thread,
           on: (event: string, listener: unknown) =>
-            event === 'exit' ? deaths.push(listener as () => void) : on(event, listener)
+            event === 'exit' ? deaths.push(() => die(listener as () => void)) : on(event, listener)
         }
       }
     })
