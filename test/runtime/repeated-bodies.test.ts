@@ -51,7 +51,7 @@ const feedsOf = (n: number, row = Math.floor(random() * 3)): Feeds => ({
 const session = (options = {}): Promise<InferenceSession> =>
   InferenceSession.create(onnxBytes(parts), { threads: 1, ...options })
 const contents = (outputs: Readonly<Record<string, Tensor>>): unknown[] =>
-  Object.entries(outputs).map(([name, { type, dims, data }]) => [name, type, [...dims], [...(data as Float32Array)]])
+  Object.entries(outputs).map(([name, { type, dims, data }]) => [name, type, [...dims], (data as Float32Array).slice()])
 
 /** What steps give that are watched, of which none is recorded. */
 const watched = async (of: InferenceSession, feeds: Feeds): Promise<unknown[]> =>
