@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { lazyModules } from './lazy-modules.mjs'
 import { lazyOps } from './lazy-ops.mjs'
+import { lightLong } from './light-long.mjs'
 import { parts, PARTS } from './parts.mjs'
 import { WASM_FILES, wasmFiles, wasmInFiles } from './wasm-files.mjs'
 
@@ -100,7 +101,7 @@ export async function buildProgram(entry, start, { define, plugins = [], ...opti
       // The function is the value of the script, and what it exports where it is loaded as a module.
       banner: { js: bannerFor(part) },
       footer: { js: 'return module.exports }' },
-      plugins: [...own, lazyOps, lazyModules, wasmInFiles, ...plugins],
+      plugins: [...own, lazyOps, lazyModules, lightLong, wasmInFiles, ...plugins],
       ...options,
       sourcemap: part !== 'whole' && options.sourcemap
     })

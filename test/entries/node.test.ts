@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, type OpListing, parseModel, supportedOps, Tensor } from '../../src/index.ts'
 import { ALL_OPS } from '../../src/ops/all.ts'
 import { libraryFolder } from '../bundles.ts'
+import { onnxBytes } from '../fixtures/onnx.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let folder: string
@@ -172,6 +173,18 @@ describe('the library bundled for Node', () => {
       console.log((await session.run({ a, b })).c.data.join())`
     // Sums in float32; those of the reference are rounded once, so without the kernels most numbers would be others.
     expect(printed(program)).toBe(c.data.join())
+  })
+
+  test('reads every 64-bit integer of ONNX exactly', () => {
+    const values = ['0', '-1', '9007199254740993', '-9223372036854775808', '9223372036854775807']
+    const node = { opType: 'X', attribute: [{ name: 'a', type: 7, ints: values }] }
+    const bytes = onnxBytes({ nodes: [node], outputs: [] })
+    const program = `
+      import { load } from './graph.mjs'
+      const bytes = Buffer.from('${Buffer.from(bytes).toString('base64')}', 'base64')
+      const { graph, opsets } = await load(bytes, { name: 'model.onnx' })
+      console.log([...graph.nodes[0].attributes.get('a').value, opsets.get('ai.onnx')].join())`
+    expect(printed(program)).toBe([...values, '17'].join())
   })
 
   test('names in nodewise/ops every operator', () => {
