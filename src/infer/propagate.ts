@@ -144,12 +144,14 @@ export function factBody(
       })
       return outputs.map(output => facts.get(output.value) ?? UNKNOWN_TENSOR)
     },
-    // eslint-disable-next-line require-yield
-    *run() {
-      throw new Error('a body does not run while facts are worked out')
-    },
+    run: refuseToRun,
+    start: refuseToRun,
     release() {}
   }
+}
+
+const refuseToRun = (): never => {
+  throw new Error('a body does not run while facts are worked out')
 }
 
 /** Whether a body declares an input to be an optional: what is none becomes one (ONNX Loop-16 carries both). */

@@ -75,6 +75,8 @@ export interface Body {
    * read. Each output counts as held memory until it is released, or the call ends.
    */
   run(inputs: readonly (Value | undefined)[]): Paced<Value[]>
+  /** As {@link run}; the outputs themselves where nothing has to pause, for bodies that run again and again. */
+  start(inputs: readonly (Value | undefined)[]): Value[] | Paced<Value[]>
   /** Gives up outputs of a `run` that are not needed any longer. */
   release(outputs: readonly Value[]): void
 }

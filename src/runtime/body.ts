@@ -5,58 +5,118 @@ import { factBody, isOptional, propagate } from '../infer/propagate.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body } from '../op-kit/define.ts'
 import type { BodyPlan, Plan } from '../plan/plan.ts'
-import { factOf } from '../shapes/fact.ts'
+import { type Fact, factOf } from '../shapes/fact.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Holds } from './holds.ts'
+import type { RepeatedBody } from './repeated-bodies.ts'
 import type { Run } from './run.ts'
 import { isConstant, type Slot, type Slots } from './slots.ts'
 
-/** Runs the steps of a plan. */
-type Execute = (plan: Plan, slots: Slots, run: Run) => Paced<Value[]>
+/** Runs the steps of a plan: values, or what is left to do. */
+type Execute = (plan: Plan, slots: Slots, run: Run) => Value[] | Paced<Value[]>
 
 /**
  * A body, for one call of its operator while the graph around it runs.
  * @param outer slots of the graph around it
  */
-export function bodyOf(
+export const bodyOf = (
   bound: BoundGraph,
   body: BodyPlan,
   outer: readonly Slot[],
   run: Run,
   held: Holds,
   execute: Execute
-): Body {
-  const { inputs, outputs } = bound.graph
-  const becomeOptional = optionalInputs(bound)
-  const repeated = run.repeatedBodies?.of(body)
-  // What is captured is the same in all runs of the body for this call, which this stands for.
-  const call = {}
-  let captured: Slots | undefined
-  return {
-    inputCount: inputs.length,
-    outputCount: outputs.length,
-    depth: body.depth,
-    infer: given => factsOf(bound, body, outer, run).infer(given),
-    *run(given) {
-      const plan = body.plan()
-      const isFirst = captured === undefined
-      captured ??= withCaptured(plan, body, outer)
-      const slots = captured.slice()
-      for (let i = 0; i < plan.inputs.length; i++) {
-        const value = given[i]
-        if (value === undefined) continue
-        slots[plan.inputs[i]] = becomeOptional?.[i] && value.type !== 'optional' ? { type: 'optional', value } : value
-      }
-      if (run.steps.isDue()) yield
-      const taken = repeated?.mayServe ? repeated.take(plan, slots, run, call) : undefined
-      const known = taken && 'next' in taken ? yield* taken : taken
-      const values = known ?? (yield* execute(plan, slots, run))
-      // Constants that have been read need not be looked for again.
-      if (isFirst && known === undefined) takeConstants(slots, captured)
-      held.add(values)
-      return values
-    },
-    release: values => held.release(values)
+): Body => new ActiveBody(bound, body, outer, run, held, execute)
+
+/** What is captured is the same in all runs of the body for this call, which this stands for. */
+class ActiveBody implements Body {
+  readonly inputCount: number
+  readonly outputCount: number
+  readonly depth: number
+  private readonly bound: BoundGraph
+  private readonly body: BodyPlan
+  private readonly outer: readonly Slot[]
+  private readonly context: Run
+  private readonly held: Holds
+  private readonly execute: Execute
+  private readonly repeated: RepeatedBody | undefined
+  private readonly becomeOptional: readonly boolean[] | undefined
+  private captured: Slots | undefined
+
+  constructor(bound: BoundGraph, body: BodyPlan, outer: readonly Slot[], context: Run, held: Holds, execute: Execute) {
+    this.inputCount = bound.graph.inputs.length
+    this.outputCount = bound.graph.outputs.length
+    this.depth = body.depth
+    this.bound = bound
+    this.body = body
+    this.outer = outer
+    this.context = context
+    this.held = held
+    this.execute = execute
+    this.repeated = context.repeatedBodies?.of(body)
+    this.becomeOptional = optionalInputs(bound)
+  }
+
+  infer(given: readonly (Fact | undefined)[]): readonly Fact[] {
+    return factsOf(this.bound, this.body, this.outer, this.context).infer(given)
+  }
+
+  *run(given: readonly (Value | undefined)[]): Paced<Value[]> {
+    const begun = this.start(given)
+    return 'next' in begun ? yield* begun : begun
+  }
+
+  start(given: readonly (Value | undefined)[]): Value[] | Paced<Value[]> {
+    const plan = this.body.plan()
+    const isFirst = this.captured === undefined
+    this.captured ??= withCaptured(plan, this.body, this.outer)
+    const slots = this.captured.slice()
+    for (let i = 0; i < plan.inputs.length; i++) {
+      const value = given[i]
+      if (value === undefined) continue
+      const isWrapped = this.becomeOptional?.[i] === true && value.type !== 'optional'
+      slots[plan.inputs[i]] = isWrapped ? { type: 'optional', value } : value
+    }
+    if (this.context.steps.isDue()) return this.goOn(plan, slots, isFirst)
+    const taken = this.take(plan, slots)
+    if (taken && 'next' in taken) return this.goOn(plan, slots, isFirst, taken)
+    if (taken) return this.hold(taken)
+    const made = this.execute(plan, slots, this.context)
+    return 'next' in made ? this.endOf(made, slots, isFirst) : this.made(made, slots, isFirst)
+  }
+
+  release(values: readonly Value[]): void {
+    this.held.release(values)
+  }
+
+  /** The run as it has been recorded, or is recorded now. */
+  private take(plan: Plan, slots: Slots): ReturnType<RepeatedBody['take']> {
+    return this.repeated?.mayServe ? this.repeated.take(plan, slots, this.context, this) : undefined
+  }
+
+  /** @param begun what {@link take} has begun; left out: it is asked after a pause */
+  private *goOn(plan: Plan, slots: Slots, isFirst: boolean, begun?: Paced<Value[] | undefined>): Paced<Value[]> {
+    if (begun === undefined) yield
+    const taken = begun ?? this.take(plan, slots)
+    const known = taken && 'next' in taken ? yield* taken : taken
+    if (known) return this.hold(known)
+    const made = this.execute(plan, slots, this.context)
+    return this.made('next' in made ? yield* made : made, slots, isFirst)
+  }
+
+  private *endOf(steps: Paced<Value[]>, slots: Slots, isFirst: boolean): Paced<Value[]> {
+    return this.made(yield* steps, slots, isFirst)
+  }
+
+  /** Of what steps have made; constants that they have read need not be looked for again. */
+  private made(values: Value[], slots: Slots, isFirst: boolean): Value[] {
+    if (isFirst) takeConstants(slots, this.captured!)
+    return this.hold(values)
+  }
+
+  private hold(values: Value[]): Value[] {
+    this.held.add(values)
+    return values
   }
 }
 

@@ -28,13 +28,59 @@ import { type LazyTable, lazyTables, withTables } from './tables.ts'
  * @throws NodewiseError with the place of the node that failed
  */
 export function* executePlan(plan: Plan, slots: Slots, run: Run, delivery?: Delivery): Paced<Value[]> {
+  const begun = startPlan(plan, slots, run, delivery)
+  return 'next' in begun ? yield* begun : begun
+}
+
+/**
+ * Runs a plan as {@link executePlan}, without a generator as far as nothing has to pause: that of a body whose steps
+ * are light would take as long as one of them.
+ * @returns the values, or what is left to do
+ */
+export function startPlan(plan: Plan, slots: Slots, run: Run, delivery?: Delivery): Value[] | Paced<Value[]> {
   const frame = new Frame(plan, slots, run, delivery)
   const { steps } = plan
   for (let i = 0; i < steps.length; i++) {
+    const active = new ActiveStep(steps[i], frame)
+    try {
+      const work = active.start()
+      if (work) return goOn(frame, i, { active, work })
+      active.finish()
+    } catch (error) {
+      return goOn(frame, i, { active, work: failing(error) })
+    }
+    if (run.steps.isDue() || run.onStep) return goOn(frame, i + 1, 'pause')
+  }
+  try {
+    return frame.outputs()
+  } catch {
+    return goOn(frame, steps.length)
+  }
+}
+
+/** A step that has begun, and what is left to do of it. */
+interface Begun {
+  readonly active: ActiveStep
+  readonly work: Paced | undefined
+}
+
+// eslint-disable-next-line require-yield
+function* failing(error: unknown): Paced {
+  throw error
+}
+
+/** Runs a plan from a step on, which may have begun. */
+function* goOn(frame: Frame, from: number, begun?: Begun | 'pause'): Paced<Value[]> {
+  const { plan, slots, run } = frame
+  const { steps } = plan
+  if (begun === 'pause') yield
+  let first = begun === 'pause' ? undefined : begun
+  for (let i = from; i < steps.length; i++) {
     for (let isDone = false; !isDone;) {
-      const active = new ActiveStep(steps[i], frame)
+      const active: ActiveStep = first?.active ?? new ActiveStep(steps[i], frame)
       try {
-        const work = active.start()
+        const work = first ? first.work : active.start()
+        first = undefined
         if (work) yield* work
         active.finish()
         isDone = true
@@ -296,7 +342,7 @@ class ActiveStep implements CallEnvironment {
   body(bound: BoundGraph): Body {
     this.held ??= new Holds(this.frame.run.budget)
     const { slots, run } = this.frame
-    return bodyOf(bound, this.step.bodies.get(bound)!, slots, run, this.held, executePlan)
+    return bodyOf(bound, this.step.bodies.get(bound)!, slots, run, this.held, startPlan)
   }
 
   random(seed?: number): () => number {

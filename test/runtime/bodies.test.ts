@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { InferenceSession, Tensor } from '../../src/index.ts'
+import { defineOp, InferenceSession, Tensor } from '../../src/index.ts'
 import { slice } from '../../src/ops/layout/slice.ts'
 import { floats, int64s, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { DOMAIN, note, noted } from './noted.ts'
 
 /** A loop whose iteration `i` gives element `i` of a table. */
 const model = onnxBytes({
@@ -44,4 +45,49 @@ test('a node of a body is prepared once for each of a dozen values that iteratio
   expect((await elements(13n)).at(-1)).toBe(17)
   expect(shape).toHaveBeenCalled()
   shape.mockRestore()
+})
+
+/** Gives its operand after a pause where that is a multiple of three, and fails at 70. */
+const hesitating = defineOp({
+  ...noted('Hesitating', () => undefined),
+  run({ x }, _, call) {
+    const i = Number(x.data[0])
+    if (i === 70) throw new Error('seventy')
+    call.give(0, x)
+    if (i % 3 === 0)
+      return (function* () {
+        yield
+        call.give(0, x)
+      })()
+    return undefined
+  }
+})
+
+test('iterations that run at once and those that pause give their values in turn', async () => {
+  const counting = onnxBytes({
+    inputs: [port('n', 'int64', [])],
+    outputs: [port('all', 'int64')],
+    domains: [DOMAIN],
+    nodes: [
+      node('Loop', ['n', ''], ['all'], {
+        body: {
+          graph: {
+            inputs: [port('i', 'int64', []), port('c', 'bool', [])],
+            outputs: [port('more', 'bool', []), port('sum', 'int64', [])],
+            nodes: [
+              node('Identity', ['c'], ['more']),
+              note('Hesitating', 'i', 'same'),
+              node('Add', ['same', 'i'], ['sum'])
+            ]
+          }
+        }
+      })
+    ]
+  })
+  const session = await InferenceSession.create(counting, { ops: [hesitating] })
+  for (let i = 0; i < 4; i++) {
+    const { all } = await session.run({ n: new Tensor('int64', [70n], []) })
+    expect([...(all as Tensor<'int64'>).data]).toEqual(Array.from({ length: 70 }, (_, k) => BigInt(2 * k)))
+    await expect(session.run({ n: new Tensor('int64', [71n], []) })).rejects.toThrow(/seventy/)
+  }
 })

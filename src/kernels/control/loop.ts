@@ -12,7 +12,7 @@ import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice }
 /** The body of a loop. */
 export interface LoopBody {
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
-  run(inputs: readonly (Value | undefined)[]): Paced<Value[]>
+  start(inputs: readonly (Value | undefined)[]): Value[] | Paced<Value[]>
   release(outputs: readonly Value[]): void
 }
 
@@ -59,7 +59,8 @@ export function* runLoop(
           ? yield* sliceOf(tensorIn(operands[port.operand]), i, port.slice)
           : inputOf(port, i, operands, last, condition)
     }
-    const results = yield* body.run(inputs)
+    const begun = body.start(inputs)
+    const results = 'next' in begun ? yield* begun : begun
     checkCarried(ports, operands, last, results)
     for (const { port, parts } of collected) {
       if (parts.length === MAX_ITEMS) fail('limit-exceeded', `the loop puts more than ${MAX_ITEMS} parts together`)

@@ -68,7 +68,8 @@ export const ifOp = defineOp({
 
   *run({ operands }, p, call) {
     const [taken, ports] = p.condition ? [p.thenBody, p.thenPorts] : [p.elseBody, p.elsePorts]
-    const results = yield* taken.run(fed(ports, operands))
+    const begun = taken.start(fed(ports, operands))
+    const results = 'next' in begun ? yield* begun : begun
     ports.outputs.forEach((from, i) => call.give(i, results[from]))
   }
 })
