@@ -66,7 +66,7 @@ function statedCalls(graph: PlanGraph, call: Call, ops: CodeOps): readonly PlanC
   const [given, made] = [from, into].map((grid, i) => addGrid(graph, `${to}\0${i}`, grid))
   const parameters = { axis: undefined, blockSize: 0, to: undefined, precision: undefined, saturates: true }
   const quantizing = altered(fusedCall(call, ops.quantize, { x, ...given }, parameters), { outputs: [codes] })
-  const numbers = { ...dequantizing(call, ops, { codes, ...made }), outputs: [to] }
+  const numbers = altered(dequantizing(call, ops, { codes, ...made }), { outputs: [to] })
   origins.set(numbers, call)
   return [planCall(quantizing), planCall(numbers)]
 }

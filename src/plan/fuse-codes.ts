@@ -163,7 +163,7 @@ const movingPattern: Pattern = {
     const { call } = calls.get('moved')!
     const at = call.operands.find(({ name }) => name === MOVING.get(call.op.name))!.index
     const { outputs } = calls.get('result')!.call
-    return { call: { ...onBytes(call), inputs: call.inputs.with(at, codes), outputs } }
+    return { call: altered(onBytes(call), { inputs: call.inputs.with(at, codes), outputs }) }
   }
 }
 

@@ -158,7 +158,7 @@ class Attempt implements Match {
     for (const [label, item] of this.calls)
       if (label !== pattern.root && !isInside(this.graph, this, item, pattern.calls[label].repeats === true))
         return undefined
-    return { calls: this.calls, values: this.values }
+    return this
   }
 
   private matchCall(label: string, item: PlanCall, then: () => boolean): boolean {

@@ -1,5 +1,5 @@
 import { bindNode } from '../bind/bind.ts'
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { Attribute, Dialect, ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
@@ -82,7 +82,7 @@ export function standardCall(
     outputs: root.outputs.slice(0, 1),
     attributes: new Map(Object.entries(attributes))
   }
-  return { ...bindNode(node, graph.bound.registry), node: root.node, maxRank: root.maxRank }
+  return altered(bindNode(node, graph.bound.registry), { node: root.node, maxRank: root.maxRank })
 }
 
 export const floatAttribute = (value: number): Attribute => ({ kind: 'float', value })

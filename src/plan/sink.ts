@@ -1,4 +1,4 @@
-import type { Call } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { type CodeOps, type Codes, dequantizing, operandOf } from './code-ops.ts'
@@ -29,8 +29,8 @@ export function sinkNumbers(graph: PlanGraph, made: Map<ValueId, Codes>, ops: Co
     const codes = `${to}\0codes`
     graph.describe(codes, tensorFact(typeOf(graph, moved.codes.codes), shapeOf(graph, to)))
     const own: Codes = { ...moved.codes, codes }
-    const moving = { ...onBytes(call), inputs: moved.inputs, outputs: [codes] }
-    const numbers = { ...dequantizing(call, ops, own), outputs: [to] }
+    const moving = altered(onBytes(call), { inputs: moved.inputs, outputs: [codes] })
+    const numbers = altered(dequantizing(call, ops, own), { outputs: [to] })
     by.set(
       item,
       [moving, numbers].map(call => ({ ...item, call }))
