@@ -98,7 +98,7 @@ export function runTiles(
 }
 
 /** Lets threads take the tiles `start … end-1` of the job that has been written. */
-function openTiles(header: Int32Array, start: number, end: number, workers: number): void {
+export function openTiles(header: Int32Array, start: number, end: number, workers: number): void {
   header[HEADER.limit] = end
   Atomics.store(header, HEADER.admitted, workers)
   Atomics.store(header, HEADER.next, start)
@@ -109,7 +109,7 @@ function openTiles(header: Int32Array, start: number, end: number, workers: numb
  * Returns once no worker is active. One that joins later finds no tile, so the job may be written anew.
  * @returns the first tile that nobody has taken; more than there are where the last one has been taken
  */
-function closeTiles(header: Int32Array): number {
+export function closeTiles(header: Int32Array): number {
   const next = Atomics.exchange(header, HEADER.next, CLOSED)
   awaitWorkers(header, HEADER.active)
   return next

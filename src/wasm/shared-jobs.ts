@@ -34,7 +34,7 @@ export const workersFor = (work: number, header: Int32Array, wanted: number): nu
   isShared(work, header) ? workersReady(header, wanted) : 0
 
 /** Whether workers are to take part in a job, where there are any. */
-const isShared = (work: number, header: Int32Array): boolean =>
+export const isShared = (work: number, header: Int32Array): boolean =>
   work >= MIN_SHARED_WORK || (work >= MIN_AWAKE_WORK && isOneAwake(header))
 
 /**

@@ -7,14 +7,15 @@ import { heapAllocate, isOnHeap } from './heap.ts'
  * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:
  * - `never`: the copy would cost more than the kernel gains
  * - `whole`: before the job starts (an output: after it has ended)
- * - `tiles`: tile by tile, while it is in the cache. Only for arrays whose parts lie in the order of the output blocks.
+ * - `parts`: part by part, each while it is in the cache. Only for arrays whose parts lie in the order of the output
+ *   blocks.
  */
-export type Staging = 'never' | 'whole' | 'tiles'
+export type Staging = 'never' | 'whole' | 'parts'
 
 /** How a job reads an input. */
 export interface InputUse {
   readonly staging: Staging
-  /** Elements that belong to one output block; only with `tiles`. */
+  /** Elements that belong to one output block; only with `parts`. */
   readonly elementsPerBlock?: number
   /** The kernel reads 32-bit integers and these are narrower: they are staged wherever they lie, and widened. */
   readonly isWidened?: boolean

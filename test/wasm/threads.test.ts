@@ -101,6 +101,51 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     expect(out).toBe('index 2000 at [5000] is out of range for axis 0 of size 2000\n-1 1\n')
   })
 
+  test('compute parts of arrays that are not on the heap while the main thread copies others', () => {
+    const out = runAlone(`
+      import { gatherElements } from './src/ops/gather/gather-elements.ts'
+      ${SETUP}
+      const params = { axis: 0, batchDims: 0, ...policy }
+      const failures = []
+      for (const width of [1, 250, 2000]) {
+        const data = new Tensor('float32', view(Float32Array, 300 * width), [300, width])
+        data.data.forEach((_, i) => { data.data[i] = i })
+        const count = Math.ceil(1.5e6 / width)
+        for (const [type, Storage, convert] of [['int64', BigInt64Array, BigInt], ['uint8', Uint8Array, Number]]) {
+          const list = new Tensor(type, new Storage(count), [count])
+          const rows = new Tensor('float32', new Float32Array(count * width), [count, width])
+          for (let run = 0; run < 5; run++) {
+            for (let i = 0; i < count; i++) list.data[i] = convert((i * 7 + run * 31) % 200)
+            rows.data.fill(-1)
+            runSelected(operator, { data, indices: list }, params, rows, 2)
+            for (let i = 0; i < rows.data.length; i++)
+              if (rows.data[i] !== Number(list.data[Math.floor(i / width)]) * width + i % width)
+                throw new Error('wrong at ' + [width, type, run, i])
+            await pause()
+          }
+        }
+        const bad = new Tensor('int64', new BigInt64Array(count), [count])
+        bad.data[count - 1] = 300n
+        const rows = new Tensor('float32', new Float32Array(count * width), [count, width])
+        try { runSelected(operator, { data, indices: bad }, params, rows, 2) } catch (error) {
+          failures.push(error.message.includes('[' + (count - 1) + '] is out of range'))
+        }
+      }
+      const size = 1500
+      const grid = new Tensor('int8', view(Int8Array, size * size), [size, size])
+      grid.data.forEach((_, i) => { grid.data[i] = i * 7 })
+      const at = new Tensor('int32', new Int32Array(size * size), [size, size])
+      at.data.forEach((_, i) => { at.data[i] = (i * 13) % size })
+      const picked = new Tensor('int8', new Int8Array(size * size), [size, size])
+      runSelected(gatherElements, { data: grid, indices: at }, { axis: 1, ...policy }, picked, 2)
+      picked.data.forEach((value, i) => {
+        if (value !== grid.data[Math.floor(i / size) * size + at.data[i]]) throw new Error('wrong at ' + i)
+      })
+      console.log(failures.join(), workersStarted())
+    `)
+    expect(out).toBe('true,true,true 1\n')
+  })
+
   test('share a gather of elements along an axis that is not the last, too', () => {
     const out = runAlone(`
       import { gatherElements } from './src/ops/gather/gather-elements.ts'

@@ -13,8 +13,8 @@ interface Operands {
 
 /** Bytes of indices and output below which setting up a job, some microseconds, costs more than it gains. */
 const MIN_MOVED = 1 << 14
-/** Bytes of a block above which a copy from the heap to an array elsewhere is fastest without staging. */
-const MAX_STAGED_WIDTH = 1024
+/** Bytes of a block above which a copy of its own to an array that is not on the heap takes no longer than staging. */
+const MAX_STAGED_WIDTH = 1 << 14
 /**
  * Data elsewhere are copied to the heap only for blocks of at most this many bytes, only up to so many bytes of data,
  * and only where so many bytes are moved; see {@link dataStaging}.
@@ -36,7 +36,7 @@ export function gatherJobs(
   if (form === undefined || size > MAX_INT32) return []
   const indicesUse: InputUse =
     outer === 1
-      ? { staging: 'tiles', elementsPerBlock: 1, isWidened: form.isWidened }
+      ? { staging: 'parts', elementsPerBlock: 1, isWidened: form.isWidened }
       : { staging: 'whole', isWidened: form.isWidened }
   return [
     {
@@ -68,7 +68,7 @@ export function gatherElementsJobs(
     blocks: form.blocks,
     blockBytes: form.width,
     work: form.work,
-    inputs: [form.dataUse, { staging: 'tiles', elementsPerBlock: 1, isWidened: form.isWidened }],
+    inputs: [form.dataUse, { staging: 'parts', elementsPerBlock: 1, isWidened: form.isWidened }],
     outputStaging: form.outputStaging,
     args: [...common, 0]
   }
@@ -102,7 +102,7 @@ export function gatherNDJobs(
       blocks: form.blocks,
       blockBytes: form.width,
       work: form.work,
-      inputs: [form.dataUse, { staging: 'tiles', elementsPerBlock: components, isWidened: form.isWidened }],
+      inputs: [form.dataUse, { staging: 'parts', elementsPerBlock: components, isWidened: form.isWidened }],
       outputStaging: form.outputStaging,
       args: [...commonArguments(form, 0, params), form.blocks / batches, components, ...sizes]
     }
@@ -137,7 +137,7 @@ function formOf(data: Tensor, indices: Tensor, blocks: number, inner: number): F
     width,
     work: blocks * Math.max(width, ELEMENT_WORK),
     dataUse: { staging: dataStaging((data.data as NumericArray).byteLength, width, moved) },
-    outputStaging: width > MAX_STAGED_WIDTH ? 'never' : 'tiles',
+    outputStaging: width > MAX_STAGED_WIDTH ? 'never' : 'parts',
     isWide: indices.type === 'int64',
     isWidened: indices.type !== 'int64' && indices.type !== 'int32'
   }

@@ -1,0 +1,187 @@
+import { clock, copyBytes } from '../host.ts'
+import { bytesOf } from '../tensor/arrays.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
+import { closeTiles, openTiles } from './open-job.ts'
+import { type DividedJob, isShared, QUANTUM_MS, runnerOf } from './shared-jobs.ts'
+import { copyElements, type InputUse, stagedBytes } from './staging.ts'
+import { requestWorkers, workersReady } from './threads.ts'
+import { inWholeTiles, type Tiling } from './tiling.ts'
+import type { JobRunner } from './wasm.ts'
+import { HEADER, STAGE_BYTES, type Workspace } from './workspace.ts'
+
+/** Instead of an address: the array is staged part by part. */
+export const BY_PART = -1
+/** Most blocks for which the stage is used at a time. */
+const MAX_BLOCKS = 1 << 18
+/** Tiles of a part that threads share: the main thread joins the workers late, when it has copied. */
+const SHARED_TILES = 8
+/** Alignment of arrays that share the stage. */
+const ALIGNMENT = 64
+
+/** A job some of whose arrays pass through the stage, a part of its blocks at a time. */
+export interface StagedJob {
+  readonly template: DividedJob & { readonly inputs: readonly InputUse[] }
+  readonly inputs: readonly NumericArray[]
+  readonly out: NumericArray
+  /** Of the inputs, then of the output: an address on the heap, or {@link BY_PART}. */
+  readonly addresses: readonly number[]
+  /** Writes all of the job but the words that threads share and the addresses of what is staged. */
+  write(tiling: Tiling): void
+}
+
+/**
+ * Runs a job part by part; it yields about every {@link QUANTUM_MS}. Where workers take part, they compute one part
+ * while the main thread copies the one before to the output, and the inputs of the next to the stage.
+ * @param threads most threads to use, the calling one included
+ * @returns false where the kernel stopped at a value that it cannot serve
+ */
+export function* runStaged(job: StagedJob, workspace: Workspace, threads: number): Generator<void, boolean> {
+  const { header } = workspace
+  const { blocks, work } = job.template
+  const run = new StagedRun(job, workspace)
+  const wanted = isShared(work, header) ? threads - 1 : 0
+  for (let done = 0; done < blocks;) {
+    if (done > 0) yield
+    const begin = clock()
+    const workers = wanted > 0 ? workersReady(header, wanted) : 0
+    const next = workers > 0 ? run.computeTogether(done, workers) : run.computeAlone(done)
+    if (next === undefined) return false
+    done = next
+    if (workers < wanted) requestWorkers(workspace, wanted, clock() - begin)
+  }
+  return true
+}
+
+/** An input that is staged. */
+interface StagedInput {
+  readonly index: number
+  readonly elementsPerBlock: number
+  readonly bytesPerBlock: number
+}
+
+class StagedRun {
+  private readonly job: StagedJob
+  private readonly workspace: Workspace
+  private readonly runner: JobRunner
+  private readonly staged: readonly StagedInput[]
+  private readonly isOutStaged: boolean
+  private readonly target: Uint8Array
+  /** Blocks of a tile that threads share, and tiles of a part that fits into the stage and into half of it. */
+  private readonly tile: number
+  private readonly tilesOfStage: number
+  private readonly tilesOfHalf: number
+
+  constructor(job: StagedJob, workspace: Workspace) {
+    const { template, inputs, addresses, out } = job
+    this.job = job
+    this.workspace = workspace
+    this.runner = runnerOf(template.kernel, workspace.accelerated)
+    this.isOutStaged = addresses[inputs.length] === BY_PART
+    this.target = bytesOf(out)
+    this.staged = inputs.flatMap((array, index) => {
+      if (addresses[index] !== BY_PART) return []
+      const use = template.inputs[index]
+      const { elementsPerBlock = 0 } = use
+      return { index, elementsPerBlock, bytesPerBlock: elementsPerBlock * stagedBytes(use, array) }
+    })
+    const half = this.blocksIn(STAGE_BYTES / 2)
+    this.tile = Math.max(1, Math.floor(half / SHARED_TILES))
+    this.tilesOfHalf = Math.max(1, Math.floor(half / this.tile))
+    this.tilesOfStage = Math.max(1, Math.floor(this.blocksIn(STAGE_BYTES) / this.tile))
+  }
+
+  /** Blocks whose staged inputs, and whose output, fit into so many bytes. */
+  private blocksIn(bytes: number): number {
+    const perBlock = this.staged.reduce((sum, { bytesPerBlock }) => sum + bytesPerBlock, 0)
+    const room = bytes - ALIGNMENT * this.staged.length
+    const most = (MAX_BLOCKS * bytes) / STAGE_BYTES
+    return Math.floor(Math.min(most, bytes / this.job.template.blockBytes, room / perBlock))
+  }
+
+  /**
+   * Computes blocks from `first` on in the calling thread, as many at a time as the stage holds.
+   * @returns the first block that is left when the quantum has passed; undefined where the kernel stopped
+   */
+  computeAlone(first: number): number | undefined {
+    const { job, runner, workspace } = this
+    const { blocks } = job.template
+    const part = this.tile * this.tilesOfStage
+    job.write(inWholeTiles(blocks, part))
+    const begin = clock()
+    for (let start = first; start < blocks; start += part) {
+      if (start > first && clock() - begin > QUANTUM_MS) return start
+      const end = Math.min(blocks, start + part)
+      this.stage(start, end, 0)
+      this.place(start, end, 0)
+      if (runner.run(workspace.job, workspace.scratch, start, end) !== 0) return undefined
+      this.copyOut(start, end, 0)
+    }
+    return blocks
+  }
+
+  /** The same together with workers: the parts lie on the halves of the stage in turn. */
+  computeTogether(first: number, workers: number): number | undefined {
+    const { job, runner, tile, workspace } = this
+    const { header } = workspace
+    const { blocks } = job.template
+    const part = tile * this.tilesOfHalf
+    job.write(inWholeTiles(blocks, tile))
+    const begin = clock()
+    const endOf = (start: number): number => Math.min(blocks, start + part)
+    this.stage(first, endOf(first), 0)
+    for (let start = first, at = 0; ; start += part, at = STAGE_BYTES / 2 - at) {
+      const other = STAGE_BYTES / 2 - at
+      const end = endOf(start)
+      const isLast = end === blocks || clock() - begin > QUANTUM_MS
+      this.place(start, end, at)
+      openTiles(header, start / tile, Math.ceil(end / tile), workers)
+      try {
+        if (start > first) this.copyOut(start - part, start, other)
+        if (!isLast) this.stage(end, endOf(end), other)
+        for (let isNew = true; runner.step(workspace.job, workspace.scratch, isNew) !== 0;) isNew = false
+      } finally {
+        closeTiles(header)
+      }
+      if (header[HEADER.failed] !== 0) return undefined
+      if (!isLast) continue
+      this.copyOut(start, end, at)
+      return end
+    }
+  }
+
+  /** Copies what the blocks `start … end-1` read of the staged inputs to the stage, from byte `at` of it on. */
+  private stage(start: number, end: number, at: number): void {
+    const { template, inputs } = this.job
+    const { bytes } = this.workspace.inputStage
+    let offset = at
+    for (const { index, elementsPerBlock: count, bytesPerBlock } of this.staged) {
+      copyElements(template.inputs[index], inputs[index], start * count, end * count, bytes, offset)
+      offset += aligned((end - start) * bytesPerBlock)
+    }
+  }
+
+  /**
+   * Writes the addresses of what is staged there. An argument is the address of block 0: the kernel adds the offset of
+   * block `start` modulo 2^32.
+   */
+  private place(start: number, end: number, at: number): void {
+    const { args, inputStage, outputStage } = this.workspace
+    let offset = at
+    for (const { index, bytesPerBlock } of this.staged) {
+      args[index] = inputStage.bytes.byteOffset + offset - start * bytesPerBlock
+      offset += aligned((end - start) * bytesPerBlock)
+    }
+    if (!this.isOutStaged) return
+    args[this.job.inputs.length] = outputStage.bytes.byteOffset + at - start * this.job.template.blockBytes
+  }
+
+  /** Copies blocks of the output from byte `at` of the stage on to the caller's array. */
+  private copyOut(start: number, end: number, at: number): void {
+    if (!this.isOutStaged) return
+    const { blockBytes } = this.job.template
+    const { bytes } = this.workspace.outputStage
+    copyBytes(bytes.subarray(at, at + (end - start) * blockBytes), this.target, start * blockBytes)
+  }
+}
+
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
