@@ -43,7 +43,7 @@ const TURN = 60
 /**
  * Asks all systems in turn, so that what else the machine does meets all of them. A turn is one run; with several
  * threads as many as fit into {@link TURN}, after a pause.
- * @param list `{ session, feeds }` of each system
+ * @param list `{ session, feeds }` of each system; a session may say what its last run `took` itself
  * @param seconds for each of them
  * @param rounds at least as many
  * @param threads of each system
@@ -57,7 +57,7 @@ export async function inTurn(list, { seconds, rounds, threads }, took) {
       const turn = performance.now()
       for (let begin = turn; begin === turn || (threads > 1 && begin < turn + TURN); begin = performance.now()) {
         await system.session.run(system.feeds)
-        took(system, performance.now() - begin)
+        took(system, system.session.took ?? performance.now() - begin)
       }
     }
   }

@@ -1,11 +1,12 @@
 // Errors of whole models: the largest difference of each system from Nodewise with `precision: 'exact'`, whose sums are
 // in double precision, as a share of its largest output.
 //
-//   node models/errors.mjs [--models REGEX] [--threads N] [--peers web,node] [--filled FOLDER] [--dist FOLDER]
-import { join } from 'node:path'
+//   node models/errors.mjs [--of perf,zoo,examples] [--models REGEX] [--threads N] [--peers web,node]
+//                          [--filled FOLDER] [--dist FOLDER] [--data FOLDER]
 import { parseArgs } from 'node:util'
 import { differenceOf } from '../peers.mjs'
-import { eachCase, OPTIONS, start, systemsOf } from './systems.mjs'
+import { eachCase } from './cases.mjs'
+import { OPTIONS, start, systemsOf } from './systems.mjs'
 
 const { values: options } = parseArgs({ options: OPTIONS })
 
@@ -19,8 +20,7 @@ async function outputOf(system, path, inputs) {
 
 const { nodewise: exact } = await systemsOf({ ...options, peers: '', precision: 'exact' })
 const systems = await systemsOf(options)
-await eachCase(options, async (name, label, inputs, folder) => {
-  const path = join(folder, `${name}.onnx`)
+await eachCase(options, async (name, label, inputs, path) => {
   const reference = await outputOf(exact, path, inputs)
   const errors = {}
   for (const [system, way] of Object.entries(systems))
@@ -29,3 +29,4 @@ await eachCase(options, async (name, label, inputs, folder) => {
   if (errors.web) cells.push(`/web ${(errors.nodewise / errors.web).toFixed(2)}`)
   console.log([`${name} ${label}`.padEnd(28), ...cells].join('  '))
 })
+for (const { close } of Object.values(systems)) close?.()

@@ -1,18 +1,18 @@
-// What the benches of whole models share: the systems, and the models of ../shared/data/perf, filled into a folder.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+// What the benches of whole models share: the options, and the systems.
+import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { importFile, node, web } from '../peers.mjs'
+import { openvino } from './openvino.mjs'
 
 /** Options that all of them have. */
 export const OPTIONS = {
   models: { type: 'string', default: '.' },
   threads: { type: 'string', default: '1' },
   peers: { type: 'string', default: 'web,node' },
+  of: { type: 'string', default: 'perf' },
   filled: { type: 'string' },
-  data: { type: 'string', default: fileURLToPath(new URL('../../../shared/data/perf', import.meta.url)) },
+  data: { type: 'string', default: fileURLToPath(new URL('../../../shared/data', import.meta.url)) },
   dist: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) }
 }
 
@@ -26,11 +26,12 @@ async function own({ dist, threads, precision }) {
 export const SYSTEMS = {
   nodewise: own,
   web: ({ threads }) => web(Number(threads)),
-  node: ({ threads }) => node(Number(threads))
+  node: ({ threads }) => node(Number(threads)),
+  openvino: ({ threads }) => openvino(Number(threads))
 }
 
 /**
- * Ways to run a model: `open` a file, `run` what it gives.
+ * Ways to run a model: `open` a file, `run` what it gives, and for some `close` in the end.
  * @param {{dist: string, threads: string, precision?: string, ir?: boolean, peers: string}} options of the command line
  */
 export async function systemsOf(options) {
@@ -62,22 +63,4 @@ export async function start({ Tensor, open }, path, inputs) {
   const opened = performance.now()
   const output = Object.values(await session.run(feeds))[0].data
   return { session, feeds, output, create: opened - begin, first: performance.now() - opened, times: [] }
-}
-
-/**
- * Calls `use(name, label, inputs, folder)` for each case of each model, which lies in `filled` or in a folder that goes
- * afterwards.
- * @param {{data: string, filled?: string, models: string}} options of the command line
- */
-export async function eachCase({ data, filled, models }, use) {
-  const { casesOf, fillModel, namesOf, specOf } = await importFile(join(data, 'fill.mjs'))
-  const folder = filled ?? mkdtempSync(join(tmpdir(), 'nodewise-models-'))
-  try {
-    for (const name of namesOf().filter(candidate => new RegExp(models).test(candidate))) {
-      if (!existsSync(join(folder, `${name}.onnx`))) fillModel(folder, name)
-      for (const [label, inputs] of Object.entries(casesOf(specOf(name)))) await use(name, label, inputs, folder)
-    }
-  } finally {
-    if (filled === undefined) rmSync(folder, { recursive: true, force: true })
-  }
 }
