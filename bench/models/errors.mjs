@@ -14,7 +14,7 @@ const { values: options } = parseArgs({ options: OPTIONS })
 async function outputOf(system, path, inputs) {
   const { session, output } = await start(system, path, inputs)
   const kept = output.slice()
-  await session.release()
+  await session.release?.()
   return kept
 }
 
