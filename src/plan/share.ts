@@ -17,18 +17,16 @@ export const share: Pass = {
   requires: ['fuse'],
   run(graph) {
     if (graph.isObserved) return false
-    const first = new Map<string, Call>()
-    const numbers = new Numbers()
+    const seen = new Seen(graph)
     let changed = false
     for (const { call } of graph.calls) {
       // A call that reads what an earlier one gave has been replaced.
       const item = call.outputs[0] === undefined ? undefined : graph.makerOf(call.outputs[0])
       if (item === undefined || !isPlanCall(item) || !mayBeShared(graph, item)) continue
-      const keys = keysOf(graph, item.call, numbers)
-      const earlier = keys.map(key => first.get(key)).find(other => other && takeOver(graph, item, other))
+      const earlier = seen.like(item.call).find(other => takeOver(graph, item, other))
       changed ||= earlier !== undefined
-      // By all of its keys: what is gone itself must not be found by one.
-      for (const key of keys) if (!first.has(key)) first.set(key, earlier ?? item.call)
+      // Under its own names, too: what is the same as a call that is gone is the same as the one before it.
+      seen.add(item.call, earlier ?? item.call)
     }
     return changed
   }
@@ -46,18 +44,68 @@ function mayBeShared(graph: PlanGraph, { call, fused, convert }: PlanCall): bool
   )
 }
 
-/** What calls that give the same have alike: the one, or the other. */
-function keysOf(graph: PlanGraph, call: Call, numbers: Numbers): string[] {
-  const { op, opVersion, version, inputs, outputs, known } = call
-  const wanted = outputs.map(id => id !== undefined)
-  const text = textOf(known, numbers)
-  const keys = [JSON.stringify([numbers.of(op), numbers.of(opVersion), version, inputs, wanted, text])]
-  // Within a body, symbols may stand for what differs from one value to the next.
-  const [id] = outputs
-  const isFollowed = graph.bound.graph.path === '' && outputs.length === 1 && id !== undefined
-  const value = isFollowed ? expressionsOf(graph.facts.get(id)) : undefined
-  if (value !== undefined) keys.push(value)
-  return keys
+/** Calls of one operator with the same operands: the first, and whose results are read instead of those of each. */
+interface Alike {
+  readonly first: Call
+  readonly kept: Call
+  /** By the rest of what a call is; not before there is a second, as most have operands of their own. */
+  byRest: Map<string, Call> | undefined
+}
+
+/** The calls before, by what those that give the same have alike. */
+class Seen {
+  private readonly graph: PlanGraph
+  private readonly numbers = new Numbers()
+  private readonly byOperands = new Map<string, Alike>()
+  /** By what they give. */
+  private readonly byValue = new Map<string, Call>()
+
+  constructor(graph: PlanGraph) {
+    this.graph = graph
+  }
+
+  /** Calls before that give the same as this one. */
+  like(call: Call): Call[] {
+    const others = this.byOperands.get(this.operandsOf(call))
+    const same = others && this.byRestOf(others).get(this.restOf(call))
+    const value = this.valueOf(call)
+    const equal = value === undefined ? undefined : this.byValue.get(value)
+    return [same, equal].filter(other => other !== undefined)
+  }
+
+  /** @param kept whose results are read instead of those of the call; itself where it stays */
+  add(call: Call, kept: Call): void {
+    const operands = this.operandsOf(call)
+    const others = this.byOperands.get(operands)
+    if (others === undefined) this.byOperands.set(operands, { first: call, kept, byRest: undefined })
+    else setFirst(this.byRestOf(others), this.restOf(call), kept)
+    const value = this.valueOf(call)
+    if (value !== undefined) setFirst(this.byValue, value, kept)
+  }
+
+  private operandsOf({ op, opVersion, version, inputs }: Call): string {
+    return JSON.stringify([this.numbers.of(op), this.numbers.of(opVersion), version, inputs])
+  }
+
+  private byRestOf(others: Alike): Map<string, Call> {
+    return (others.byRest ??= new Map([[this.restOf(others.first), others.kept]]))
+  }
+
+  private restOf({ outputs, known }: Call): string {
+    return JSON.stringify([outputs.map(id => id !== undefined), textOf(known, this.numbers)])
+  }
+
+  /** What a call gives as an expression, where inference knows it. */
+  private valueOf({ outputs }: Call): string | undefined {
+    const { bound, facts } = this.graph
+    // Within a body, symbols may stand for what differs from one value to the next.
+    const isFollowed = bound.graph.path === '' && outputs.length === 1 && outputs[0] !== undefined
+    return isFollowed ? expressionsOf(facts.get(outputs[0]!)) : undefined
+  }
+}
+
+function setFirst(calls: Map<string, Call>, key: string, call: Call): void {
+  if (!calls.has(key)) calls.set(key, call)
 }
 
 /** The elements of an integer tensor as expressions over the names of dims of inputs; undefined: not all are known. */
