@@ -96,7 +96,7 @@ export function runAtOnce(
   if (workspace === undefined) return false
   const { accelerated, header, args, outputStage } = workspace
   const isOutOnHeap = isOnHeap(out)
-  if (!isOutOnHeap && (template.outputStaging !== 'whole' || out.byteLength > STAGE_BYTES)) return false
+  if (!isOutOnHeap && (template.outputStaging === 'never' || out.byteLength > STAGE_BYTES)) return false
   const workers = workersFor(work, header, threads - 1)
   const tiling = tilingOf(template, workers + 1)
   writeHeader(template, header, args.byteOffset, tiling)
@@ -127,7 +127,7 @@ function stageAll(
     if (first < i) args[i] = args[first]
     else if (!isStaged(uses[i], array)) args[i] = array.byteOffset
     else {
-      if (uses[i].staging !== 'whole' || uses[i].isWidened === true) return false
+      if (uses[i].staging === 'never' || uses[i].isWidened === true) return false
       if (used + array.byteLength > STAGE_BYTES) return false
       copyTo(inputStage, used, array)
       args[i] = inputStage.bytes.byteOffset + used

@@ -7,8 +7,8 @@ import { heapAllocate, isOnHeap } from './heap.ts'
  * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:
  * - `never`: the copy would cost more than the kernel gains
  * - `whole`: before the job starts (an output: after it has ended)
- * - `parts`: part by part, each while it is in the cache. Only for arrays whose parts lie in the order of the output
- *   blocks.
+ * - `parts`: part by part, each while it is in the cache; as a whole where a job that is run in one go fits into the
+ *   stage. Only for arrays whose parts lie in the order of the output blocks.
  */
 export type Staging = 'never' | 'whole' | 'parts'
 
