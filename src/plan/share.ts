@@ -23,10 +23,8 @@ export const share: Pass = {
       // A call that reads what an earlier one gave has been replaced.
       const item = call.outputs[0] === undefined ? undefined : graph.makerOf(call.outputs[0])
       if (item === undefined || !isPlanCall(item) || !mayBeShared(graph, item)) continue
-      const earlier = seen.like(item.call).find(other => takeOver(graph, item, other))
+      const earlier = seen.earlierThan(item.call, other => takeOver(graph, item, other))
       changed ||= earlier !== undefined
-      // Under its own names, too: what is the same as a call that is gone is the same as the one before it.
-      seen.add(item.call, earlier ?? item.call)
     }
     return changed
   }
@@ -64,31 +62,27 @@ class Seen {
     this.graph = graph
   }
 
-  /** Calls before that give the same as this one. */
-  like(call: Call): Call[] {
-    const others = this.byOperands.get(this.operandsOf(call))
-    const same = others && this.byRestOf(others).get(this.restOf(call))
+  /**
+   * A call before that gives the same and is accepted. Later calls find this one too, or what it gave way to: what is
+   * the same as a call that is gone is the same as the one before it.
+   */
+  earlierThan(call: Call, accepts: (other: Call) => boolean): Call | undefined {
+    const { op, opVersion, version, inputs } = call
+    const operands = JSON.stringify([this.numbers.of(op), this.numbers.of(opVersion), version, inputs])
+    const alike = this.byOperands.get(operands)
     const value = this.valueOf(call)
-    const equal = value === undefined ? undefined : this.byValue.get(value)
-    return [same, equal].filter(other => other !== undefined)
+    const places: (readonly [calls: Map<string, Call>, name: string])[] = []
+    if (alike !== undefined) places.push([this.byRestOf(alike), this.restOf(call)])
+    if (value !== undefined) places.push([this.byValue, value])
+    const earlier = places.map(([calls, name]) => calls.get(name)).find(other => other && accepts(other))
+    const kept = earlier ?? call
+    if (alike === undefined) this.byOperands.set(operands, { first: call, kept, byRest: undefined })
+    for (const [calls, name] of places) if (!calls.has(name)) calls.set(name, kept)
+    return earlier
   }
 
-  /** @param kept whose results are read instead of those of the call; itself where it stays */
-  add(call: Call, kept: Call): void {
-    const operands = this.operandsOf(call)
-    const others = this.byOperands.get(operands)
-    if (others === undefined) this.byOperands.set(operands, { first: call, kept, byRest: undefined })
-    else setFirst(this.byRestOf(others), this.restOf(call), kept)
-    const value = this.valueOf(call)
-    if (value !== undefined) setFirst(this.byValue, value, kept)
-  }
-
-  private operandsOf({ op, opVersion, version, inputs }: Call): string {
-    return JSON.stringify([this.numbers.of(op), this.numbers.of(opVersion), version, inputs])
-  }
-
-  private byRestOf(others: Alike): Map<string, Call> {
-    return (others.byRest ??= new Map([[this.restOf(others.first), others.kept]]))
+  private byRestOf(alike: Alike): Map<string, Call> {
+    return (alike.byRest ??= new Map([[this.restOf(alike.first), alike.kept]]))
   }
 
   private restOf({ outputs, known }: Call): string {
@@ -102,10 +96,6 @@ class Seen {
     const isFollowed = bound.graph.path === '' && outputs.length === 1 && outputs[0] !== undefined
     return isFollowed ? expressionsOf(facts.get(outputs[0]!)) : undefined
   }
-}
-
-function setFirst(calls: Map<string, Call>, key: string, call: Call): void {
-  if (!calls.has(key)) calls.set(key, call)
 }
 
 /** The elements of an integer tensor as expressions over the names of dims of inputs; undefined: not all are known. */

@@ -6,7 +6,7 @@ import { jobWatcher } from './job-watcher.ts'
 import { runTiles } from './open-job.ts'
 import { type DividedJob, isAtOnce, runAlone, runInPlace, runnerOf, workersFor, writeHeader } from './shared-jobs.ts'
 import { BY_PART, runStaged } from './staged-job.ts'
-import { copyFrom, copyTo, type InputUse, isStaged, stageWhole, type Staging } from './staging.ts'
+import { alignedBytes, copyFrom, copyTo, type InputUse, isStaged, stageWhole, type Staging } from './staging.ts'
 import { type Tiling, tilingOf } from './tiling.ts'
 import { STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
@@ -28,9 +28,6 @@ export interface JobTemplate extends DividedJob {
  * - `full`: the heap has no room
  */
 export type JobResult = 'done' | 'failed' | 'full'
-
-/** Alignment of arrays that share the stage. */
-const ALIGNMENT = 64
 
 /**
  * Runs a job by WebAssembly, in one go where it is short ({@link runAtOnce}); else it yields about every
@@ -131,7 +128,7 @@ function stageAll(
       if (used + array.byteLength > STAGE_BYTES) return false
       copyTo(inputStage, used, array)
       args[i] = inputStage.bytes.byteOffset + used
-      used += Math.ceil(array.byteLength / ALIGNMENT) * ALIGNMENT
+      used += alignedBytes(array.byteLength)
     }
   }
   return true

@@ -3,7 +3,7 @@ import { bytesOf } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import { closeTiles, openTiles } from './open-job.ts'
 import { type DividedJob, isShared, QUANTUM_MS, runnerOf } from './shared-jobs.ts'
-import { copyElements, type InputUse, stagedBytes } from './staging.ts'
+import { alignedBytes, ALIGNMENT, copyElements, type InputUse, stagedBytes } from './staging.ts'
 import { requestWorkers, workersReady } from './threads.ts'
 import { inWholeTiles, type Tiling } from './tiling.ts'
 import type { JobRunner } from './wasm.ts'
@@ -15,8 +15,6 @@ export const BY_PART = -1
 const MAX_BLOCKS = 1 << 18
 /** Tiles of a part that threads share: the main thread joins the workers late, when it has copied. */
 const SHARED_TILES = 8
-/** Alignment of arrays that share the stage. */
-const ALIGNMENT = 64
 
 /** A job some of whose arrays pass through the stage, a part of its blocks at a time. */
 export interface StagedJob {
@@ -156,7 +154,7 @@ class StagedRun {
     let offset = at
     for (const { index, elementsPerBlock: count, bytesPerBlock } of this.staged) {
       copyElements(template.inputs[index], inputs[index], start * count, end * count, bytes, offset)
-      offset += aligned((end - start) * bytesPerBlock)
+      offset += alignedBytes((end - start) * bytesPerBlock)
     }
   }
 
@@ -169,7 +167,7 @@ class StagedRun {
     let offset = at
     for (const { index, bytesPerBlock } of this.staged) {
       args[index] = inputStage.bytes.byteOffset + offset - start * bytesPerBlock
-      offset += aligned((end - start) * bytesPerBlock)
+      offset += alignedBytes((end - start) * bytesPerBlock)
     }
     if (!this.isOutStaged) return
     args[this.job.inputs.length] = outputStage.bytes.byteOffset + at - start * this.job.template.blockBytes
@@ -183,5 +181,3 @@ class StagedRun {
     copyBytes(bytes.subarray(at, at + (end - start) * blockBytes), this.target, start * blockBytes)
   }
 }
-
-const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT

@@ -12,6 +12,9 @@ import { heapAllocate, isOnHeap } from './heap.ts'
  */
 export type Staging = 'never' | 'whole' | 'parts'
 
+/** Alignment of arrays that share the stage, in bytes. */
+export const ALIGNMENT = 64
+
 /** How a job reads an input. */
 export interface InputUse {
   readonly staging: Staging
@@ -55,6 +58,9 @@ export function copyElements(
     copyBytes(new Uint8Array(array.buffer, array.byteOffset + from * width, (to - from) * width), target, offset)
   }
 }
+
+/** Bytes that an array takes on the stage, where others lie behind it: whole lines of the cache. */
+export const alignedBytes = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
 
 /** A part of the heap through which arrays pass. */
 export interface Stage {
