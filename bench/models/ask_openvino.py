@@ -11,8 +11,6 @@ import time
 import numpy as np
 import openvino as ov
 
-TYPES = {'bool': np.bool_, 'double': np.float64}
-
 
 class Asked:
     def open(self, path, threads):
@@ -22,7 +20,7 @@ class Asked:
 
     def run(self, inputs=None):
         for name, value in (inputs or {}).items():
-            array = np.fromfile(value['file'], TYPES.get(value['type'], value['type'])).reshape(value['dims'])
+            array = np.fromfile(value['file'], value['type']).reshape(value['dims'])
             self.request.set_tensor(name, ov.Tensor(array))
         start = time.perf_counter()
         self.request.infer()

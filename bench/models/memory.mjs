@@ -1,6 +1,6 @@
 // Peak memory of whole models: each case in each system in a process of its own, opened and run three times.
 //
-//   node models/memory.mjs [--of perf,zoo,examples] [--models REGEX] [--threads N] [--peers web,node]
+//   node models/memory.mjs [--of perf,examples] [--models REGEX] [--threads N] [--peers web,node]
 //                          [--filled FOLDER] [--dist FOLDER] [--data FOLDER]
 //
 // Prints MiB (`VmHWM` of Linux, which counts pages of mapped files too) and the share of each peer's. Of a child, which
@@ -21,6 +21,10 @@ const { values: options } = parseArgs({
     case: { type: 'string' }
   }
 })
+
+// Nodewise reads the data sets of the zoos, in each process, and OpenVINO is a process below the one that is measured.
+if (/zoo/.test(options.of) || /openvino/.test(options.peers))
+  throw new Error('memory is that of perf and examples, beside web and node')
 
 const peak = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024
 

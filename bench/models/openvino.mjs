@@ -37,8 +37,7 @@ export function openvino(threads) {
     Object.fromEntries(
       Object.entries(feeds).map(([name, { type, data, dims }], i) => {
         const file = join(folder, `input-${i}`)
-        const { buffer, byteOffset, byteLength } = Array.isArray(data) ? BigInt64Array.from(data) : data
-        writeFileSync(file, new Uint8Array(buffer, byteOffset, byteLength))
+        writeFileSync(file, data)
         return [name, { type, dims, file }]
       })
     )
