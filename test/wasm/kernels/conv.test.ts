@@ -63,6 +63,20 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     expectEqual(KIND, inputs.slice(0, 2), { region, attributes, constants: { w: 1 } })
   })
 
+  test.each(cases)('add a residual before the activation: %s', (_, x, w, attributes) => {
+    const inputs = [noise(x, 1), noise(w, 2, 0.1), noise([w[0]], 3)]
+    const [{ dims }] = runOp(KIND, inputs, { attributes }) as Tensor[]
+    const residual = noise(dims, 4)
+    for (const activation of [{ activation: 'Tanh' }, { activation: 'Clip', activation_params: [-0.5, 0.75] }])
+      for (const bias of [inputs[2], undefined])
+        expectEqual(
+          ['onnx', 'FusedConv', 1, 'com.microsoft'],
+          [inputs[0], inputs[1], bias, residual],
+          { region, attributes: { ...attributes, ...activation }, constants: { w: 1 } },
+          2e-6
+        )
+  })
+
   test.each([
     [8, 8],
     [7, 7],
@@ -204,6 +218,7 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     ]) {
       const options = { region, attributes: { ...parameters, pads, group: 13 }, constants: { w: 1 } }
       expectEqual(fused, inputs, options, 2e-6)
+      expectEqual(fused, [...inputs, noise([2, 26, height, width], 4)], options, 2e-6)
     }
     expectEqual(KIND, inputs.slice(0, 2), { region, attributes: { pads, group: 13 }, constants: { w: 1 } })
   })
@@ -225,8 +240,12 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
     const inputs = [noise([2, 13, height, width], 1), noise([26, 1, 3, 3], 2), noise([26], 3)]
     const shared = { pads: [1, 1, 1, 1], strides: [2, 2], group: 13 }
+    const residual = noise([2, 26, Math.ceil(height / 2), Math.ceil(width / 2)], 4)
     for (const parameters of [{ activation: 'Clip', activation_params: [-0.5, 0.75] }, { activation: 'Tanh' }])
-      expectEqual(fused, inputs, { region, attributes: { ...parameters, ...shared }, constants: { w: 1 } }, 2e-6)
+      for (const added of [[], [residual]]) {
+        const options = { region, attributes: { ...parameters, ...shared }, constants: { w: 1 } }
+        expectEqual(fused, [...inputs, ...added], options, 2e-6)
+      }
     expectEqual(KIND, inputs.slice(0, 2), { region, attributes: shared, constants: { w: 1 } })
   })
 

@@ -1,8 +1,9 @@
 import { ConvArguments, copyLine } from './conv'
 import { planeByTwo } from './depthwise-by-two'
 import { planeInPlace } from './depthwise-in-place'
+import { epilogue } from './matrix'
 import { fma, splat } from './simd'
-import { CLIP, NONE, unarySpan } from './unary'
+import { CLIP, NONE } from './unary'
 
 /** Long enough for whole vectors at the end of a line. */
 // @ts-ignore: decorator
@@ -61,7 +62,8 @@ function planesInPlace(args: ConvArguments, isByTwo: bool, zeros: usize, from: u
   const row = (<usize>args.inW) << 2
   const bytes = row * args.inH
   const outBytes = (<usize>(args.outH * args.outW)) << 2
-  const clips = args.activation == CLIP
+  // What is added comes before the bounds.
+  const clips = args.activation == CLIP && !args.hasResidual
   const low = splat(clips ? args.p : -Infinity)
   const high = splat(clips ? args.q : Infinity)
   memory.fill(zeros, 0, row)
@@ -74,9 +76,16 @@ function planesInPlace(args: ConvArguments, isByTwo: bool, zeros: usize, from: u
       const y = args.y + (<usize>plane * args.m + m) * outBytes
       if (isByTwo) planeByTwo(x, zeros, row, args.outH, w, bias, low, high, y)
       else planeInPlace(x, zeros, row, args.inH, w, bias, low, high, y)
-      if (args.activation != NONE && !clips) unarySpan(args.activation, y, y, outBytes, args.p, args.q)
+      if (!clips) finishPlane(args, y, outBytes)
     }
   }
+}
+
+/** Adds what is to be added to a plane of outputs, and applies the activation, while the plane is in the cache. */
+function finishPlane(args: ConvArguments, y: usize, bytes: usize): void {
+  if (!args.hasResidual && args.activation == NONE) return
+  const residual = args.hasResidual ? args.residual + (y - args.y) : 0
+  epilogue(y, residual, bytes, 1, <u32>(bytes >> 2), 0, 0, 1, args.activation, args.p, args.q)
 }
 
 /** Windows that are written out: how many taps wide and high, and the stride. */
@@ -160,8 +169,7 @@ function convolvePlane(
     default:
       convolveLines(args, x, lineBytes, w, bias, y)
   }
-  const bytes = row * args.outH
-  if (args.activation != NONE) unarySpan(args.activation, y, y, bytes, args.p, args.q)
+  finishPlane(args, y, row * args.outH)
 }
 
 /**
