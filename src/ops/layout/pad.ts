@@ -110,9 +110,14 @@ export const pad = defineOp({
 
   *run({ data, fill }, p, call) {
     const out = call.output()
-    const { begin } = padsOf(data.dims.length, p) as Pads<number>
-    if (p.mode !== 'constant')
-      return yield* copyByTables(data, out, yield* tablesOf(data.dims, out.dims, begin, p.mode))
+    const { begin, end } = padsOf(data.dims.length, p) as Pads<number>
+    if (p.mode !== 'constant') {
+      // What a negative pad crops is read all the same, and a pad longer than its axis has many runs.
+      if (data.dims.some((dim, axis) => [begin[axis], end[axis]].some(pad => pad < 0 || pad > dim)))
+        return yield* copyByTables(data, out, yield* tablesOf(data.dims, out.dims, begin, p.mode))
+      yield* copyInside(data, out, begin)
+      return yield* repeatAround(out, data.dims, begin, p.mode)
+    }
     const value = fill ?? (p.value === 0 ? undefined : convert(new Tensor('float32', [p.value], []), data.type))
     if (value) yield* copyStrided(value, out, [{ count: elementCount(out.dims), from: 0, to: 1 }])
     yield* copyInside(data, out, begin)
@@ -232,6 +237,37 @@ function* copyInside(data: Movable, out: Movable, begin: readonly number[]): Gen
 }
 
 type Repeating = Exclude<Mode, 'constant'>
+
+/** Fills what lies around the data in `out` with elements of `out`, one axis after the other, the last one first. */
+function* repeatAround(
+  out: Movable,
+  dims: readonly number[],
+  begin: readonly number[],
+  mode: Repeating
+): Generator<void> {
+  const steps = stridesOf(out.dims)
+  for (let axis = dims.length - 1; axis >= 0; axis--) {
+    const step = steps[axis]
+    // Around axes before this one nothing is filled yet.
+    const inside = dims.slice(0, axis).map((count, i) => ({ count, from: steps[i], to: steps[i] }))
+    const start = inside.reduce((sum, { to }, i) => sum + begin[i] * to, 0)
+    const sourceOf = (at: number): number => begin[axis] + SOURCE[mode](at - begin[axis], dims[axis])
+    const last = begin[axis] + dims[axis]
+    for (const [first, end] of [
+      [0, begin[axis]],
+      [last, out.dims[axis]]
+    ])
+      for (let at = first; at < end;) {
+        const from = sourceOf(at)
+        const stride = at + 1 < end ? sourceOf(at + 1) - from : 1
+        let count = 1
+        while (at + count < end && sourceOf(at + count) === from + count * stride) count++
+        const loops = [...inside, { count, from: stride * step, to: step }, { count: step, from: 1, to: 1 }]
+        yield* copyStrided(out, out, loops, start + from * step, start + at * step)
+        at += count
+      }
+  }
+}
 
 function* tablesOf(
   dims: readonly number[],

@@ -38,6 +38,7 @@ const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, uint8: 1, 
 function resamplingOf({ op, operands, parameters, dims }: Candidate, least: number): Resampling | undefined {
   const x = operands.x ?? operands.data
   if (x === undefined || product(x.dims) === 0 || product(dims) < least) return undefined
+  if (dims.some((count, axis) => count !== x.dims[axis] && count > MAX_ENTRIES)) return undefined
   const work = op.resampling?.(x.dims, dims, parameters)
   if (work === undefined) return undefined
   for (let yields = 0; yields < MAX_YIELDS; yields++) {

@@ -119,6 +119,58 @@ describe('OpenVINO Pad', () => {
   })
 })
 
+/** The element that stands at `at`, counted from the first of `size`: a walk that turns, stops or starts anew at ends. */
+function walk(at: number, size: number, mode: string): number {
+  let place = 0
+  let step = Math.sign(at)
+  for (let i = 0; i < Math.abs(at); i++) {
+    const next = place + step
+    const isInside = next >= 0 && next < size
+    if (isInside) place = next
+    else if (mode === 'wrap') place = next < 0 ? size - 1 : 0
+    else if (mode !== 'edge') {
+      step = -step
+      if (mode === 'reflect' && size > 1) place += step
+    }
+  }
+  return place
+}
+
+test.each(
+  (['edge', 'reflect', 'symmetric', 'wrap'] as const).flatMap(mode =>
+    (['float32', 'int64', 'uint8', 'string', 'complex64', 'int4'] as const).map(type => [mode, type] as const)
+  )
+)('elements around the data are those of a walk from the first: mode %s, %s', (mode, type) => {
+  const dims = [3, 4, 5]
+  const data = iota(dims, type)
+  for (const pads of [
+    [1, 2, 0, 2, 1, 4],
+    [0, 0, 2, 0, 0, 3],
+    [2, 0, 0, 0, 3, 0],
+    [2, 3, 4, 2, 3, 4],
+    [7, 0, 1, 0, 1, 8],
+    [0, -1, 2, 1, 3, -2]
+  ]) {
+    const [begin, end] = [pads.slice(0, 3), pads.slice(3)]
+    if (mode === 'symmetric' && pads.some(pad => pad > 5)) continue
+    const out = mode === 'symmetric' ? openvino(12, begin, end, mode, data) : onnx(data, pads, mode)
+    expect(out.dims).toEqual(dims.map((dim, i) => begin[i] + dim + end[i]))
+    const elements = elementsOf(data)
+    const [, height, width] = out.dims
+    elementsOf(out).forEach((element, i) => {
+      const at = [Math.floor(i / (height * width)), Math.floor(i / width) % height, i % width]
+      const [a, b, c] = at.map((index, axis) => walk(index - begin[axis], dims[axis], mode))
+      expect(element).toEqual(elements[(a * dims[1] + b) * dims[2] + c])
+    })
+  }
+})
+
+/** Elements as JavaScript has them; complex ones as their parts. */
+function elementsOf({ data, type }: Tensor): unknown[] {
+  const list = Array.from(data as ArrayLike<unknown>)
+  return type === 'complex64' ? list.flatMap((part, i) => (i % 2 === 0 ? [[part, list[i + 1]]] : [])) : list
+}
+
 describe('the shape rule of Pad', () => {
   const of = (
     dims: readonly (number | string)[] | undefined,
