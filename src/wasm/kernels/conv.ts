@@ -52,6 +52,8 @@ const LINE_COST = { dense: 56, dilated: 80 }
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
 const MAX_LINE_DILATION = 16
+/** Output channels of one input channel for which a product, which has four rows at least, takes longer. */
+const MAX_PLANES = 3
 /** Multiplications of a convolution plane by plane take as long as so many of a product. */
 const DEPTHWISE_COST = 4
 
@@ -127,8 +129,8 @@ interface Way {
 function wayOf(shape: ConvShape): Way | undefined {
   const { groups, channels, m, taps, axes } = shape
   const isPadded = axes.every(({ begin }) => begin >= 0)
-  if (channels === 1 && groups > 1 && isPadded && axes[0].size === 1 && paddedPlane(axes) <= SCRATCH_BYTES)
-    return DEPTHWISE
+  const isByPlane = channels === 1 && (groups > 1 || m <= MAX_PLANES)
+  if (isByPlane && isPadded && axes[0].size === 1 && paddedPlane(axes) <= SCRATCH_BYTES) return DEPTHWISE
   if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
   const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
   const isDense = axes.every(({ stride, dilation }) => stride === 1 && dilation === 1)
@@ -140,7 +142,7 @@ function wayOf(shape: ConvShape): Way | undefined {
 /** Bytes of an input plane with its padding, as depthwise.ts lays it out. */
 const paddedPlane = ([, h, w]: ConvShape['axes']): number =>
   ((h.count - 1) * h.stride + (h.kernel - 1) * h.dilation + 1) *
-  ((Math.ceil(w.count / 4) * 4 - 1) * w.stride + (w.kernel - 1) * w.dilation + 9) *
+  ((Math.ceil(w.count / 4) * 4 - 1) * w.stride + (w.kernel - 1) * w.dilation + 8 + w.stride) *
   4
 
 /** How a convolution is divided: positions that are computed together, times parts of the output channels. */

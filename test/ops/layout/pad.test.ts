@@ -119,7 +119,7 @@ describe('OpenVINO Pad', () => {
   })
 })
 
-/** The element that stands at `at`, counted from the first of `size`: a walk that turns, stops or starts anew at ends. */
+/** The element at `at`, counted from the first of `size`: a walk that turns, stops or starts anew at the ends. */
 function walk(at: number, size: number, mode: string): number {
   let place = 0
   let step = Math.sign(at)

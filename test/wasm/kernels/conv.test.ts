@@ -53,7 +53,22 @@ const cases = [
   ],
   ['depthwise, strides that differ', [1, 24, 15, 18], [24, 1, 3, 3], { group: 24, strides: [2, 1] }],
   ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
-  ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }]
+  ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }],
+  ['depthwise, one axis, stride 3', [2, 9, 85], [9, 1, 11], { pads: [4, 6], group: 9, strides: [3] }],
+  ['depthwise, one axis, stride 5, dilation 3', [1, 9, 99], [9, 1, 4], { group: 9, strides: [5], dilations: [3] }],
+  ['depthwise, one axis, nine outputs', [1, 40, 9], [40, 1, 31], { pads: [15, 15], group: 40 }],
+  ['depthwise, seven by seven', [2, 24, 14, 18], [24, 1, 7, 7], { pads: [3, 3, 3, 3], group: 24 }],
+  ['depthwise, seven by seven, as small', [1, 24, 7, 7], [24, 1, 7, 7], { pads: [3, 3, 3, 3], group: 24 }],
+  [
+    'depthwise, four by four, stride 4',
+    [1, 24, 20, 31],
+    [24, 1, 4, 4],
+    { pads: [0, 1, 0, 2], group: 24, strides: [4, 4] }
+  ],
+  ['depthwise, stride 4 by 2', [1, 24, 25, 38], [24, 1, 3, 5], { pads: [1, 2, 1, 2], group: 24, strides: [4, 2] }],
+  ['one channel of a line', [2, 1, 200], [1, 1, 41], { pads: [19, 22], strides: [3] }],
+  ['three channels of one', [2, 1, 19, 23], [3, 1, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['two channels of one, stride 2', [1, 1, 19, 24], [2, 1, 5, 5], { pads: [2, 2, 2, 2], strides: [2, 2] }]
 ] as const
 
 describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembly, operands in an %s', region => {

@@ -1,15 +1,17 @@
 import { ConvArguments, copyLine } from './conv'
+import { anyWindows, copyByStride } from './depthwise-any'
 import { planeByTwo } from './depthwise-by-two'
 import { planeInPlace } from './depthwise-in-place'
 import { epilogue } from './matrix'
 import { fma, splat } from './simd'
 import { CLIP, NONE } from './unary'
 
-/** Long enough for whole vectors at the end of a line. */
+/** Long enough for whole vectors at the end of a line, and a multiple of the stride. */
 // @ts-ignore: decorator
 @inline
 function paddedWidth(args: ConvArguments): usize {
-  return <usize>((((args.outW + 3) & ~3) - 1) * args.sW + (args.kW - 1) * args.dW + 1 + 8)
+  const least = (((args.outW + 3) & ~3) - 1) * args.sW + (args.kW - 1) * args.dW + 1 + 8
+  return <usize>(least + args.sW - 1 - ((least + args.sW - 1) % args.sW))
 }
 
 /** Convolutions of one input channel each, two spatial axes: planes `from … to - 1`, counted over images and groups. */
@@ -32,7 +34,8 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
     for (let line = top; line < bottom; line++) {
       const at = x + ((<usize>((line - args.pH) * inW)) << 2)
       const to = scratch + <usize>line * lineBytes
-      if (isApart(kind)) copyApart(to, oddsOf(lineBytes), at, args.pW, copied)
+      if (args.sW == 2) copyApart(to, lineBytes >> 1, at, args.pW, copied)
+      else if (args.sW > 1) copyByStride(to, lineBytes / args.sW, args.sW, at, args.pW, copied)
       else copyLine(to + ((<usize>args.pW) << 2), at, (<usize>copied) << 2)
     }
     // Output channels of one input channel: the channel multiplier.
@@ -88,7 +91,7 @@ function finishPlane(args: ConvArguments, y: usize, bytes: usize): void {
   epilogue(y, residual, bytes, 1, <u32>(bytes >> 2), 0, 0, 1, args.activation, args.p, args.q)
 }
 
-/** Windows that are written out: how many taps wide and high, and the stride. */
+/** Windows that are written out, by their taps and stride, and others. */
 const ANY: i32 = 0
 const THREE: i32 = 1
 const THREE_BY_TWO: i32 = 2
@@ -101,20 +104,6 @@ function kindOf(args: ConvArguments): i32 {
   if (args.kW == 3) return args.sW == 1 ? THREE : THREE_BY_TWO
   if (args.kW == 5) return args.sW == 1 ? FIVE : FIVE_BY_TWO
   return ANY
-}
-
-/** Whether even and odd elements of a line lie apart, so that windows with a stride of two read whole vectors. */
-// @ts-ignore: decorator
-@inline
-function isApart(kind: i32): bool {
-  return kind == THREE_BY_TWO || kind == FIVE_BY_TWO
-}
-
-/** Where in a line odd elements begin. */
-// @ts-ignore: decorator
-@inline
-function oddsOf(lineBytes: usize): usize {
-  return (((lineBytes >> 2) + 1) >> 1) << 2
 }
 
 /**
@@ -157,17 +146,17 @@ function convolvePlane(
       threeByThree(1, x, lineBytes, 4, w, bias, y, row, args.outH)
       break
     case THREE_BY_TWO:
-      threeByThree(2, x, lineBytes, oddsOf(lineBytes), w, bias, y, row, args.outH)
+      threeByThree(2, x, lineBytes, lineBytes >> 1, w, bias, y, row, args.outH)
       break
     case FIVE:
       if (args.outH > 3) fourLinesByFive(x, lineBytes, w, bias, y, row, args.outH)
       else fiveByFive(1, x, lineBytes, 4, w, bias, y, row, args.outH)
       break
     case FIVE_BY_TWO:
-      fiveByFive(2, x, lineBytes, oddsOf(lineBytes), w, bias, y, row, args.outH)
+      fiveByFive(2, x, lineBytes, lineBytes >> 1, w, bias, y, row, args.outH)
       break
     default:
-      convolveLines(args, x, lineBytes, w, bias, y)
+      anyWindows(args, x, lineBytes, lineBytes / args.sW, w, bias, y)
   }
   finishPlane(args, y, row * args.outH)
 }
@@ -347,52 +336,4 @@ function fiveTaps(sum: v128, a: usize, w0: v128, w1: v128, w2: v128, w3: v128, w
   sum = fma(sum, w2, v128.load(a, 8))
   sum = fma(sum, w3, v128.load(a, 12))
   return fma(sum, w4, v128.load(a, 16))
-}
-
-/** Lines of outputs of any window. */
-function convolveLines(args: ConvArguments, x: usize, lineBytes: usize, w: usize, bias: v128, y: usize): void {
-  const outW = args.outW
-  const left = outW & 3
-  const step = (<usize>args.sW) << 4
-  const lineStep = <usize>args.sH * lineBytes
-  for (let line = 0; line < args.outH; line++, x += lineStep) {
-    let at = x
-    for (const end = y + ((<usize>(outW - left)) << 2); y < end; y += 16, at += step)
-      v128.store(y, window(args, at, lineBytes, w, bias))
-    if (left == 0) continue
-    const sum = window(args, at, lineBytes, w, bias)
-    f32.store(y, f32x4.extract_lane(sum, 0))
-    if (left > 1) f32.store(y, f32x4.extract_lane(sum, 1), 4)
-    if (left > 2) f32.store(y, f32x4.extract_lane(sum, 2), 8)
-    y += (<usize>left) << 2
-  }
-}
-
-/** Four outputs side by side of any window. */
-function window(args: ConvArguments, x: usize, line: usize, w: usize, bias: v128): v128 {
-  let sum = bias
-  const step = args.sW
-  const dilation = (<usize>args.dW) << 2
-  for (let i = 0; i < args.kH; i++, x += line * args.dH) {
-    let at = x
-    for (let j = 0; j < args.kW; j++, w += 4, at += dilation) {
-      let v: v128
-      if (step == 1) v = v128.load(at)
-      else if (step == 2) v = i32x4.shuffle(v128.load(at), v128.load(at, 16), 0, 2, 4, 6)
-      else {
-        const bytes = (<usize>step) << 2
-        v = f32x4.replace_lane(
-          f32x4.replace_lane(
-            f32x4.replace_lane(v128.load32_splat(at), 1, f32.load(at + bytes)),
-            2,
-            f32.load(at + 2 * bytes)
-          ),
-          3,
-          f32.load(at + 3 * bytes)
-        )
-      }
-      sum = fma(sum, v128.load32_splat(w), v)
-    }
-  }
-  return sum
 }

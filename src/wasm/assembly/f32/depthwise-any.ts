@@ -1,0 +1,167 @@
+import { ConvArguments } from './conv'
+import { fma } from './simd'
+
+/**
+ * Copies a line of the input behind `padding` elements. Elements lie apart by their place modulo the stride: those of
+ * each remainder side by side from a multiple of `apart` bytes on, so that windows side by side read whole vectors.
+ */
+export function copyByStride(to: usize, apart: usize, stride: i32, from: usize, padding: i32, count: i32): void {
+  const end = from + ((<usize>count) << 2)
+  const step = (<usize>stride) << 2
+  const back = <usize>stride * apart - 4
+  let remainder = padding % stride
+  let first = to + <usize>remainder * apart + ((<usize>(padding / stride)) << 2)
+  for (let start = from; start < min(end, from + step); start += 4) {
+    for (let source = start, at = first; source < end; source += step, at += 4) f32.store(at, f32.load(source))
+    first += apart
+    if (++remainder == stride) {
+      remainder = 0
+      first -= back
+    }
+  }
+}
+
+/**
+ * A plane of windows of any size, stride and dilation: four lines of outputs at once, four outputs of each, or sixteen
+ * outputs of a line. At the end of a line, and of the plane, outputs are computed twice.
+ * @param apart bytes between elements of a line that are next to each other, where the stride is above 1
+ */
+export function anyWindows(
+  args: ConvArguments,
+  x: usize,
+  lineBytes: usize,
+  apart: usize,
+  w: usize,
+  bias: v128,
+  y: usize
+): void {
+  const row = (<usize>args.outW) << 2
+  const lines = args.outH
+  const down = <usize>args.sH * lineBytes
+  // From tap to tap: elements of one remainder, and remainders.
+  const whole = args.dW / args.sW
+  const turn = args.dW % args.sW
+  if (row >= 16 && lines >= 4) {
+    for (let i = 0; ; i = min(i + 4, lines - 4)) {
+      const from = x + <usize>i * down
+      const to = y + <usize>i * row
+      for (let at: usize = 0; ; at = min(at + 16, row - 16)) {
+        fourVectors(args, from + at, down, lineBytes, apart, whole, turn, w, bias, to + at, row)
+        if (at == row - 16) break
+      }
+      if (i == lines - 4) return
+    }
+  }
+  for (let i = 0; i < lines; i++, x += down, y += row) {
+    if (row < 64) {
+      fewOutputs(args, x, lineBytes, apart, whole, turn, w, bias, y)
+      continue
+    }
+    for (let at: usize = 0; ; at = min(at + 64, row - 64)) {
+      fourVectors(args, x + at, 16, lineBytes, apart, whole, turn, w, bias, y + at, 16)
+      if (at == row - 64) break
+    }
+  }
+}
+
+/** Four vectors of outputs, `step` bytes apart in the input and `row` in the output. */
+function fourVectors(
+  args: ConvArguments,
+  x: usize,
+  step: usize,
+  lineBytes: usize,
+  apart: usize,
+  whole: i32,
+  turn: i32,
+  w: usize,
+  bias: v128,
+  y: usize,
+  row: usize
+): void {
+  const stride = args.sW
+  const back = <usize>stride * apart - 4
+  const ahead = <usize>turn * apart + ((<usize>whole) << 2)
+  const width = (<usize>args.kW) << 2
+  let s0 = bias
+  let s1 = bias
+  let s2 = bias
+  let s3 = bias
+  for (let i = 0; i < args.kH; i++, x += lineBytes * args.dH) {
+    let a = x
+    let remainder = 0
+    for (const end = w + width; w < end; w += 4) {
+      const u = v128.load32_splat(w)
+      let b = a
+      s0 = fma(s0, u, v128.load(b))
+      b += step
+      s1 = fma(s1, u, v128.load(b))
+      b += step
+      s2 = fma(s2, u, v128.load(b))
+      s3 = fma(s3, u, v128.load(b + step))
+      a += ahead
+      remainder += turn
+      if (remainder >= stride) {
+        remainder -= stride
+        a -= back
+      }
+    }
+  }
+  v128.store(y, s0)
+  v128.store(y + row, s1)
+  v128.store(y + 2 * row, s2)
+  v128.store(y + 3 * row, s3)
+}
+
+/** A line of few outputs. */
+function fewOutputs(
+  args: ConvArguments,
+  x: usize,
+  lineBytes: usize,
+  apart: usize,
+  whole: i32,
+  turn: i32,
+  w: usize,
+  bias: v128,
+  y: usize
+): void {
+  const left = args.outW & 3
+  for (const end = y + ((<usize>(args.outW - left)) << 2); y < end; y += 16, x += 16)
+    v128.store(y, oneVector(args, x, lineBytes, apart, whole, turn, w, bias))
+  if (left == 0) return
+  const sum = oneVector(args, x, lineBytes, apart, whole, turn, w, bias)
+  f32.store(y, f32x4.extract_lane(sum, 0))
+  if (left > 1) f32.store(y, f32x4.extract_lane(sum, 1), 4)
+  if (left > 2) f32.store(y, f32x4.extract_lane(sum, 2), 8)
+}
+
+/** Four outputs side by side. */
+function oneVector(
+  args: ConvArguments,
+  x: usize,
+  lineBytes: usize,
+  apart: usize,
+  whole: i32,
+  turn: i32,
+  w: usize,
+  bias: v128
+): v128 {
+  const stride = args.sW
+  const back = <usize>stride * apart - 4
+  const ahead = <usize>turn * apart + ((<usize>whole) << 2)
+  const width = (<usize>args.kW) << 2
+  let sum = bias
+  for (let i = 0; i < args.kH; i++, x += lineBytes * args.dH) {
+    let a = x
+    let remainder = 0
+    for (const end = w + width; w < end; w += 4) {
+      sum = fma(sum, v128.load32_splat(w), v128.load(a))
+      a += ahead
+      remainder += turn
+      if (remainder >= stride) {
+        remainder -= stride
+        a -= back
+      }
+    }
+  }
+  return sum
+}
