@@ -52,8 +52,8 @@ const LINE_COST = { dense: 56, dilated: 80 }
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
 const MAX_LINE_DILATION = 16
-/** Output channels of one input channel for which a product, which has four rows at least, takes longer. */
-const MAX_PLANES = 3
+/** Output channels of one input channel up to which its columns take longer to write than its windows to sum. */
+const MAX_PLANES = 8
 /** Multiplications of a convolution plane by plane take as long as so many of a product. */
 const DEPTHWISE_COST = 4
 
@@ -130,7 +130,7 @@ function wayOf(shape: ConvShape): Way | undefined {
   const { groups, channels, m, taps, axes } = shape
   const isPadded = axes.every(({ begin }) => begin >= 0)
   const isByPlane = channels === 1 && (groups > 1 || m <= MAX_PLANES)
-  if (isByPlane && isPadded && axes[0].size === 1 && paddedPlane(axes) <= SCRATCH_BYTES) return DEPTHWISE
+  if (isByPlane && isPadded && paddedPlanes(axes) <= SCRATCH_BYTES) return DEPTHWISE
   if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
   const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
   const isDense = axes.every(({ stride, dilation }) => stride === 1 && dilation === 1)
@@ -139,8 +139,9 @@ function wayOf(shape: ConvShape): Way | undefined {
   return EDGE + START + TOGETHER * (taps * TAP + DEPTH * PANEL * 4 + APART) <= SCRATCH_BYTES ? PANELS : undefined
 }
 
-/** Bytes of an input plane with its padding, as depthwise.ts lays it out. */
-const paddedPlane = ([, h, w]: ConvShape['axes']): number =>
+/** Bytes of the planes of a channel with their padding, as depthwise.ts lays them out. */
+const paddedPlanes = ([d, h, w]: ConvShape['axes']): number =>
+  ((d.count - 1) * d.stride + (d.kernel - 1) * d.dilation + 1) *
   ((h.count - 1) * h.stride + (h.kernel - 1) * h.dilation + 1) *
   ((Math.ceil(w.count / 4) * 4 - 1) * w.stride + (w.kernel - 1) * w.dilation + 8 + w.stride) *
   4
@@ -323,7 +324,7 @@ const LINES: Way = {
   }
 }
 
-/** Plane by plane; weights as they are. */
+/** Channel by channel; weights as they are. */
 const DEPTHWISE: Way = {
   template(shape, extras) {
     const blocks = shape.images * shape.groups

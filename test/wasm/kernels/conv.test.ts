@@ -66,6 +66,16 @@ const cases = [
     { pads: [0, 1, 0, 2], group: 24, strides: [4, 4] }
   ],
   ['depthwise, stride 4 by 2', [1, 24, 25, 38], [24, 1, 3, 5], { pads: [1, 2, 1, 2], group: 24, strides: [4, 2] }],
+  ['depthwise, three axes', [2, 6, 5, 9, 11], [6, 1, 3, 3, 3], { pads: [1, 1, 1, 1, 1, 1], group: 6 }],
+  [
+    'depthwise, three axes, strides and dilations',
+    [1, 6, 11, 12, 13],
+    [12, 1, 3, 2, 4],
+    { pads: [2, 0, 1, 1, 1, 3], group: 6, strides: [2, 1, 3], dilations: [2, 3, 1] }
+  ],
+  ['depthwise, three axes, one deep', [1, 6, 1, 9, 11], [6, 1, 1, 3, 3], { pads: [1, 1, 1, 0, 1, 1], group: 6 }],
+  ['depthwise, three axes, five by five of three', [1, 6, 4, 9, 11], [6, 1, 1, 5, 5], { group: 6, strides: [2, 1, 1] }],
+  ['one channel of three axes', [2, 1, 5, 9, 11], [7, 1, 2, 3, 3], { pads: [1, 0, 1, 0, 1, 1] }],
   ['one channel of a line', [2, 1, 200], [1, 1, 41], { pads: [19, 22], strides: [3] }],
   ['three channels of one', [2, 1, 19, 23], [3, 1, 3, 3], { pads: [1, 1, 1, 1] }],
   ['two channels of one, stride 2', [1, 1, 19, 24], [2, 1, 5, 5], { pads: [2, 2, 2, 2], strides: [2, 2] }]

@@ -14,49 +14,52 @@ function paddedWidth(args: ConvArguments): usize {
   return <usize>(least + args.sW - 1 - ((least + args.sW - 1) % args.sW))
 }
 
-/** Convolutions of one input channel each, two spatial axes: planes `from … to - 1`, counted over images and groups. */
+/** Convolutions of one input channel each: those `from … to - 1`, counted over images and groups. */
 export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
-  const inH = args.inH
-  const inW = args.inW
   const kind = kindOf(args)
-  const width = paddedWidth(args)
-  const height = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
-  const lineBytes = width << 2
   if (isInPlace(args, kind)) return planesInPlace(args, kind == THREE_BY_TWO, scratch, from, to)
-  const copied = min(inW, <i32>width - args.pW)
-  memory.fill(scratch, 0, <usize>height * lineBytes)
-  for (let plane = from; plane < to; plane++) {
-    const image = plane / args.groups
-    const group = plane % args.groups
-    const x = args.x + ((<usize>(image * args.groups + group) * (inH * inW)) << 2)
-    const top = max(0, args.pH)
-    const bottom = min(height, args.pH + inH)
-    for (let line = top; line < bottom; line++) {
-      const at = x + ((<usize>((line - args.pH) * inW)) << 2)
-      const to = scratch + <usize>line * lineBytes
-      if (args.sW == 2) copyApart(to, lineBytes >> 1, at, args.pW, copied)
-      else if (args.sW > 1) copyByStride(to, lineBytes / args.sW, args.sW, at, args.pW, copied)
-      else copyLine(to + ((<usize>args.pW) << 2), at, (<usize>copied) << 2)
-    }
+  const depth = (args.outD - 1) * args.sD + (args.kD - 1) * args.dD + 1
+  const height = (args.outH - 1) * args.sH + (args.kH - 1) * args.dH + 1
+  const lineBytes = paddedWidth(args) << 2
+  const planeBytes = <usize>height * lineBytes
+  const inBytes = (<usize>(args.inH * args.inW)) << 2
+  const outBytes = (<usize>(args.outH * args.outW)) << 2
+  const weightBytes = (<usize>(args.kD * args.kH * args.kW)) << 2
+  memory.fill(scratch, 0, <usize>depth * planeBytes)
+  for (let volume = from; volume < to; volume++) {
+    const last = min(depth, args.pD + args.inD)
+    let x = args.x + <usize>volume * args.inD * inBytes
+    for (let d = args.pD; d < last; d++, x += inBytes)
+      copyPlane(args, scratch + <usize>d * planeBytes, lineBytes, height, x)
+    const group = volume % args.groups
     // Output channels of one input channel: the channel multiplier.
     for (let m: u32 = 0; m < args.m; m++) {
       const channel = group * args.m + m
-      convolvePlane(
-        kind,
-        args,
-        scratch,
-        lineBytes,
-        args.w + ((<usize>channel * (args.kH * args.kW)) << 2),
-        channel,
-        args.y + ((<usize>(image * args.groups * args.m + channel) * (args.outH * args.outW)) << 2)
-      )
+      const w = args.w + <usize>channel * weightBytes
+      let y = args.y + <usize>(volume * args.m + m) * args.outD * outBytes
+      let at = scratch
+      for (let d = 0; d < args.outD; d++, at += args.sD * planeBytes, y += outBytes)
+        convolvePlane(kind, args, at, lineBytes, planeBytes, w, channel, y)
     }
+  }
+}
+
+/** Copies a plane of the input into the middle of zeros. */
+function copyPlane(args: ConvArguments, to: usize, lineBytes: usize, height: i32, x: usize): void {
+  const last = min(height, args.pH + args.inH)
+  const count = min(args.inW, <i32>(lineBytes >> 2) - args.pW)
+  const row = (<usize>args.inW) << 2
+  to += <usize>args.pH * lineBytes
+  for (let line = args.pH; line < last; line++, to += lineBytes, x += row) {
+    if (args.sW == 2) copyApart(to, lineBytes >> 1, x, args.pW, count)
+    else if (args.sW > 1) copyByStride(to, lineBytes / args.sW, args.sW, x, args.pW, count)
+    else copyLine(to + ((<usize>args.pW) << 2), x, (<usize>count) << 2)
   }
 }
 
 /** Whether planes are read where they lie, without a padded copy. */
 function isInPlace(args: ConvArguments, kind: i32): bool {
-  if (args.pH != 1 || args.pW != 1) return false
+  if (args.pH != 1 || args.pW != 1 || args.inD != 1 || args.outD != 1) return false
   if (kind == THREE_BY_TWO) return args.inH == 2 * args.outH && args.inW == 2 * args.outW
   return kind == THREE && args.outH == args.inH && args.outW == args.inW && args.inW > 4
 }
@@ -99,7 +102,15 @@ const FIVE: i32 = 3
 const FIVE_BY_TWO: i32 = 4
 
 function kindOf(args: ConvArguments): i32 {
-  if (args.kH != args.kW || args.dH != 1 || args.dW != 1 || <u32>(args.sW - 1) > 1 || args.sH != args.sW) return ANY
+  if (
+    args.kD != 1 ||
+    args.kH != args.kW ||
+    args.dH != 1 ||
+    args.dW != 1 ||
+    <u32>(args.sW - 1) > 1 ||
+    args.sH != args.sW
+  )
+    return ANY
   if (args.outW < 4 || args.outH < 2) return ANY
   if (args.kW == 3) return args.sW == 1 ? THREE : THREE_BY_TWO
   if (args.kW == 5) return args.sW == 1 ? FIVE : FIVE_BY_TWO
@@ -135,6 +146,7 @@ function convolvePlane(
   args: ConvArguments,
   x: usize,
   lineBytes: usize,
+  planeBytes: usize,
   w: usize,
   channel: u32,
   y: usize
@@ -156,7 +168,7 @@ function convolvePlane(
       fiveByFive(2, x, lineBytes, lineBytes >> 1, w, bias, y, row, args.outH)
       break
     default:
-      anyWindows(args, x, lineBytes, lineBytes / args.sW, w, bias, y)
+      anyWindows(args, x, lineBytes, planeBytes, lineBytes / args.sW, w, bias, y)
   }
   finishPlane(args, y, row * args.outH)
 }
