@@ -2,14 +2,11 @@ import { SPAN } from './gemm'
 import { fma, splat } from './simd'
 
 /**
- * Products whose A has one to three rows. They take the time in which B is read from memory, and a core reads several
- * streams faster than one. A stream is a run of panels: streams that begin anew with every panel of 16 to 48 KiB take
- * 1.15 to 1.4 of the time of streams that go on. One row reads four streams; where panels are short, so that B is
- * likely to be in a cache, six, since more sums wait less for each other.
+ * Products whose A has one to three rows. They take the time in which B is read, and a core reads several streams
+ * faster than one. A stream is a run of panels: streams that begin anew with every panel of 16 to 48 KiB take 1.15 to
+ * 1.4 of the time of streams that go on. One row reads six streams. (Loops of four streams, eight sums, read caches at
+ * half the speed on Node 20, and memory no faster.)
  */
-
-/** Least depth of panels that are read in four streams, not six. */
-const MIN_LONG: usize = 512
 
 /** What a sum begins with. */
 // @ts-ignore: decorator
@@ -32,69 +29,6 @@ function store8(c: usize, low: v128, high: v128): void {
 @inline
 export function add8(c: usize, low: v128, high: v128, add: bool): void {
   store8(c, add ? f32x4.add(v128.load(c), low) : low, add ? f32x4.add(v128.load(c, 16), high) : high)
-}
-
-/** One row by four panels of `len` bytes, `stride` bytes apart; their columns are `cStride` bytes apart. */
-function oneByFour(
-  a: usize,
-  ka: usize,
-  p: usize,
-  stride: usize,
-  len: usize,
-  c: usize,
-  cStride: usize,
-  add: bool
-): void {
-  const c1 = c + cStride
-  const c2 = c1 + cStride
-  const c3 = c2 + cStride
-  let c00 = splat(0)
-  let c01 = splat(0)
-  let c10 = splat(0)
-  let c11 = splat(0)
-  let c20 = splat(0)
-  let c21 = splat(0)
-  let c30 = splat(0)
-  let c31 = splat(0)
-  let p1 = p + stride
-  let p2 = p1 + stride
-  let p3 = p2 + stride
-  for (const end = p + len; p < end; a += ka) {
-    const x = v128.load32_splat(a)
-    c00 = fma(c00, x, v128.load(p))
-    c01 = fma(c01, x, v128.load(p, 16))
-    c10 = fma(c10, x, v128.load(p1))
-    c11 = fma(c11, x, v128.load(p1, 16))
-    c20 = fma(c20, x, v128.load(p2))
-    c21 = fma(c21, x, v128.load(p2, 16))
-    c30 = fma(c30, x, v128.load(p3))
-    c31 = fma(c31, x, v128.load(p3, 16))
-    p += 32
-    p1 += 32
-    p2 += 32
-    p3 += 32
-  }
-  add8(c, c00, c01, add)
-  add8(c1, c10, c11, add)
-  add8(c2, c20, c21, add)
-  add8(c3, c30, c31, add)
-}
-
-/** {@link oneByFour} in spans of the depth. */
-function rowInSpans(
-  a: usize,
-  ka: usize,
-  p: usize,
-  stride: usize,
-  len: usize,
-  c: usize,
-  cStride: usize,
-  add: bool
-): void {
-  for (const end = p + len; p < end; p += SPAN << 5, a += SPAN * ka) {
-    oneByFour(a, ka, p, stride, min(end - p, SPAN << 5), c, cStride, add)
-    add = true
-  }
 }
 
 /** One row by six panels of `len` bytes, `stride` bytes apart; their columns are `cStride` bytes apart. */
@@ -148,6 +82,53 @@ function oneBySix(a: usize, ka: usize, p: usize, stride: usize, len: usize, c: u
   store8(c3, c30, c31)
   store8(c4, c40, c41)
   store8(c5, c50, c51)
+}
+
+/** Two rows by two panels, `stride` bytes apart. */
+function twoByTwo(
+  a: usize,
+  lda: usize,
+  ka: usize,
+  p: usize,
+  stride: usize,
+  len: usize,
+  c: usize,
+  ldc: usize,
+  cStride: usize,
+  add: bool
+): void {
+  const c1 = c + cStride
+  let c00 = start(c, add)
+  let c01 = start(c + 16, add)
+  let c10 = start(c1, add)
+  let c11 = start(c1 + 16, add)
+  let d00 = start(c + ldc, add)
+  let d01 = start(c + ldc + 16, add)
+  let d10 = start(c1 + ldc, add)
+  let d11 = start(c1 + ldc + 16, add)
+  let q = p + stride
+  for (const end = p + len; p < end; a += ka) {
+    const b0 = v128.load(p)
+    const b1 = v128.load(p, 16)
+    const b2 = v128.load(q)
+    const b3 = v128.load(q, 16)
+    const x = v128.load32_splat(a)
+    c00 = fma(c00, x, b0)
+    c01 = fma(c01, x, b1)
+    c10 = fma(c10, x, b2)
+    c11 = fma(c11, x, b3)
+    const y = v128.load32_splat(a + lda)
+    d00 = fma(d00, y, b0)
+    d01 = fma(d01, y, b1)
+    d10 = fma(d10, y, b2)
+    d11 = fma(d11, y, b3)
+    p += 32
+    q += 32
+  }
+  store8(c, c00, c01)
+  store8(c1, c10, c11)
+  store8(c + ldc, d00, d01)
+  store8(c1 + ldc, d10, d11)
 }
 
 /** Two rows by three panels, `stride` bytes apart. */
@@ -278,7 +259,18 @@ function addSums(sums: usize, c: usize, ldc: usize, cStride: usize, rows: u32, p
 }
 
 /**
- * One row by six panels, two by three or three by two, in spans of the depth. The sums of later spans lie in scratch
+ * Panels that rows are multiplied by at once. Two rows by three panels are twelve sums, for which plain SIMD, that
+ * rounds products apart, has too few registers: 0.6 of the speed of eight sums in caches.
+ */
+// @ts-ignore: decorator
+@inline
+function streamsOf(rows: u32): u32 {
+  if (rows == 1) return 6
+  return rows == 2 && ASC_FEATURE_RELAXED_SIMD ? 3 : 2
+}
+
+/**
+ * One to three rows by the panels of {@link streamsOf}, in spans of the depth. The sums of later spans lie in scratch
  * memory before they are added to C, since additions behind the loops of the kernels would cost registers.
  */
 function inSpans(
@@ -295,21 +287,21 @@ function inSpans(
   add: bool,
   scratch: usize
 ): void {
-  const panels: u32 = 6 / rows
+  const panels = streamsOf(rows)
   const row = (<usize>panels) << 5
   // At least once, so that C is written where k is 0, too.
   for (let from: usize = 0; from < k || from == 0; from += SPAN, a += SPAN * ka, p += SPAN << 5) {
     const len = min(k - from, SPAN) << 5
-    if (from == 0) bySix(a, lda, ka, p, stride, len, c, ldc, cStride, rows, add)
+    if (from == 0) byStreams(a, lda, ka, p, stride, len, c, ldc, cStride, rows, add)
     else {
-      bySix(a, lda, ka, p, stride, len, scratch, row, 32, rows, false)
+      byStreams(a, lda, ka, p, stride, len, scratch, row, 32, rows, false)
       addSums(scratch, c, ldc, cStride, rows, panels)
     }
   }
 }
 
-/** A span of the depth: six times eight sums. */
-function bySix(
+/** A span of the depth. */
+function byStreams(
   a: usize,
   lda: usize,
   ka: usize,
@@ -323,8 +315,9 @@ function bySix(
   add: bool
 ): void {
   if (rows == 1) oneBySix(a, ka, p, stride, len, c, cStride, add)
-  else if (rows == 2) twoByThree(a, lda, ka, p, stride, len, c, ldc, cStride, add)
-  else threeByTwo(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+  else if (rows == 3) threeByTwo(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+  else if (ASC_FEATURE_RELAXED_SIMD) twoByThree(a, lda, ka, p, stride, len, c, ldc, cStride, add)
+  else twoByTwo(a, lda, ka, p, stride, len, c, ldc, cStride, add)
 }
 
 /**
@@ -347,13 +340,11 @@ export function fewRowsByPanels(
   scratch: usize
 ): u32 {
   const len = k << 5
-  const streams: u32 = rows > 1 ? 5 - rows : k < MIN_LONG ? 6 : 4
+  const streams = streamsOf(rows)
   const ofStream = panels / streams
   const stride = <usize>ofStream * len
   const cStride = (<usize>ofStream) << 5
-  for (let i: u32 = 0; i < ofStream; i++, p += len, c += 32) {
-    if (streams == 4) rowInSpans(a, ka, p, stride, len, c, cStride, add)
-    else inSpans(a, lda, ka, p, stride, k, c, ldc, cStride, rows, add, scratch)
-  }
+  for (let i: u32 = 0; i < ofStream; i++, p += len, c += 32)
+    inSpans(a, lda, ka, p, stride, k, c, ldc, cStride, rows, add, scratch)
   return ofStream * streams
 }
