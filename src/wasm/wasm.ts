@@ -21,6 +21,7 @@ const COMPUTING = {
   rnn: 14,
   gate: 15,
   winogradLines: 16,
+  fewOutputs: 17,
   groupNorm: 20,
   channelNorm: 21,
   channelGroups: 22,

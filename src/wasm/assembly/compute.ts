@@ -13,6 +13,7 @@ import { convPanels } from './f32/conv-panels'
 import { depthwisePlanes } from './f32/depthwise'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { fold, FoldArguments } from './f32/fold'
+import { fewOutputBands } from './f32/few-outputs'
 import { winogradLines } from './f32/line-winograd'
 import { MatrixArguments, matrixPanels } from './f32/matrix'
 import { GateArguments, gateRows } from './f32/gate'
@@ -108,6 +109,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 2:
       depthwisePlanes(changetype<ConvArguments>(args), scratch, from, to)
+      break
+    case 17:
+      fewOutputBands(changetype<ConvArguments>(args), scratch, from, to)
       break
     case 3:
       winogradBlocks(changetype<ConvArguments>(args), scratch, from, to)

@@ -52,8 +52,11 @@ const LINE_COST = { dense: 56, dilated: 80 }
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
 const MAX_LINE_DILATION = 16
-/** Output channels of one input channel up to which its columns take longer to write than its windows to sum. */
-const MAX_PLANES = 8
+/** Output channels up to which columns take longer to write than windows to sum: of one input channel, and of more. */
+const MAX_OF_ONE = 8
+const MAX_FEW = 3
+/** Bytes of the planes of a band, which should stay in the second cache. */
+const BAND_BYTES = 1 << 19
 /** Multiplications of a convolution plane by plane take as long as so many of a product. */
 const DEPTHWISE_COST = 4
 
@@ -129,7 +132,8 @@ interface Way {
 function wayOf(shape: ConvShape): Way | undefined {
   const { groups, channels, m, taps, axes } = shape
   const isPadded = axes.every(({ begin }) => begin >= 0)
-  const isByPlane = channels === 1 && (groups > 1 || m <= MAX_PLANES)
+  if (isPadded && fewDivision(shape)) return FEW
+  const isByPlane = channels === 1 && (groups > 1 || m <= MAX_OF_ONE)
   if (isByPlane && isPadded && paddedPlanes(axes) <= SCRATCH_BYTES) return DEPTHWISE
   if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
   const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
@@ -182,6 +186,26 @@ function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): D
   const isHalved = images * parts === 1 && Math.floor(height / 2) * across >= MIN_WINOGRAD_TILES
   const rows = Math.ceil(height / Math.max(Math.ceil(height / most), isHalved ? 2 : 1))
   return { units: images * Math.ceil(height / rows), rows, parts: partsOf(m, parts) }
+}
+
+/** Bands of a convolution to few channels; undefined where it has others, or where no band fits. */
+function fewDivision({ axes, groups, m, channels, taps, images }: ConvShape): Division | undefined {
+  const [d, h, w] = axes
+  // What an element of the input is read for makes up for its copy.
+  const reads = taps / (h.stride * w.stride)
+  const isFew = groups === 1 && m <= (channels === 1 ? MAX_OF_ONE : reads < 16 ? Math.min(reads, MAX_FEW - 1) : MAX_FEW)
+  if (!isFew || taps === 1 || d.size > 1 || d.count > 1 || d.kernel > 1) return undefined
+  const isLine = h.count === 1
+  const [total, least] = isLine ? [w.count, 16] : [h.count, 4]
+  const bytesOf = (rows: number): number => {
+    const [lines, columns] = isLine ? [1, rows] : [rows, w.count]
+    return channels * paddedPlanes([d, { ...h, count: lines }, { ...w, count: columns }]) + lines * columns * 4 + 256
+  }
+  let rows = Math.min(total, least)
+  if (bytesOf(rows) > SCRATCH_BYTES) return undefined
+  while (rows < total && bytesOf(2 * rows) <= BAND_BYTES) rows *= 2
+  const bands = Math.ceil(total / rows)
+  return { units: images * bands, rows: Math.ceil(total / bands / least) * least, parts: 1 }
 }
 
 /** Rows of tiles whose matrices fit into scratch memory; see Group in ../assembly/f32/winograd-group.ts. */
@@ -260,7 +284,7 @@ const flopsOf = ({ images, groups, m, channels, positions, taps }: ConvShape): n
   2 * images * groups * m * channels * positions * taps
 
 function dividedTemplate(
-  kernel: 'conv' | 'winograd' | 'winogradLines',
+  kernel: 'conv' | 'fewOutputs' | 'winograd' | 'winogradLines',
   shape: ConvShape,
   extras: Extras,
   { units, rows, parts }: Division
@@ -322,6 +346,11 @@ const LINES: Way = {
     const isDone = onTheHeap(w, packed, (compute, from, to) => compute.lineWeights(from, m, k / taps, taps, to))
     return isDone ? { w: packed } : undefined
   }
+}
+
+/** Window by window over all input channels; weights as they are. */
+const FEW: Way = {
+  template: (shape, extras) => dividedTemplate('fewOutputs', shape, extras, fewDivision(shape)!)
 }
 
 /** Channel by channel; weights as they are. */

@@ -75,6 +75,20 @@ const cases = [
   ],
   ['depthwise, three axes, one deep', [1, 6, 1, 9, 11], [6, 1, 1, 3, 3], { pads: [1, 1, 1, 0, 1, 1], group: 6 }],
   ['depthwise, three axes, five by five of three', [1, 6, 4, 9, 11], [6, 1, 1, 5, 5], { group: 6, strides: [2, 1, 1] }],
+  ['to one channel', [2, 37, 19, 23], [1, 37, 3, 3], { pads: [1, 1, 1, 1] }],
+  ['to two channels, several bands', [1, 20, 70, 50], [2, 20, 3, 3], { pads: [2, 0, 0, 3] }],
+  [
+    'to one channel, strides and dilations',
+    [1, 20, 29, 30],
+    [1, 20, 3, 2],
+    { pads: [2, 1, 3, 2], strides: [2, 3], dilations: [2, 1] }
+  ],
+  ['to three channels, five by five', [1, 7, 20, 21], [3, 7, 5, 5], { pads: [2, 2, 2, 2] }],
+  ['to one channel of a line, several bands', [2, 33, 5003], [1, 33, 7], { pads: [3, 3] }],
+  ['to two channels of a line, stride 2', [1, 33, 1201], [2, 33, 8], { pads: [5, 0], strides: [2] }],
+  ['to one channel, one by one with a stride', [1, 20, 29, 30], [1, 20, 1, 2], { strides: [2, 2] }],
+  ['to one channel, a line of outputs', [1, 20, 3, 30], [1, 20, 3, 3], { pads: [0, 1, 0, 1] }],
+  ['to one channel, a column of outputs', [1, 20, 30, 3], [1, 20, 3, 3], { pads: [1, 0, 1, 0] }],
   ['one channel of three axes', [2, 1, 5, 9, 11], [7, 1, 2, 3, 3], { pads: [1, 0, 1, 0, 1, 1] }],
   ['one channel of a line', [2, 1, 200], [1, 1, 41], { pads: [19, 22], strides: [3] }],
   ['three channels of one', [2, 1, 19, 23], [3, 1, 3, 3], { pads: [1, 1, 1, 1] }],
@@ -169,6 +183,8 @@ describe.each(['heap', 'array'] as const)('convolutions of float32 in WebAssembl
     ['one axis, several spans', [2, 70, 700], [150, 70, 5], 1],
     ['one axis, more channels than a product is deep', [1, 300, 64], [32, 300, 3], 1],
     ['panels', [2, 70, 14, 15], [150, 70, 1, 1], 1],
+    ['bands of lines', [2, 40, 61, 62], [2, 40, 3, 3], 1],
+    ['bands of a line', [1, 40, 6001], [1, 40, 7], 1],
     ['panels of groups', [1, 40, 9, 9], [140, 20, 2, 2], 2]
   ])('in parts equal the reference, by one thread and by two: %s', (_, x, w, group) => {
     const half = (w[2] - 1) >> 1

@@ -2,26 +2,6 @@ import { ConvArguments } from './conv'
 import { fma } from './simd'
 
 /**
- * Copies a line of the input behind `padding` elements. Elements lie apart by their place modulo the stride: those of
- * each remainder side by side from a multiple of `apart` bytes on, so that windows side by side read whole vectors.
- */
-export function copyByStride(to: usize, apart: usize, stride: i32, from: usize, padding: i32, count: i32): void {
-  const end = from + ((<usize>count) << 2)
-  const step = (<usize>stride) << 2
-  const back = <usize>stride * apart - 4
-  let remainder = padding % stride
-  let first = to + <usize>remainder * apart + ((<usize>(padding / stride)) << 2)
-  for (let start = from; start < min(end, from + step); start += 4) {
-    for (let source = start, at = first; source < end; source += step, at += 4) f32.store(at, f32.load(source))
-    first += apart
-    if (++remainder == stride) {
-      remainder = 0
-      first -= back
-    }
-  }
-}
-
-/**
  * A plane of windows of any size, stride and dilation: four lines of outputs at once, four outputs of each, or sixteen
  * outputs of a line. At the end of a line, and of the plane, outputs are computed twice.
  * @param apart bytes between elements of a line that are next to each other, where the stride is above 1

@@ -1,18 +1,10 @@
-import { ConvArguments, copyLine } from './conv'
-import { anyWindows, copyByStride } from './depthwise-any'
+import { ConvArguments } from './conv'
+import { anyWindows } from './depthwise-any'
 import { planeByTwo } from './depthwise-by-two'
 import { planeInPlace } from './depthwise-in-place'
-import { epilogue } from './matrix'
+import { copyPadded, finishPlane, paddedWidth } from './padded'
 import { fma, splat } from './simd'
-import { CLIP, NONE } from './unary'
-
-/** Long enough for whole vectors at the end of a line, and a multiple of the stride. */
-// @ts-ignore: decorator
-@inline
-function paddedWidth(args: ConvArguments): usize {
-  const least = (((args.outW + 3) & ~3) - 1) * args.sW + (args.kW - 1) * args.dW + 1 + 8
-  return <usize>(least + args.sW - 1 - ((least + args.sW - 1) % args.sW))
-}
+import { CLIP } from './unary'
 
 /** Convolutions of one input channel each: those `from … to - 1`, counted over images and groups. */
 export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
@@ -50,11 +42,8 @@ function copyPlane(args: ConvArguments, to: usize, lineBytes: usize, height: i32
   const count = min(args.inW, <i32>(lineBytes >> 2) - args.pW)
   const row = (<usize>args.inW) << 2
   to += <usize>args.pH * lineBytes
-  for (let line = args.pH; line < last; line++, to += lineBytes, x += row) {
-    if (args.sW == 2) copyApart(to, lineBytes >> 1, x, args.pW, count)
-    else if (args.sW > 1) copyByStride(to, lineBytes / args.sW, args.sW, x, args.pW, count)
-    else copyLine(to + ((<usize>args.pW) << 2), x, (<usize>count) << 2)
-  }
+  for (let line = args.pH; line < last; line++, to += lineBytes, x += row)
+    copyPadded(to, lineBytes, args.sW, x, args.pW, count)
 }
 
 /** Whether planes are read where they lie, without a padded copy. */
@@ -87,13 +76,6 @@ function planesInPlace(args: ConvArguments, isByTwo: bool, zeros: usize, from: u
   }
 }
 
-/** Adds what is to be added to a plane of outputs, and applies the activation, while the plane is in the cache. */
-function finishPlane(args: ConvArguments, y: usize, bytes: usize): void {
-  if (!args.hasResidual && args.activation == NONE) return
-  const residual = args.hasResidual ? args.residual + (y - args.y) : 0
-  epilogue(y, residual, bytes, 1, <u32>(bytes >> 2), 0, 0, 1, args.activation, args.p, args.q)
-}
-
 /** Windows that are written out, by their taps and stride, and others. */
 const ANY: i32 = 0
 const THREE: i32 = 1
@@ -115,30 +97,6 @@ function kindOf(args: ConvArguments): i32 {
   if (args.kW == 3) return args.sW == 1 ? THREE : THREE_BY_TWO
   if (args.kW == 5) return args.sW == 1 ? FIVE : FIVE_BY_TWO
   return ANY
-}
-
-/**
- * Copies a line of the input behind `padding` elements: even ones of the padded line to `to`, odd ones `odds` behind.
- */
-function copyApart(to: usize, odds: usize, from: usize, padding: i32, count: i32): void {
-  let first = to + ((<usize>(padding >> 1)) << 2)
-  let second = first + odds
-  if (padding & 1) {
-    const even = first + 4
-    first = second
-    second = even
-  }
-  const end = from + ((<usize>count) << 2)
-  for (; from + 32 <= end; from += 32, first += 16, second += 16) {
-    const a = v128.load(from)
-    const b = v128.load(from, 16)
-    v128.store(first, i32x4.shuffle(a, b, 0, 2, 4, 6))
-    v128.store(second, i32x4.shuffle(a, b, 1, 3, 5, 7))
-  }
-  for (; from < end; from += 8, first += 4, second += 4) {
-    f32.store(first, f32.load(from))
-    if (from + 4 < end) f32.store(second, f32.load(from, 4))
-  }
 }
 
 function convolvePlane(
