@@ -76,7 +76,7 @@ function stridedSelection(op: Op, data: Tensor, inElements: readonly Loop[], sta
   )
   const inner = loops.at(-1)
   if (inner === undefined || loops.length > MAX_LOOPS) return undefined
-  if (inner.xStep === inner.yStep) return linesSelection(op, loops, bytes, start)
+  if (inner.xStep === inner.yStep) return linesSelection(op, loops, bytes, start * width)
   const template = stridedTemplate(loops, bytes, width, start * width)
   const kernel = jobKernel(op, given => {
     const x = arrayOf(given.data!)

@@ -92,7 +92,7 @@ export function moveSelection(
 
 /**
  * Copies lines, long ones only where the input lies on the heap: else a copy there would take as long.
- * @param start the element at which the first line begins
+ * @param start bytes from the first element of the input to the first line
  */
 export function linesSelection(
   op: Op,
@@ -101,11 +101,13 @@ export function linesSelection(
   start = 0,
   dataOf: (given: TensorOperands) => Tensor = given => given.data!
 ): Selection | undefined {
-  const template = linesTemplate(loops, bytes)
+  // Loops that go backwards read from before the first line on, and what comes before that need not be staged.
+  const lowest = loops.reduce((at, { size, xStep }) => at + Math.min(0, (size - 1) * xStep), start)
+  const template = linesTemplate(loops, bytes, start - lowest)
   if (loops.length < 2 || template.blockBytes > MAX_LINE_BYTES) return undefined
   const kernel = jobKernel(op, given => {
     const whole = arrayOf(dataOf(given))
-    const x = start === 0 ? whole : whole.subarray(start)
+    const x = lowest === 0 ? whole : whole.subarray(lowest / whole.BYTES_PER_ELEMENT)
     return isOnHeap(x) || template.blockBytes <= MAX_STAGED_LINE_BYTES ? { template, inputs: [x] } : undefined
   })
   return { kernel, looksAt: [] }
@@ -127,8 +129,9 @@ export function merged(all: readonly Loop[]): Loop[] {
 /**
  * The arguments are those of LinesArguments in ../assembly/f32/transpose.ts.
  * @param loops of which the innermost is a line, and of which there are two at least
+ * @param start bytes from the first element of the input to the first line
  */
-export function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplate {
+export function linesTemplate(loops: readonly Loop[], bytes: number, start = 0): JobTemplate {
   const inner = loops[loops.length - 1]
   const outer = loops.slice(0, -1).reverse()
   const lineBytes = inner.size * inner.yStep
@@ -140,7 +143,7 @@ export function linesTemplate(loops: readonly Loop[], bytes: number): JobTemplat
     work: bytes,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [lineBytes, outer.length, ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])]
+    args: [lineBytes, start, outer.length, ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])]
   }
 }
 

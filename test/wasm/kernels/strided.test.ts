@@ -5,7 +5,7 @@ import { bits, expectEqual, runAccelerated } from '../compare.ts'
 
 const SLICE = ['onnx', 'Slice', 13] as const
 const list = (...values: number[]): Tensor => new Tensor('int64', values.map(BigInt), [values.length])
-const TYPES: DType[] = ['uint8', 'float16', 'float32', 'int64']
+const TYPES: DType[] = ['uint8', 'float16', 'float32', 'int64', 'complex64']
 
 describe.each(['heap', 'array'] as const)('slices and repetitions in WebAssembly, operands in an %s', region => {
   test.each([
@@ -15,6 +15,8 @@ describe.each(['heap', 'array'] as const)('slices and repetitions in WebAssembly
     { dims: [90, 71], starts: [-2, -1], ends: [-1000, -1000], axes: [0, 1], steps: [-3, -1] },
     { dims: [7, 9, 40], starts: [38], ends: [1], axes: [2], steps: [-2] },
     { dims: [600, 8], starts: [1], ends: [5], axes: [1], steps: [1] },
+    { dims: [100, 24], starts: [-1], ends: [-1000], axes: [0], steps: [-1] },
+    { dims: [3, 50, 9, 8], starts: [2, 40, 1], ends: [-1000, 2, 7], axes: [0, 1, 2], steps: [-1, -3, 1] },
     { dims: [3000], starts: [-3], ends: [-1000000], axes: [0], steps: [-1] }
   ])('Slice of $dims from $starts to $ends on axes $axes by $steps', ({ dims, starts, ends, axes, steps }) => {
     for (const type of TYPES) {

@@ -274,6 +274,8 @@ export class LinesArguments {
   y: usize
   /** Bytes of a line. */
   bytes: usize
+  /** Bytes from x to the first line. */
+  start: u32
   /** Loops over lines, the innermost first; they follow: size, bytes that x and y move by, three words each. */
   rank: u32
 }
@@ -281,13 +283,14 @@ export class LinesArguments {
 /** Copies lines `from … to - 1`, counted over all loops, of which there is at least one. */
 export function copyLines(args: LinesArguments, from: u32, to: u32): void {
   const bytes = args.bytes
+  const origin = args.x + args.start
   const loops = changetype<usize>(args) + offsetof<LinesArguments>()
   const inner = load<u32>(loops)
   const xStep = load<u32>(loops, 4)
   const yStep = load<u32>(loops, 8)
   while (from < to) {
     const first = from % inner
-    let x = args.x + first * xStep
+    let x = origin + first * xStep
     let y = args.y + first * yStep
     let rest = from / inner
     for (let r: u32 = 1; r < args.rank; r++) {
