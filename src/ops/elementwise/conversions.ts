@@ -230,9 +230,10 @@ function clipToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   return [x]
 }
 
-/** Slopes of rank 1 with dims of 1, so that both dialects take them for the same dim. */
+/** Slopes of the type of x, those of rank 1 with dims of 1, so that both dialects take them for the same dim. */
 const preluAligned = (call: SourceCall, w: Writer): readonly Made[] => {
-  const [x, slope] = [call.operand('x'), call.operand('slope')]
+  const x = call.operand('x')
+  const slope = w.cast(call.operand('slope'), typeOf(x))
   const [dims, slopes] = [dimsOf(x), dimsOf(slope)]
   const list = call.param<string>('list')
   const isChannels = dims.length > 1 && slopes.length === 1 && slopes[0] !== 1

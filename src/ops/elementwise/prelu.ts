@@ -10,7 +10,8 @@ import { withDims } from '../../tensor/tensor.ts'
 
 /**
  * `x` where it is not negative, else `slope * x`. The slope is broadcast to x, never x to the slope. Before ONNX
- * version 7, and in IR where the sizes agree, a list of slopes has one for each channel (dim 1).
+ * version 7, and in IR where the sizes agree, a list of slopes has one for each channel (dim 1). OpenVINO takes slopes
+ * of another type, too: Model Optimizer left those of networks compressed to float16 in float32.
  */
 export const prelu = defineOp({
   name: 'PRelu',
@@ -23,7 +24,7 @@ export const prelu = defineOp({
   openvino: [{ type: 'PReLU', since: 1, types: { x: FLOATS, slope: FLOATS }, bind: { list: is('either') } }],
 
   shape({ x, slope }, { list }) {
-    const type = commonType({ x, slope })
+    const type = list === 'either' ? x.type : commonType({ x, slope })
     const axis = slopeAxis(list, x.shape, slope.shape)
     return [
       tensorFact(type, axis === undefined ? x.shape : broadcastResult(x.shape, slope.shape, { mode: 'aligned', axis }))

@@ -27,6 +27,13 @@ describe('PRelu', () => {
     ])
   })
 
+  test('in IR slopes may be of another floating-point type, and the result is of that of x', () => {
+    const half = new Tensor('float16', Uint16Array.of(0xbc00, 0x4000, 0xc200), [3])
+    const result = runTensor(['openvino', 'PReLU', 1], [half, slope(0.1, 1, 0.5)])
+    expect([result.type, list(result)]).toEqual(['float16', [0xae66, 0x4000, 0xbe00]])
+    expect(errorOf(() => runTensor(['onnx', 'PRelu', 16], [half, slope(2)])).code).toBe('type-mismatch')
+  })
+
   test('x is never broadcast to the slope', () => {
     expect(errorOf(() => runTensor(['onnx', 'PRelu', 16], [minusOnes([1]), slope(1, 2)])).code).toBe('shape-mismatch')
     expect(
