@@ -60,7 +60,7 @@ export interface Layer {
 export const selectLstm = selectorFor<RecurrentParams & { readonly order: string; readonly couplesForget: boolean }>(
   call => {
     const { order, couplesForget } = call.parameters
-    if (couplesForget || call.operands.p !== undefined || !hasDefaults(call.parameters)) return undefined
+    if (couplesForget || !hasDefaults(call.parameters)) return undefined
     return selectLayer(call, { kind: 'lstm', order: lstmOrder(order) })
   }
 )
@@ -187,7 +187,7 @@ export function* runLayer(layer: Layer, operands: TensorOperands, context: Kerne
     if (!(yield* multiplyInputs(layer, operands, packed, bias, memory, context.threads))) return false
     readState(layer, operands.h, memory.h)
     if (kind === 'lstm') readState(layer, operands.c, memory.c)
-    yield* runSteps(layer, weights, reset, memory, context)
+    yield* runSteps(layer, weights, kind === 'lstm' ? operands.p : reset, memory, context)
     return true
   } finally {
     temporaries.free()
@@ -251,11 +251,14 @@ function readState(layer: Layer, tensor: Tensor | undefined, state: Float32Array
     }
 }
 
-/** Runs the steps and writes the outputs that anybody reads. */
+/**
+ * Runs the steps and writes the outputs that anybody reads.
+ * @param own the bias of a GRU that the reset gate multiplies, or the peepholes of an LSTM
+ */
 function* runSteps(
   layer: Layer,
   weights: NumericArray,
-  reset: Tensor | undefined,
+  own: Tensor | undefined,
   memory: Memory,
   context: KernelContext
 ): Generator<void> {
@@ -266,12 +269,12 @@ function* runSteps(
   const toHeap = y && isOnHeap(y)
   const out = y === undefined ? h : toHeap ? y : gates
   const yStrides = y === undefined ? stridesOf(layer, 'DBH') : toHeap ? stridesOf(layer, yLetters!) : gateStrides(layer)
-  const inputs = [gates, weights, reset ? arrayOf(reset) : h, h, c]
+  const inputs = [gates, weights, own ? arrayOf(own) : h, h, c]
   const { perJob, rows } = splitOf(layer, context.threads)
   for (let from = 0; from < layer.steps; from += perJob) {
     if (from > 0) yield
     const end = Math.min(layer.steps, from + perJob)
-    const template = stepsTemplate(layer, yStrides, reset !== undefined, rows, from, end)
+    const template = stepsTemplate(layer, yStrides, own !== undefined, rows, from, end)
     yield* runJob(template, inputs, out, context.threads)
   }
   if (y !== undefined && !toHeap) copyRows(layer, gates, gateStrides(layer), y, stridesOf(layer, yLetters!))
@@ -328,13 +331,13 @@ function splitOf(
 function stepsTemplate(
   layer: Layer,
   y: Strides,
-  hasReset: boolean,
+  hasOwn: boolean,
   rows: number,
   from: number,
   end: number
 ): JobTemplate {
   const { kind, directions, gates, steps, batch, hidden, order, linearBeforeReset, functions } = layer
-  const own = gateStrides(layer)
+  const row = gateStrides(layer)
   return {
     kernel: kind,
     blocks: directions.length * Math.ceil(batch / rows),
@@ -345,7 +348,7 @@ function stepsTemplate(
     outputStaging: 'whole',
     args: [
       (recurrenceSize(layer) / directions.length) * 4,
-      ...[own.S, own.B, own.D, y.S, y.B, y.D].map(stride => stride * 4),
+      ...[row.S, row.B, row.D, y.S, y.B, y.D].map(stride => stride * 4),
       steps,
       from,
       end,
@@ -353,7 +356,7 @@ function stepsTemplate(
       hidden,
       rows,
       directions.reduce((bits, isReverse, i) => bits | (Number(isReverse) << i), 0),
-      Number(hasReset),
+      Number(hasOwn),
       Number(linearBeforeReset),
       functions,
       Number(layer.roundsState),

@@ -13,8 +13,11 @@ export class RecurrentArguments {
   gates: usize
   /** For each direction panels of eight columns, [columns / 8][hidden][8]; GRU: those of the hidden gate apart. */
   weights: usize
-  /** GRU with linear_before_reset: bias of the recurrent part of the hidden gate, [directions][hidden]. */
-  resetBias: usize
+  /**
+   * GRU with linear_before_reset: bias of the recurrent part of the hidden gate, [directions][hidden]. LSTM: peepholes
+   * of the gates input, output and forget, [directions][3][hidden].
+   */
+  own: usize
   /** States before the first step and after the last one, [directions][batch][hidden]; c only for LSTM. */
   h: usize
   c: usize
@@ -37,7 +40,8 @@ export class RecurrentArguments {
   rows: u32
   /** One bit for each direction that begins with the last step. */
   reverse: u32
-  hasResetBias: u32
+  /** Whether there is a bias, or are peepholes. */
+  hasOwn: u32
   /** GRU: whether the reset gate multiplies the product with the state instead of the state. */
   linearBeforeReset: u32
   /** RNN: two bits for each direction, 0 tanh, 1 ReLU, 2 sigmoid. */
@@ -62,14 +66,17 @@ let weights: usize = 0
 let h: usize = 0
 let c: usize = 0
 let y: usize = 0
-let resetBias: usize = 0
+let own: usize = 0
 let isReverse: bool = false
 
-/** Works out where the arrays of a block lie. */
-function enter(args: RecurrentArguments, block: u32): void {
-  const perDirection = (args.batch + args.rows - 1) / args.rows
-  const direction = block / perDirection
-  const row = (block % perDirection) * args.rows
+/**
+ * Works out where the arrays of a block lie.
+ * @param perDirection rows of hidden elements that a direction has of its own
+ */
+function enter(args: RecurrentArguments, block: u32, perDirection: u32): void {
+  const blocks = (args.batch + args.rows - 1) / args.rows
+  const direction = block / blocks
+  const row = (block % blocks) * args.rows
   const state = (<usize>(direction * args.batch + row) * args.hidden) << 2
   count = min(args.rows, args.batch - row)
   gates = args.gates + direction * args.gatesDirection + row * args.gatesRow
@@ -77,7 +84,7 @@ function enter(args: RecurrentArguments, block: u32): void {
   h = args.h + state
   c = args.c + state
   y = args.y + direction * args.yDirection + row * args.yRow
-  resetBias = args.resetBias + ((<usize>direction * args.hidden) << 2)
+  own = args.own + ((<usize>direction * perDirection * args.hidden) << 2)
   isReverse = ((args.reverse >> direction) & 1) != 0
   activation = (args.functions >> (direction << 1)) & 3
 }
@@ -120,7 +127,7 @@ export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u3
   const bytes = hidden << 2
   const apart = scratch + EDGE
   for (let block = from; block < to; block++) {
-    enter(args, block)
+    enter(args, block, 3)
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
@@ -168,8 +175,11 @@ function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h:
   const output = g + args.outputGate
   const forget = g + args.forgetGate
   const cell = g + args.cellGate
+  if (args.hasOwn) {
+    addPeephole(input, own, c, bytes)
+    addPeephole(forget, own + 2 * bytes, c, bytes)
+  } else sigmoidSpan(output, output, bytes)
   sigmoidSpan(input, input, bytes)
-  sigmoidSpan(output, output, bytes)
   sigmoidSpan(forget, forget, bytes)
   tanhSpan(cell, cell, bytes)
   for (let at: usize = 0; at < bytes;) {
@@ -178,11 +188,25 @@ function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h:
     const next = fma(kept, loadSome(input + at, isVector), loadSome(cell + at, isVector))
     at += storeSome(c + at, next, isVector)
   }
+  // The output gate sees the new state.
+  if (args.hasOwn) {
+    addPeephole(output, own + bytes, c, bytes)
+    sigmoidSpan(output, output, bytes)
+  }
   tanhSpan(c, h, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
     const out = f32x4.mul(loadSome(output + at, isVector), loadSome(h + at, isVector))
     at += storeState(h + at, y + at, out, isVector)
+  }
+}
+
+/** A gate sees the cell state, each element times a weight. */
+function addPeephole(gate: usize, weights: usize, c: usize, bytes: usize): void {
+  for (let at: usize = 0; at < bytes;) {
+    const isVector = at + 16 <= bytes
+    const sum = fma(loadSome(gate + at, isVector), loadSome(weights + at, isVector), loadSome(c + at, isVector))
+    at += storeSome(gate + at, sum, isVector)
   }
 }
 
@@ -194,7 +218,7 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
   const apart = scratch + EDGE
   const isLinear = args.linearBeforeReset != 0
   for (let block = from; block < to; block++) {
-    enter(args, block)
+    enter(args, block, 1)
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
@@ -202,7 +226,7 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
       for (let b: u32 = 0; b < count; b++) sigmoidSpan(g + b * args.gatesRow, g + b * args.gatesRow, 2 * bytes)
       if (isLinear) {
         for (let b: u32 = 0; b < count; b++) {
-          if (args.hasResetBias) memory.copy(apart + b * bytes, resetBias, bytes)
+          if (args.hasOwn) memory.copy(apart + b * bytes, own, bytes)
           else memory.fill(apart + b * bytes, 0, bytes)
         }
         addProduct(h, hidden, weights + panels, args.hidden, apart, bytes, scratch)
@@ -262,7 +286,7 @@ export function rnn(args: RecurrentArguments, scratch: usize, from: u32, to: u32
   const hidden = <usize>args.hidden
   const bytes = hidden << 2
   for (let block = from; block < to; block++) {
-    enter(args, block)
+    enter(args, block, 1)
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
