@@ -216,9 +216,12 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 /** What panels may hold, by their number in MatrixArguments. */
 export const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
 
-/** Panels that are read side by side, as in ../assembly/f32/few-rows.ts and few-halves.ts. */
-function panelsTogether(rows: number, k: number, panels: DType | false): number {
-  if (panels === 'float32') return rows === 1 && k < 512 ? 6 : Math.max(1, 5 - rows)
+/**
+ * Panels that are read side by side, as in ../assembly/f32/few-rows.ts and few-halves.ts. Two rows read two or three,
+ * by the module.
+ */
+function panelsTogether(rows: number, panels: DType | false): number {
+  if (panels === 'float32') return [6, 6, 2][rows - 1] ?? 1
   return panels !== false && rows <= 4 ? 4 : 1
 }
 
@@ -235,7 +238,7 @@ export function productTemplate(
   const slab = panels === 'float32' ? slabOf(found) : 0
   const rows = rowsOf(found, slab > 0)
   const isNarrow = panels !== false && panels !== 'float32'
-  const together = slab > 0 ? 1 : panelsTogether(rows, k, panels)
+  const together = slab > 0 ? 1 : panelsTogether(rows, panels)
   // Strassen's algorithm takes two panels at a time.
   const width = slab > 0 ? 2 * PANEL : PANEL
   const perRow = Math.ceil(n / width)
