@@ -290,6 +290,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
 export const identicalSelector = (name: string): Selector | undefined => IDENTICAL.get(name)
 export const roundedSelector = (name: string): Selector | undefined => ROUNDED.get(name)
 
+const CONVERSIONS = ['Cast', 'CastLike']
+
 /** Elements of a Softmax of float16 below which the reference takes no longer than converting them. */
 const MIN_ROUNDED_SUMS = 1 << 9
 
@@ -302,6 +304,8 @@ export function widenedSelector(name: string, { outputs }: Preparation): Selecto
   const [first] = outputs
   if (selector === undefined || first?.kind !== 'tensor' || first.type === undefined || !isHalf(first.type))
     return undefined
+  // Their kernels write the type that is converted to, not float32.
+  if (CONVERSIONS.includes(name)) return undefined
   const isRoundedSum = name === 'Softmax'
   if (isRoundedSum && first.type === 'bfloat16') return undefined
   return call => (isRoundedSum && product(call.dims) < MIN_ROUNDED_SUMS ? undefined : selectWidened(selector, call))

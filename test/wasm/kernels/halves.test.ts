@@ -69,6 +69,15 @@ describe.each(HALVES)('%s', type => {
     expect(differenceOf(convert(target, 'float32'), convert(expected, 'float32'))).toBe(0)
   })
 
+  test('is converted to floats of 16 bits by the reference', () => {
+    const x = narrow(type, noise([900], 1))
+    for (const to of [10, 16]) {
+      const like = new Tensor(to === 10 ? 'float16' : 'bfloat16', new Uint16Array(1), [1])
+      expect(() => runAccelerated(['onnx', 'Cast', 13], [x], { attributes: { to } })).toThrow('no accelerated kernel')
+      expect(() => runAccelerated(['onnx', 'CastLike', 15], [x, like])).toThrow('no accelerated kernel')
+    }
+  })
+
   describe.each(['heap', 'array'] as const)('calls of which run as float32 does, operands in an %s', region => {
     test('products, plain and packed', () => {
       for (const [m, n, k] of [
