@@ -1,6 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { Attribute, Constant, ValueId } from '../graph/graph.ts'
 import { drain } from '../kernels/core/pace.ts'
+import { staysInOrder } from '../kernels/core/share.ts'
 import { computed } from '../op-kit/byte-table.ts'
 import { type Equation, labelDims, outputLabels } from '../op-kit/equation.ts'
 import type { Dim } from '../shapes/dim.ts'
@@ -136,7 +137,8 @@ function matrixOf(graph: PlanGraph, call: Call, { id, weights, summed, made }: W
   const dims = [product(turned.slice(0, summed.length)), product(turned.slice(summed.length))]
   const constant = derivedConstant(weights, `\0matrix ${order.join()}:${summed.length}`, 'float32', dims, () => {
     const data = tensorOf(weights)
-    if (order.every((axis, i) => axis === i)) return withDims(data, dims)
+    // Transpose gives its operand itself where only axes of one element move, and makes nothing.
+    if (staysInOrder(weights.dims, order)) return withDims(data, dims)
     const result = allocate('float32', turned)
     drain(computed(turn.op, { data }, turn.known, result) as Generator<void>)
     return withDims(result, dims)

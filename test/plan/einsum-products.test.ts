@@ -32,6 +32,8 @@ describe('Einsum of a value by constant weights is one product of matrices', () 
     ['ab,bc->ac', [7, 12], [12, 8], ['MatMul']],
     ['...b,cb->...c', [2, 7, 12], [8, 12], ['MatMul']],
     ['ab,bc', [7, 12], [12, 8], ['MatMul']],
+    ['ab,cb->ac', [7, 1], [8, 1], ['MatMul']],
+    ['ab,cb->ac', [7, 12], [1, 12], ['MatMul']],
     ['abc,cde->abde', ['batch', 'rows', 12], [12, 3, 4], ['MatMul', 'Reshape']]
   ])('%s of %j and %j', async (equation, x, w, ops) => {
     const parts = model(equation, x, w)
