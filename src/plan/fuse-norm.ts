@@ -171,13 +171,13 @@ const rmsNorm = normOf('RMSNormalization', 23)
 
 /**
  * The axes over which all these means of a match are taken, the last ones of x; undefined where they are others, where
- * x is not float32, and where epsilon gives the result more axes.
+ * x is not float32, and where a constant such as epsilon gives the result more axes.
  */
 function axesTogether({ calls, values }: Match, graph: PlanGraph, labels: readonly string[]): number[] | undefined {
   const x = values.get('x')
   const rank = shapeOf(graph, x)?.length
-  const shifted = shapeOf(graph, calls.get('shifted')!.call.outputs[0])
-  if (rank === undefined || shifted?.length !== rank || !isFloat32(graph, x)) return undefined
+  const ranks = ['shifted', 'result'].map(label => shapeOf(graph, calls.get(label)!.call.outputs[0])?.length)
+  if (rank === undefined || ranks.some(other => other !== rank) || !isFloat32(graph, x)) return undefined
   const [first, ...others] = labels.map(label => {
     const { call } = calls.get(label)!
     const axes = numbersOf(graph, call, 'axes')

@@ -217,6 +217,17 @@ describe('normalizations written in several nodes', () => {
     expect(opsOf(await planOf(parts)).filter(op => op.startsWith('RMS') || op.startsWith('Mean'))).toEqual([])
   })
 
+  test.each<readonly [string, object]>([
+    ['a quotient', node('Div', ['ones', 'r'], ['i'])],
+    ['a power', node('Pow', ['e', 'power'], ['i'])]
+  ])('are left apart where a constant gives %s more axes than x has', async (_, inverse) => {
+    const parts = model([...centered(), ...root(), inverse, node('Mul', ['c', 'i'], ['y'])])
+    const constants = [floats('ones', [1, 1, 1, 1], [1]), floats('power', [1, 1, 1, 1], [-0.5])]
+    const wider = { ...parts, initializers: [...parts.initializers!, ...constants] }
+    expect(opsOf(await planOf(wider))).not.toContain('MeanVarianceNormalization')
+    expect(await differenceBetween(wider, { x: [7, 5, 64] })).toBeLessThan(2e-6)
+  })
+
   test('are left apart where an inner value is wanted', async () => {
     const parts = fused[0][1]
     expect(opsOf(await planOf(parts, { wanted: ['y', 'v'] }))).toHaveLength(parts.nodes.length)
