@@ -14,6 +14,7 @@ export function remembered<R>(): Remembered<R> {
 }
 
 function areSame(a: readonly number[], b: readonly number[]): boolean {
+  if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false
   return true
 }

@@ -11,6 +11,8 @@ test('what was made stays while its numbers stay, and is made anew when one of t
   const second = recall([2, NaN], () => ({}))
   expect(second).not.toBe(first)
   expect(recall([2, 0], () => ({}))).not.toBe(second)
+  const pair = recall([2, 0], () => ({}))
+  expect(recall([2, 0, 1], () => ({}))).not.toBe(pair)
 })
 
 test('0 and -0 are different numbers, since quotients by them are', () => {
