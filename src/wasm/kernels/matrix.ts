@@ -216,12 +216,15 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 /** What panels may hold, by their number in MatrixArguments. */
 export const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
 
+/** As in ../assembly/f32/few-rows.ts: least depth of panels of which one row reads four side by side. */
+const MIN_LONG = 512
+
 /**
  * Panels that are read side by side, as in ../assembly/f32/few-rows.ts and few-halves.ts. Two rows read two or three,
  * by the module.
  */
-function panelsTogether(rows: number, panels: DType | false): number {
-  if (panels === 'float32') return [6, 6, 2][rows - 1] ?? 1
+function panelsTogether(rows: number, k: number, panels: DType | false): number {
+  if (panels === 'float32') return [k < MIN_LONG ? 6 : 4, 6, 2][rows - 1] ?? 1
   return panels !== false && rows <= 4 ? 4 : 1
 }
 
@@ -238,7 +241,7 @@ export function productTemplate(
   const slab = panels === 'float32' ? slabOf(found) : 0
   const rows = rowsOf(found, slab > 0)
   const isNarrow = panels !== false && panels !== 'float32'
-  const together = slab > 0 ? 1 : panelsTogether(rows, panels)
+  const together = slab > 0 ? 1 : panelsTogether(rows, k, panels)
   // Strassen's algorithm takes two panels at a time.
   const width = slab > 0 ? 2 * PANEL : PANEL
   const perRow = Math.ceil(n / width)
@@ -304,7 +307,9 @@ function rowsOf({ m, k }: Product, areHalved: boolean): number {
 
 /** Blocks of a tile, `perRow` of which take the same rows of A; a multiple of four, so that threads can divide it. */
 function tileOf(flopsOfBlock: number, rows: number, perRow: number): number {
-  if (rows < MIN_STRIPS) return tileOfFlops(flopsOfBlock, rows < 4 ? 96 : 64)
+  // Streams begin anew with each tile.
+  if (rows < 4) return tileOfFlops(flopsOfBlock / 12, 768)
+  if (rows < MIN_STRIPS) return tileOfFlops(flopsOfBlock, 64)
   const most = Math.max(TILE.least, Math.min(TILE.most, Math.round(TILE.flops / flopsOfBlock)))
   return 4 * Math.ceil((perRow < most ? perRow * Math.floor(most / perRow) : perRow / Math.ceil(perRow / most)) / 4)
 }
