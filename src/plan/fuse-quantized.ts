@@ -272,6 +272,23 @@ function scaledInputs(match: Match, graph: PlanGraph): Readonly<Record<string, V
   return fits ? { a: match.values.get('a'), b: match.values.get('b'), aScale, bScale, aZero, bZero } : undefined
 }
 
+/** A scaled product whose scales stand in the other order: kernels take one scale of A. */
+const swappedPattern: Pattern = {
+  name: 'scaled product',
+  calls: { product: { ops: ['MatMulIntegerToFloat'] } },
+  root: 'product',
+  guard(match, graph) {
+    const [aScale, bScale] = ['aScale', 'bScale'].map(name => shapeOf(graph, operandOf(callOf(match, 'product'), name)))
+    return aScale?.length === 1 && aScale[0] !== 1 && isOne(bScale)
+  },
+  fuse(match) {
+    const call = callOf(match, 'product')
+    const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+    const swapped = { ...inputs, aScale: inputs.bScale, bScale: inputs.aScale }
+    return { call: fusedCall(call, call.op, swapped, call.known) }
+  }
+}
+
 const isList = (graph: PlanGraph, id: ValueId | undefined, length: Dim | undefined): boolean => {
   const shape = shapeOf(graph, id)
   return shape?.length === 1 && length !== undefined && sameDim(shape[0], length)
@@ -319,5 +336,6 @@ export const quantizedPatterns: readonly Pattern[] = [
   gemmPattern,
   poolPattern,
   scaledPattern,
+  swappedPattern,
   biasPattern
 ]

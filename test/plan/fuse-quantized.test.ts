@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
 import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
-import { opsOf, planOf } from './plan.ts'
+import { differenceBetween, opsOf, planOf } from './plan.ts'
 
 type Byte = 'uint8' | 'int8'
 
@@ -236,5 +236,18 @@ describe('a product of codes that is scaled to floats', () => {
     const [fast, exact] = results
     const largest = Math.max(...exact.map(Math.abs))
     expect(Math.max(...fast.map((value, i) => Math.abs(value - exact[i])))).toBeLessThan(largest * 1e-6)
+  })
+
+  test('MatMulIntegerToFloat with the scales of columns in the place of that of A has them swapped', async () => {
+    const parts = dynamic('columns', [])
+    const scaled = node('MatMulIntegerToFloat', ['c', 'b', 'columns', 's', 'z', 'b.z'], ['y'], {}, 'com.microsoft')
+    const swapped = { ...parts, nodes: [parts.nodes[0], scaled], domains: ['com.microsoft'] }
+    const { steps } = await planOf(swapped)
+    const { call } = steps.at(-1)!
+    const inputOf = (name: string): unknown => call.inputs[call.operands.find(operand => operand.name === name)!.index]
+    const first = steps[0].call.outputs
+    expect(first).toContain(inputOf('aScale'))
+    expect(first).not.toContain(inputOf('bScale'))
+    expect(await differenceBetween(swapped, { x: MATRIX })).toBeLessThan(1e-6)
   })
 })

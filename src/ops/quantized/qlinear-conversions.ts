@@ -155,8 +155,17 @@ function convOfCodes(call: SourceCall, w: Writer): readonly Made[] {
 function scaledProduct(call: SourceCall, w: Writer): readonly Made[] {
   const a = call.operand('a')
   const type = call.op === dynamicQuantizeMatmul ? typeOf(a) : typeOf(call.operand('aScale'))
-  const left = call.op === dynamicQuantizeMatmul ? dynamically(w, a) : given(call, w, 'a')
-  const y = multiplied(w, left, given(call, w, 'b', rankOf(call.operand('b')) - 1))
+  const right = given(call, w, 'b', rankOf(call.operand('b')) - 1)
+  const ofColumns =
+    call.op === dynamicQuantizeMatmul || isOne(call.operand('aScale')) ? undefined : call.operand('aScale')
+  const left =
+    call.op === dynamicQuantizeMatmul
+      ? dynamically(w, a)
+      : ofColumns
+        ? dequantized(w, a, w.scalar('float32', 1), call.optional('aZero'))
+        : given(call, w, 'a')
+  const product = multiplied(w, left, right)
+  const y = ofColumns ? mul(w, product, w.cast(ofColumns, 'float32')) : product
   return [w.cast(withAdded(w, y, call.optional('bias')), type)]
 }
 

@@ -57,14 +57,17 @@ export const matmulIntegerToFloatRules = defineRules({
   onnx: [{ domain: 'com.microsoft', since: 1, bind: {} }],
 
   shape({ a, b, aScale, bScale, aZero, bZero, bias }) {
-    checkQuantization('A', aScale, aZero)
+    checkQuantization('A', undefined, aZero)
+    checkEach('the scale of A', aScale, b.shape?.length === 1 ? 1 : b.shape?.at(-1), 'columns')
     return [tensorFact(aScale.type, columnsShape({ a, b, bScale, bZero, bias }))]
   }
 })
 
 /**
  * Product of 8-bit matrices as floats: exact sums, times `a_scale * b_scale`, plus a bias of the columns.
- * MatMulIntegerToFloat-1 of com.microsoft. There is one scale of `a`, and one of `b` or one for each of its columns.
+ * MatMulIntegerToFloat-1 of com.microsoft. There is one scale of `a` and one of `b`, or one for each column of the
+ * result: of `b`, and of `a` too, as ONNX Runtime's optimizer writes them where a model multiplies its scales in the
+ * other order.
  */
 export const matmulIntegerToFloat = /* @__PURE__ */ withKernel(matmulIntegerToFloatRules, {
   *run({ a, b, aScale, bScale, aZero, bZero, bias }, _, call) {

@@ -71,6 +71,12 @@ describe('products and convolutions of codes in IR', () => {
     ).toBeLessThan(1e-4)
     expect(
       await differenceInOther(
+        ['onnx', 'MatMulIntegerToFloat', 1, MICROSOFT],
+        [a, b, scales, scale, aZero, bZeros, bias]
+      )
+    ).toBeLessThan(1e-4)
+    expect(
+      await differenceInOther(
         ['onnx', 'DynamicQuantizeMatMul', 1, MICROSOFT],
         [randomFloats(1, [3, 4]), b, scales, bZeros, bias]
       )

@@ -27,6 +27,11 @@ describe('MatMulIntegerToFloat', () => {
     expectNear(product(A, B, one(1), one(1)), [22, -12, 49, -24])
   })
 
+  test('columns may have the scales of A', () => {
+    expectNear(product(A, B, floats([1, 0.25]), one(0.5)), [11, -1.5, 24.5, -3])
+    expectNear(product(A, B, floats([1, 0.25]), floats([2, 3])), [44, -9, 98, -18])
+  })
+
   test('multiplies batches, each with scales of its own', () => {
     const batch = u8([...(A.data as Uint8Array), ...(A.data as Uint8Array)], [2, 2, 3])
     const other = i8([...(B.data as Int8Array), ...(B.data as Int8Array)], [2, 3, 2])
@@ -53,7 +58,7 @@ describe('MatMulIntegerToFloat', () => {
   })
 
   test('refuses what does not fit', () => {
-    expect(errorOf(() => product(A, B, floats([1, 2]), one(1))).code).toBe('dims-mismatch')
+    expect(errorOf(() => product(A, B, floats([1, 2, 3]), one(1))).code).toBe('dims-mismatch')
     expect(errorOf(() => product(A, B, one(1), floats([1, 2, 3]))).code).toBe('shape-mismatch')
     expect(errorOf(() => product(A, B, one(1), floats([1, 2, 3], [3, 1]))).code).toBe('shape-mismatch')
     expect(errorOf(() => product(A, i8([1, 2, 3]), one(1), floats([1, 2, 3]))).code).toBe('shape-mismatch')
