@@ -45,6 +45,8 @@ export interface InnerOptions extends PropagateOptions, InferOptions {
   readonly captured?: ReadonlyMap<ValueId, Fact>
   /** Bodies around the graph and its own: 0 for the main graph. */
   readonly depth?: number
+  /** Inputs of the main graph with initializers that are given all the same; undefined: any may be. */
+  readonly replaced?: ReadonlySet<ValueId> | undefined
 }
 
 /**
@@ -58,6 +60,17 @@ export function propagate(bound: BoundGraph, options?: InnerOptions): Propagatio
   return step.value
 }
 
+/**
+ * Whether an input of the main graph is a constant: it has an initializer, and is not given. In files before IR version
+ * 4 all initializers are inputs.
+ * @param replaced inputs with initializers that are given all the same; undefined: any may be
+ */
+export const isDefault = (
+  { graph, constants }: BoundGraph,
+  id: ValueId,
+  replaced: ReadonlySet<ValueId> | undefined
+): boolean => replaced !== undefined && graph.path === '' && constants.has(id) && !replaced.has(id)
+
 /** Nodes between two yields: some milliseconds. */
 const NODES_PER_YIELD = 256
 
@@ -69,7 +82,7 @@ export function* propagating(bound: BoundGraph, options: InnerOptions = {}): Gen
   const { graph } = bound
   for (const [id, constant] of bound.constants) facts.set(id, constantFact(constant))
   for (const port of graph.inputs) {
-    // An input with an initializer is an input all the same: its default may be replaced.
+    if (isDefault(bound, port.value, options.replaced)) continue
     facts.set(port.value, options.inputs?.get(port.value) ?? declaredFact(declaredOf(graph, port), graph.path === ''))
   }
   const declared = (id: ValueId): Fact => declaredFact(graph.values.get(id)?.declared, false)

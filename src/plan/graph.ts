@@ -1,6 +1,6 @@
 import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
-import type { Propagation } from '../infer/propagate.ts'
+import { isDefault, type Propagation } from '../infer/propagate.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
 import { type Fact, factOf, knownValue, tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -41,6 +41,8 @@ export interface PlanOptions {
   readonly isObserved?: boolean
   /** No call is fused with others in a way that rounds otherwise. */
   readonly isExact?: boolean
+  /** Inputs of the main graph with initializers that are given all the same; undefined: any may be. */
+  readonly replaced?: ReadonlySet<ValueId> | undefined
 }
 
 /**
@@ -61,6 +63,7 @@ export class PlanGraph {
   private added: Map<ValueId, Fact> | undefined
   /** Values that are seen from outside: inputs, captured values, wanted ones. */
   private readonly outside: ReadonlySet<ValueId>
+  /** Without those that are constants. */
   private readonly inputs: ReadonlySet<ValueId>
   private readonly outputs: ReadonlySet<ValueId>
   /** By position; undefined where an item has been removed. */
@@ -72,7 +75,7 @@ export class PlanGraph {
   constructor(
     { bound, facts, bodies }: Propagation,
     wanted: readonly ValueId[],
-    { isObserved = false }: PlanOptions = {}
+    { isObserved = false, replaced }: PlanOptions = {}
   ) {
     this.bound = bound
     this.bodies = new Map(bodies)
@@ -80,7 +83,8 @@ export class PlanGraph {
     this.wanted = wanted
     this.isObserved = isObserved
     this.constants = new Map(bound.constants)
-    this.inputs = new Set(bound.graph.inputs.map(({ value }) => value))
+    const inputs = bound.graph.inputs.map(({ value }) => value)
+    this.inputs = new Set(inputs.filter(id => !isDefault(bound, id, replaced)))
     this.outputs = new Set(wanted)
     this.outside = new Set([...this.inputs, ...wanted, ...bound.captures])
     this.list = bound.items.map(item => (isUnbound(item) ? item : planCall(item)))
@@ -131,7 +135,7 @@ export class PlanGraph {
     return this.outputs.has(id) || this.readersOf(id).size > 0
   }
 
-  /** A value that is the same in every run. An input's default is none: a caller may replace it. */
+  /** A value that is the same in every run. An input's default is none where a caller may replace it. */
   constantOf(id: ValueId): Constant | Tensor | undefined {
     return this.inputs.has(id) ? undefined : this.constants.get(id)
   }

@@ -1,3 +1,4 @@
+import type { ValueId } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Forecast } from './forecast.ts'
@@ -9,6 +10,8 @@ export interface Asked {
   readonly outOfRange: 'error' | 'zero' | undefined
   /** Somebody sees the values of every node. */
   readonly isObserved: boolean
+  /** Inputs with initializers that are given all the same, in the model's order; others are constants. */
+  readonly replaced: readonly ValueId[]
 }
 
 /** What is made once for all runs that ask for the same. Its names are a copy: the caller may change its own list. */
@@ -34,8 +37,11 @@ export interface SpecialRequests {
 }
 
 /** Whether what serves one run serves another. */
-export const asksFor = (known: Asked, { names, outOfRange, isObserved }: Asked): boolean =>
-  known.outOfRange === outOfRange && known.isObserved === isObserved && areSameNames(known.names, names)
+export const asksFor = (known: Asked, { names, outOfRange, isObserved, replaced }: Asked): boolean =>
+  known.outOfRange === outOfRange &&
+  known.isObserved === isObserved &&
+  areSame(known.replaced, replaced) &&
+  areSame(known.names, names)
 
-const areSameNames = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((name, i) => name === b[i])
+const areSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a === b || (a.length === b.length && a.every((item, i) => item === b[i]))

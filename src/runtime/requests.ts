@@ -30,11 +30,14 @@ export class Requests {
   /** The last request: most calls ask for the same as the one before. */
   private last: Request | undefined
   private readonly results = new Map<string, Propagation>()
+  /** Whether inputs have initializers. */
+  private readonly hasDefaults: boolean
 
   constructor(model: Model, bound: BoundGraph, surroundings: Surroundings) {
     this.model = model
     this.bound = bound
     this.surroundings = surroundings
+    this.hasDefaults = bound.graph.inputs.some(({ value }) => bound.constants.has(value))
   }
 
   /** The request of the last run, where it serves one that asks for this. */
@@ -44,16 +47,21 @@ export class Requests {
 
   /** The plan of a run, made once for all runs that ask for the same. */
   *requestFor(asked: Asked): Generator<void, Request> {
-    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved])
+    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved, asked.replaced])
     const request = this.made.get(key) ?? (yield* this.planned(asked))
     this.made.set(key, request)
     return (this.last = request)
   }
 
-  /** What inference knows without values for the inputs. */
-  *propagated(overrides: Request['overrides']): Generator<void, Propagation> {
-    const key = JSON.stringify(overrides)
-    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides }))
+  /**
+   * What inference knows without values for the inputs.
+   * @param replaced as in {@link Asked}; undefined: any may be
+   */
+  *propagated(overrides: Request['overrides'], replaced?: readonly ValueId[]): Generator<void, Propagation> {
+    const isAny = replaced === undefined || !this.hasDefaults
+    const key = JSON.stringify([overrides, isAny ? undefined : replaced])
+    const given = isAny ? undefined : new Set(replaced)
+    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides, replaced: given }))
     this.results.set(key, result)
     return result
   }
@@ -64,11 +72,11 @@ export class Requests {
     this.results.clear()
   }
 
-  private *planned({ names, outOfRange, isObserved }: Asked): Generator<void, Request> {
+  private *planned({ names, outOfRange, isObserved, replaced }: Asked): Generator<void, Request> {
     const wanted = names.map(name => this.valueOf(name))
     const overrides = outOfRange === undefined ? {} : { outOfRange }
-    const asked = { names: [...names], outOfRange, isObserved, overrides }
-    const request = this.requestOf(asked, wanted, yield* this.propagated(overrides))
+    const asked = { names: [...names], outOfRange, isObserved, replaced, overrides }
+    const request = this.requestOf(asked, wanted, yield* this.propagated(overrides, replaced))
     if (isObserved || !hasBranches(request.plan) || hasOwnOperators(this.bound)) return request
     return withSpecial(request, facts => this.specialRequest(asked, wanted, facts))
   }
@@ -79,7 +87,8 @@ export class Requests {
     wanted: readonly ValueId[],
     inputs: GivenFacts
   ): Generator<void, Request> {
-    const result = yield* propagating(this.bound, { overrides: asked.overrides, inputs })
+    const replaced = new Set(asked.replaced)
+    const result = yield* propagating(this.bound, { overrides: asked.overrides, inputs, replaced })
     return this.requestOf(asked, wanted, result)
   }
 
@@ -89,12 +98,16 @@ export class Requests {
     result: Propagation
   ): Request {
     const { isExact, maxMemory, weights, blocks } = this.surroundings
-    const { isObserved } = asked
-    const plan = planGraph(result, wanted, { isObserved, isExact })
+    const { isObserved, replaced } = asked
+    const plan = planGraph(result, wanted, { isObserved, isExact, replaced: new Set(replaced) })
     const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
     const { names, outOfRange, overrides } = asked
     const forecast = new Forecast(plan, maxMemory)
-    return { names, outOfRange, isObserved, overrides, plan, forecast, settled, byValues: undefined, byDims: undefined }
+    return byOthers(
+      { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled },
+      undefined,
+      undefined
+    )
   }
 
   private valueOf(name: string): ValueId {
@@ -125,11 +138,11 @@ function withSpecial(request: Request, make: (facts: GivenFacts) => Generator<vo
 
 /** A request that has others for inputs of which more is known: of the form of all requests, which every run reads. */
 function byOthers(
-  { names, outOfRange, isObserved, overrides, plan, forecast, settled }: Request,
+  { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled }: Omit<Request, 'byValues' | 'byDims'>,
   byValues: SpecialRequests | undefined,
   byDims: SpecialRequests | undefined
 ): Request {
-  return { names, outOfRange, isObserved, overrides, plan, forecast, settled, byValues, byDims }
+  return { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled, byValues, byDims }
 }
 
 /**

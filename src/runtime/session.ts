@@ -2,7 +2,7 @@ import { bind } from '../bind/bind.ts'
 import { allItems, isCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
-import type { Model } from '../graph/graph.ts'
+import type { Model, ValueId } from '../graph/graph.ts'
 import { clock, parallelism, yieldToEventLoop } from '../host.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
@@ -91,6 +91,8 @@ export class Session {
   private readonly variables = new Variables(this.blocks)
   private readonly positions: ReadonlyMap<string, number>
   private readonly outputs: readonly string[]
+  /** Inputs with initializers, by position. */
+  private readonly defaults: ReadonlyMap<number, ValueId>
   private readonly requests: Requests
   private queue: Promise<unknown> = Promise.resolve()
   private disposed = false
@@ -115,6 +117,9 @@ export class Session {
       blocks: this.blocks
     })
     this.positions = positionsOf(model.graph.inputs)
+    this.defaults = new Map(
+      bound.graph.inputs.flatMap(({ value }, at) => (bound.constants.has(value) ? [[at, value] as const] : []))
+    )
     this.outputs = this.outputNames
     this.isStateful = [...allItems(bound)].some(item => isCall(item) && item.op.impure === 'state')
   }
@@ -267,7 +272,7 @@ export class Session {
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
     const isObserved = onStep !== undefined
-    const asked: Asked = { names, outOfRange, isObserved }
+    const asked: Asked = { names, outOfRange, isObserved, replaced: this.replacedBy(feeds) }
     const general = this.requests.lastFor(asked) ?? (yield* this.requests.requestFor(asked))
     const given = acceptFeeds(this.model, this.positions, general.plan, feeds)
     const isSpecial = general.byValues !== undefined || general.byDims !== undefined
@@ -316,6 +321,13 @@ export class Session {
     }
   }
 
+  /** Inputs with initializers that are given all the same, in the model's order. */
+  private replacedBy(feeds: Feeds): readonly ValueId[] {
+    if (this.defaults.size === 0) return NONE
+    const given = Object.keys(feeds).map(name => this.positions.get(name) ?? -1)
+    return [...new Set(given)].sort((a, b) => a - b).flatMap(at => this.defaults.get(at) ?? [])
+  }
+
   private runFor(budget: Budget, state: RunState, overrides: Request['overrides'], options: RunOptions): Run {
     return {
       budget,
@@ -360,6 +372,7 @@ export class Session {
 }
 
 const NO_OPTIONS: RunOptions = {}
+const NONE: readonly ValueId[] = []
 const NOTHING_LENT: ReadonlySet<unknown> = new Set()
 
 /** What `run` is to fetch, and its options, either of which may be the second argument. */

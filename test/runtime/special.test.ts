@@ -100,7 +100,7 @@ describe('a branch that one integer of the caller decides', () => {
       weights: new Weights(blocks),
       blocks
     })
-    const request = drain(requests.requestFor({ names: ['y'], outOfRange: undefined, isObserved: false }))
+    const request = drain(requests.requestFor({ names: ['y'], outOfRange: undefined, isObserved: false, replaced: [] }))
     const opsFor = (rate: Tensor): string[] => opsOf(drain(specialFor(request, [x(2, 1), rate])).plan)
     expect(opsOf(request.plan)).toEqual(['Equal', 'If'])
     expect(opsFor(rateOf(8))).toEqual(['Identity'])

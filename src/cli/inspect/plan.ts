@@ -43,9 +43,11 @@ export interface DescribedPlan {
  * @throws NodewiseError what a run fails with before its first step, such as `unsupported-op`
  */
 export function describePlan(model: Model, registry: Registry): DescribedPlan {
-  const result = propagate(bind(model, registry))
+  // Inputs with initializers are not given.
+  const replaced = new Set<ValueId>()
+  const result = propagate(bind(model, registry), { replaced })
   const wanted = model.graph.outputs.map(({ value }) => value)
-  return described(planGraph(result, wanted), result)
+  return described(planGraph(result, wanted, { replaced }), result)
 }
 
 function described(plan: Plan, result: Propagation): DescribedPlan {
