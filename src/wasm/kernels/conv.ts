@@ -52,9 +52,12 @@ const LINE_COST = { dense: 56, dilated: 80 }
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
 const MAX_LINE_DILATION = 16
-/** Output channels up to which columns take longer to write than windows to sum: of one input channel, and of more. */
-const MAX_OF_ONE = 8
-const MAX_FEW = 3
+/**
+ * Output channels up to which columns take longer to write than windows to sum, of one input channel and of more: where
+ * an element of the input is read by few taps, and by many.
+ */
+const MAX_OUTPUTS = { few: { one: 8, more: 2 }, many: { one: 16, more: 3 } }
+const MANY_TAPS = 16
 /** Bytes of the planes of a band, which should stay in the second cache. */
 const BAND_BYTES = 1 << 19
 /** Multiplications of a convolution plane by plane take as long as so many of a product. */
@@ -133,7 +136,7 @@ function wayOf(shape: ConvShape): Way | undefined {
   const { groups, channels, m, taps, axes } = shape
   const isPadded = axes.every(({ begin }) => begin >= 0)
   if (isPadded && fewDivision(shape)) return FEW
-  const isByPlane = channels === 1 && (groups > 1 || m <= MAX_OF_ONE)
+  const isByPlane = channels === 1 && (groups > 1 || m <= MAX_OUTPUTS.few.one)
   if (isByPlane && isPadded && paddedPlanes(axes) <= SCRATCH_BYTES) return DEPTHWISE
   if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
   const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
@@ -193,7 +196,8 @@ function fewDivision({ axes, groups, m, channels, taps, images }: ConvShape): Di
   const [d, h, w] = axes
   // What an element of the input is read for makes up for its copy.
   const reads = taps / (h.stride * w.stride)
-  const isFew = groups === 1 && m <= (channels === 1 ? MAX_OF_ONE : reads < 16 ? Math.min(reads, MAX_FEW - 1) : MAX_FEW)
+  const most = MAX_OUTPUTS[reads < MANY_TAPS ? 'few' : 'many'][channels === 1 ? 'one' : 'more']
+  const isFew = groups === 1 && m <= (channels === 1 ? most : Math.min(reads, most))
   if (!isFew || taps === 1 || d.size > 1 || d.count > 1 || d.kernel > 1) return undefined
   const isLine = h.count === 1
   const [total, least] = isLine ? [w.count, 16] : [h.count, 4]

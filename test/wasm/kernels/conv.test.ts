@@ -90,6 +90,8 @@ const cases = [
   ['to one channel, a line of outputs', [1, 20, 3, 30], [1, 20, 3, 3], { pads: [0, 1, 0, 1] }],
   ['to one channel, a column of outputs', [1, 20, 30, 3], [1, 20, 3, 3], { pads: [1, 0, 1, 0] }],
   ['one channel of three axes', [2, 1, 5, 9, 11], [7, 1, 2, 3, 3], { pads: [1, 0, 1, 0, 1, 1] }],
+  ['one channel to fourteen, five by five', [2, 1, 23, 21], [14, 1, 5, 5], { pads: [2, 2, 2, 2] }],
+  ['one channel to ten, three by three', [1, 1, 23, 21], [10, 1, 3, 3], {}],
   ['one channel of a line', [2, 1, 200], [1, 1, 41], { pads: [19, 22], strides: [3] }],
   ['three channels of one', [2, 1, 19, 23], [3, 1, 3, 3], { pads: [1, 1, 1, 1] }],
   ['two channels of one, stride 2', [1, 1, 19, 24], [2, 1, 5, 5], { pads: [2, 2, 2, 2], strides: [2, 2] }]
