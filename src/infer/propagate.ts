@@ -46,7 +46,7 @@ export interface InnerOptions extends PropagateOptions, InferOptions {
   /** Bodies around the graph and its own: 0 for the main graph. */
   readonly depth?: number
   /** Inputs of the main graph with initializers that are given all the same; undefined: any may be. */
-  readonly replaced?: ReadonlySet<ValueId> | undefined
+  readonly replaced?: readonly ValueId[] | undefined
 }
 
 /**
@@ -68,8 +68,8 @@ export function propagate(bound: BoundGraph, options?: InnerOptions): Propagatio
 export const isDefault = (
   { graph, constants }: BoundGraph,
   id: ValueId,
-  replaced: ReadonlySet<ValueId> | undefined
-): boolean => replaced !== undefined && graph.path === '' && constants.has(id) && !replaced.has(id)
+  replaced: readonly ValueId[] | undefined
+): boolean => replaced !== undefined && graph.path === '' && constants.has(id) && !replaced.includes(id)
 
 /** Nodes between two yields: some milliseconds. */
 const NODES_PER_YIELD = 256

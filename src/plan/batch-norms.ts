@@ -3,7 +3,7 @@ import type { Constant, ValueId } from '../graph/graph.ts'
 import { biasPart, fusedOp } from '../op-kit/fused.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
-import { operandOf } from './code-ops.ts'
+import { inputsOf, operandOf } from './code-ops.ts'
 import { derivedConstant, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, isPlanCall, type PlanCall, type PlanGraph, shapeOf } from './graph.ts'
@@ -139,7 +139,7 @@ function folded(
   { weights, bias, run, beta }: Producer,
   { to, ...statistics }: Statistics & { readonly to: ValueId }
 ): Call {
-  const given = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+  const given = inputsOf(call)
   const before = constantOf(graph, given[weights])!
   const added = bias && constantOf(graph, given[bias])
   const scaled = derivedConstant(before, to, 'float32', before.dims, () =>

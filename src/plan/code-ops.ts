@@ -15,6 +15,10 @@ export interface Codes {
 /** What stands for an operand of a call. */
 export const operandOf = (call: Call, name: string): ValueId | undefined => call.inputs[positionOf(call, name)]
 
+/** What stands for each operand of a call, by name. */
+export const inputsOf = ({ operands, inputs }: Call): Record<string, ValueId | undefined> =>
+  Object.fromEntries(operands.map(({ name, index }) => [name, inputs[index]]))
+
 /** Codes, scale and zero point of a call of DequantizeLinear. */
 export const codesOf = (call: Call): Codes => ({
   codes: operandOf(call, 'x')!,

@@ -4,7 +4,7 @@ import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Op, Parameters } from '../op-kit/define.ts'
 import { type Activation, type EpiloguePart, fusedOp, type FusedParams } from '../op-kit/fused.ts'
 import { toNumbers } from '../tensor/elements.ts'
-import { operandOf } from './code-ops.ts'
+import { inputsOf, operandOf } from './code-ops.ts'
 import { addList, widenedConstant } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, knownTensor, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
@@ -70,7 +70,7 @@ export const scaledProductPattern: Pattern = {
   fuse({ calls, values }, graph) {
     const { call } = calls.get('product')!
     const alpha = (call.known.alpha as number) * scalarOf(graph, values.get('factor'))!
-    const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+    const inputs = inputsOf(call)
     return { call: fusedCall(calls.get('scaled')!.call, call.op, inputs, { ...call.known, alpha }) }
   }
 }
@@ -121,7 +121,7 @@ export const channelPattern: Pattern = {
   },
   fuse({ calls, values }, graph) {
     const { call } = calls.get('producer')!
-    const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+    const inputs = inputsOf(call)
     const bias = addList(graph, values.get('bias')!)
     return { call: fusedCall(calls.get('sum')!.call, call.op, { ...inputs, bias }, call.known) }
   }
@@ -201,7 +201,7 @@ function extended(
   const { call } = calls.get('producer')!
   const earlier = (call.known as unknown as Partial<FusedParams>).epilogue ?? []
   const op: Op = call.op.name.startsWith('Fused') ? call.op : fusedOp(call.op)
-  const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+  const inputs = inputsOf(call)
   const parameters: Parameters = { ...call.known, epilogue: [...earlier, part], activation }
   return fusedCall(calls.get(root)!.call, op, { ...inputs, ...added }, parameters)
 }

@@ -4,7 +4,7 @@ import { roundHalfToEven } from '../kernels/core/rounding.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import { type Dim, isConcrete, normalizeAxis, sameDim } from '../shapes/dim.ts'
 import { allocate } from '../tensor/tensor.ts'
-import { type Codes, codesOf, operandOf } from './code-ops.ts'
+import { type Codes, codesOf, inputsOf, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList } from './derive.ts'
 import { activationOf } from './fuse-epilogue.ts'
@@ -283,7 +283,7 @@ const swappedPattern: Pattern = {
   },
   fuse(match) {
     const call = callOf(match, 'product')
-    const inputs = Object.fromEntries(call.operands.map(({ name, index }) => [name, call.inputs[index]]))
+    const inputs = inputsOf(call)
     const swapped = { ...inputs, aScale: inputs.bScale, bScale: inputs.aScale }
     return { call: fusedCall(call, call.op, swapped, call.known) }
   }
@@ -319,7 +319,7 @@ export const biasPattern: Pattern = {
   },
   fuse(match, graph) {
     const product = callOf(match, 'producer')
-    const inputs = Object.fromEntries(product.operands.map(({ name, index }) => [name, product.inputs[index]]))
+    const inputs = inputsOf(product)
     const bias = match.values.get('bias')!
     inputs.bias = shapeOf(graph, bias)?.length === 1 ? bias : addList(graph, bias)
     return { call: fusedCall(callOf(match, 'sum'), product.op, inputs, product.known) }

@@ -42,7 +42,7 @@ export interface PlanOptions {
   /** No call is fused with others in a way that rounds otherwise. */
   readonly isExact?: boolean
   /** Inputs of the main graph with initializers that are given all the same; undefined: any may be. */
-  readonly replaced?: ReadonlySet<ValueId> | undefined
+  readonly replaced?: readonly ValueId[] | undefined
 }
 
 /**

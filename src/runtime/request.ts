@@ -10,8 +10,11 @@ export interface Asked {
   readonly outOfRange: 'error' | 'zero' | undefined
   /** Somebody sees the values of every node. */
   readonly isObserved: boolean
-  /** Inputs with initializers that are given all the same, in the model's order; others are constants. */
-  readonly replaced: readonly ValueId[]
+  /**
+   * Inputs with initializers that are given all the same, in the model's order; others are constants. Undefined where
+   * no input has an initializer.
+   */
+  readonly replaced: readonly ValueId[] | undefined
 }
 
 /** What is made once for all runs that ask for the same. Its names are a copy: the caller may change its own list. */
@@ -40,8 +43,8 @@ export interface SpecialRequests {
 export const asksFor = (known: Asked, { names, outOfRange, isObserved, replaced }: Asked): boolean =>
   known.outOfRange === outOfRange &&
   known.isObserved === isObserved &&
-  areSame(known.replaced, replaced) &&
+  (known.replaced === replaced || areSame(known.replaced ?? [], replaced ?? [])) &&
   areSame(known.names, names)
 
 const areSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
-  a === b || (a.length === b.length && a.every((item, i) => item === b[i]))
+  a.length === b.length && a.every((item, i) => item === b[i])

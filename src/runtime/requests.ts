@@ -30,14 +30,11 @@ export class Requests {
   /** The last request: most calls ask for the same as the one before. */
   private last: Request | undefined
   private readonly results = new Map<string, Propagation>()
-  /** Whether inputs have initializers. */
-  private readonly hasDefaults: boolean
 
   constructor(model: Model, bound: BoundGraph, surroundings: Surroundings) {
     this.model = model
     this.bound = bound
     this.surroundings = surroundings
-    this.hasDefaults = bound.graph.inputs.some(({ value }) => bound.constants.has(value))
   }
 
   /** The request of the last run, where it serves one that asks for this. */
@@ -55,13 +52,11 @@ export class Requests {
 
   /**
    * What inference knows without values for the inputs.
-   * @param replaced as in {@link Asked}; undefined: any may be
+   * @param replaced as in {@link Asked}; also undefined: any may be
    */
-  *propagated(overrides: Request['overrides'], replaced?: readonly ValueId[]): Generator<void, Propagation> {
-    const isAny = replaced === undefined || !this.hasDefaults
-    const key = JSON.stringify([overrides, isAny ? undefined : replaced])
-    const given = isAny ? undefined : new Set(replaced)
-    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides, replaced: given }))
+  *propagated(overrides: Request['overrides'], replaced?: Asked['replaced']): Generator<void, Propagation> {
+    const key = JSON.stringify([overrides, replaced])
+    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides, replaced }))
     this.results.set(key, result)
     return result
   }
@@ -87,8 +82,8 @@ export class Requests {
     wanted: readonly ValueId[],
     inputs: GivenFacts
   ): Generator<void, Request> {
-    const replaced = new Set(asked.replaced)
-    const result = yield* propagating(this.bound, { overrides: asked.overrides, inputs, replaced })
+    const { overrides, replaced } = asked
+    const result = yield* propagating(this.bound, { overrides, inputs, replaced })
     return this.requestOf(asked, wanted, result)
   }
 
@@ -99,7 +94,7 @@ export class Requests {
   ): Request {
     const { isExact, maxMemory, weights, blocks } = this.surroundings
     const { isObserved, replaced } = asked
-    const plan = planGraph(result, wanted, { isObserved, isExact, replaced: new Set(replaced) })
+    const plan = planGraph(result, wanted, { isObserved, isExact, replaced })
     const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
     const { names, outOfRange, overrides } = asked
     const forecast = new Forecast(plan, maxMemory)

@@ -321,9 +321,9 @@ export class Session {
     }
   }
 
-  /** Inputs with initializers that are given all the same, in the model's order. */
-  private replacedBy(feeds: Feeds): readonly ValueId[] {
-    if (this.defaults.size === 0) return NONE
+  /** As {@link Asked.replaced}. */
+  private replacedBy(feeds: Feeds): Asked['replaced'] {
+    if (this.defaults.size === 0) return undefined
     const given = Object.keys(feeds).map(name => this.positions.get(name) ?? -1)
     return [...new Set(given)].sort((a, b) => a - b).flatMap(at => this.defaults.get(at) ?? [])
   }
@@ -372,7 +372,6 @@ export class Session {
 }
 
 const NO_OPTIONS: RunOptions = {}
-const NONE: readonly ValueId[] = []
 const NOTHING_LENT: ReadonlySet<unknown> = new Set()
 
 /** What `run` is to fetch, and its options, either of which may be the second argument. */

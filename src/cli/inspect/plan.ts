@@ -44,7 +44,7 @@ export interface DescribedPlan {
  */
 export function describePlan(model: Model, registry: Registry): DescribedPlan {
   // Inputs with initializers are not given.
-  const replaced = new Set<ValueId>()
+  const replaced: readonly ValueId[] = []
   const result = propagate(bind(model, registry), { replaced })
   const wanted = model.graph.outputs.map(({ value }) => value)
   return described(planGraph(result, wanted, { replaced }), result)

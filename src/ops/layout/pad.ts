@@ -248,24 +248,30 @@ function* repeatAround(
   const steps = stridesOf(out.dims)
   for (let axis = dims.length - 1; axis >= 0; axis--) {
     const step = steps[axis]
+    const sourceOf = (at: number): number => begin[axis] + SOURCE[mode](at - begin[axis], dims[axis])
     // Around axes before this one nothing is filled yet.
     const inside = dims.slice(0, axis).map((count, i) => ({ count, from: steps[i], to: steps[i] }))
     const start = inside.reduce((sum, { to }, i) => sum + begin[i] * to, 0)
-    const sourceOf = (at: number): number => begin[axis] + SOURCE[mode](at - begin[axis], dims[axis])
-    const last = begin[axis] + dims[axis]
-    for (const [first, end] of [
-      [0, begin[axis]],
-      [last, out.dims[axis]]
-    ])
-      for (let at = first; at < end;) {
-        const from = sourceOf(at)
-        const stride = at + 1 < end ? sourceOf(at + 1) - from : 1
-        let count = 1
-        while (at + count < end && sourceOf(at + count) === from + count * stride) count++
-        const loops = [...inside, { count, from: stride * step, to: step }, { count: step, from: 1, to: 1 }]
-        yield* copyStrided(out, out, loops, start + from * step, start + at * step)
-        at += count
-      }
+    const runs = [...runsOf(0, begin[axis], sourceOf), ...runsOf(begin[axis] + dims[axis], out.dims[axis], sourceOf)]
+    for (const { at, from, stride, count } of runs) {
+      const loops = [...inside, { count, from: stride * step, to: step }, { count: step, from: 1, to: 1 }]
+      yield* copyStrided(out, out, loops, start + from * step, start + at * step)
+    }
+  }
+}
+
+/** Runs of positions `at … end - 1` whose sources are a stride apart. */
+function* runsOf(
+  at: number,
+  end: number,
+  sourceOf: (at: number) => number
+): Generator<{ at: number; from: number; stride: number; count: number }> {
+  for (let count = 1; at < end; at += count) {
+    const from = sourceOf(at)
+    const stride = at + 1 < end ? sourceOf(at + 1) - from : 1
+    count = 1
+    while (at + count < end && sourceOf(at + count) === from + count * stride) count++
+    yield { at, from, stride, count }
   }
 }
 

@@ -154,19 +154,14 @@ function convOfCodes(call: SourceCall, w: Writer): readonly Made[] {
 /** Codes by the range of the data, or codes that are given, times codes with scales of columns. */
 function scaledProduct(call: SourceCall, w: Writer): readonly Made[] {
   const a = call.operand('a')
-  const type = call.op === dynamicQuantizeMatmul ? typeOf(a) : typeOf(call.operand('aScale'))
-  const right = given(call, w, 'b', rankOf(call.operand('b')) - 1)
-  const ofColumns =
-    call.op === dynamicQuantizeMatmul || isOne(call.operand('aScale')) ? undefined : call.operand('aScale')
-  const left =
-    call.op === dynamicQuantizeMatmul
-      ? dynamically(w, a)
-      : ofColumns
-        ? dequantized(w, a, w.scalar('float32', 1), call.optional('aZero'))
-        : given(call, w, 'a')
-  const product = multiplied(w, left, right)
-  const y = ofColumns ? mul(w, product, w.cast(ofColumns, 'float32')) : product
-  return [w.cast(withAdded(w, y, call.optional('bias')), type)]
+  const b = given(call, w, 'b', rankOf(call.operand('b')) - 1)
+  const finish = (product: Made, type: DType) => [w.cast(withAdded(w, product, call.optional('bias')), type)]
+  if (call.op === dynamicQuantizeMatmul) return finish(multiplied(w, dynamically(w, a), b), typeOf(a))
+  const scale = call.operand('aScale')
+  if (isOne(scale)) return finish(multiplied(w, given(call, w, 'a'), b), typeOf(scale))
+  // What is a list belongs to the columns of the product.
+  const numbers = dequantized(w, a, w.scalar('float32', 1), call.optional('aZero'))
+  return finish(mul(w, multiplied(w, numbers, b), w.cast(scale, 'float32')), typeOf(scale))
 }
 
 /** Numbers rounded to the 256 steps of their range, as DynamicQuantizeLinear does. */

@@ -305,10 +305,15 @@ function rowsOf({ m, k }: Product, areHalved: boolean): number {
   return Math.min(m, areHalved ? 8 * Math.ceil(m / 8 / Math.ceil(m / most)) : most)
 }
 
+/**
+ * Streams of panels begin anew with each tile: tiles of one to three rows take so many times as long as others, and
+ * have so many panels at most.
+ */
+const STREAMED = { times: 12, most: 768 }
+
 /** Blocks of a tile, `perRow` of which take the same rows of A; a multiple of four, so that threads can divide it. */
 function tileOf(flopsOfBlock: number, rows: number, perRow: number): number {
-  // Streams begin anew with each tile.
-  if (rows < 4) return tileOfFlops(flopsOfBlock / 12, 768)
+  if (rows < 4) return tileOfFlops(flopsOfBlock / STREAMED.times, STREAMED.most)
   if (rows < MIN_STRIPS) return tileOfFlops(flopsOfBlock, 64)
   const most = Math.max(TILE.least, Math.min(TILE.most, Math.round(TILE.flops / flopsOfBlock)))
   return 4 * Math.ceil((perRow < most ? perRow * Math.floor(most / perRow) : perRow / Math.ceil(perRow / most)) / 4)

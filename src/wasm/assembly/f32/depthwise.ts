@@ -2,7 +2,7 @@ import { ConvArguments } from './conv'
 import { anyWindows } from './depthwise-any'
 import { planeByTwo } from './depthwise-by-two'
 import { planeInPlace } from './depthwise-in-place'
-import { copyPadded, finishPlane, paddedWidth } from './padded'
+import { copyPart, finishPlane, paddedWidth } from './padded'
 import { fma, splat } from './simd'
 import { CLIP } from './unary'
 
@@ -22,7 +22,7 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
     const last = min(depth, args.pD + args.inD)
     let x = args.x + <usize>volume * args.inD * inBytes
     for (let d = args.pD; d < last; d++, x += inBytes)
-      copyPlane(args, scratch + <usize>d * planeBytes, lineBytes, height, x)
+      copyPart(args, scratch + <usize>d * planeBytes, lineBytes, height, x, -args.pH, -args.pW)
     const group = volume % args.groups
     // Output channels of one input channel: the channel multiplier.
     for (let m: u32 = 0; m < args.m; m++) {
@@ -34,16 +34,6 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
         convolvePlane(kind, args, at, lineBytes, planeBytes, w, channel, y)
     }
   }
-}
-
-/** Copies a plane of the input into the middle of zeros. */
-function copyPlane(args: ConvArguments, to: usize, lineBytes: usize, height: i32, x: usize): void {
-  const last = min(height, args.pH + args.inH)
-  const count = min(args.inW, <i32>(lineBytes >> 2) - args.pW)
-  const row = (<usize>args.inW) << 2
-  to += <usize>args.pH * lineBytes
-  for (let line = args.pH; line < last; line++, to += lineBytes, x += row)
-    copyPadded(to, lineBytes, args.sW, x, args.pW, count)
 }
 
 /** Whether planes are read where they lie, without a padded copy. */

@@ -1,7 +1,8 @@
 import { ConvArguments } from './conv'
 import { anyWindows } from './depthwise-any'
+import { addLine } from './fold'
 import { SPAN } from './gemm'
-import { copyPadded, finishPlane, paddedWidth } from './padded'
+import { copyPart, finishPlane, paddedWidth } from './padded'
 import { splat } from './simd'
 
 /** Bytes in scratch memory for the arguments of a band. */
@@ -52,29 +53,10 @@ export function fewOutputBands(args: ConvArguments, scratch: usize, from: u32, t
         const bias = splat(c == 0 && args.hasBias ? f32.load(args.bias + (m << 2)) : 0)
         const at = planes + <usize>c * planeBytes
         anyWindows(band, at, lineBytes, planeBytes, lineBytes / args.sW, w, bias, c == 0 ? to : sums)
-        if (c > 0) addSpan(to, sums, bytes)
+        if (c > 0) addLine(sums, to, bytes)
         w += (<usize>(band.kD * args.kH * args.kW)) << 2
       }
       finishPlane(args, to, bytes)
     }
-  }
-}
-
-function addSpan(to: usize, from: usize, bytes: usize): void {
-  const end = to + bytes
-  for (; to + 16 <= end; to += 16, from += 16) v128.store(to, f32x4.add(v128.load(to), v128.load(from)))
-  for (; to < end; to += 4, from += 4) f32.store(to, f32.load(to) + f32.load(from))
-}
-
-/** Copies the part of a plane that begins at line `top` and element `left`, which may be in the padding. */
-function copyPart(args: ConvArguments, to: usize, lineBytes: usize, lines: i32, x: usize, top: i32, left: i32): void {
-  const padding = max(0, -left)
-  const start = max(0, left)
-  const count = min(args.inW - start, <i32>(lineBytes >> 2) - padding)
-  if (count <= 0) return
-  const last = min(lines, args.inH - top)
-  for (let line = max(0, -top); line < last; line++) {
-    const from = x + ((<usize>((top + line) * args.inW + start)) << 2)
-    copyPadded(to + <usize>line * lineBytes, lineBytes, args.sW, from, padding, count)
   }
 }

@@ -29,9 +29,10 @@ export function fold(args: FoldArguments, from: u32, to: u32): void {
   }
 }
 
+/** Adds `length` bytes of float32 to others. */
 // @ts-ignore: decorator
 @inline
-function addLine(source: usize, target: usize, length: usize): void {
+export function addLine(source: usize, target: usize, length: usize): void {
   let at: usize = 0
   for (; at + 16 <= length; at += 16) v128.store(target + at, f32x4.add(v128.load(target + at), v128.load(source + at)))
   for (; at < length; at += 4) store<f32>(target + at, load<f32>(target + at) + load<f32>(source + at))

@@ -1,4 +1,4 @@
-import { add8 } from './few-rows'
+import { add8 } from './few-rows-tiles'
 import { SPAN } from './gemm'
 import { fma, splat, sumOf } from './simd'
 

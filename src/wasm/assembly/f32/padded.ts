@@ -12,8 +12,29 @@ export function paddedWidth(args: ConvArguments): usize {
   return <usize>(least + args.sW - 1 - ((least + args.sW - 1) % args.sW))
 }
 
+/** Copies the part of a plane that begins at line `top` and element `left`, which may be in the padding, to zeros. */
+export function copyPart(
+  args: ConvArguments,
+  to: usize,
+  lineBytes: usize,
+  lines: i32,
+  x: usize,
+  top: i32,
+  left: i32
+): void {
+  const padding = max(0, -left)
+  const start = max(0, left)
+  const count = min(args.inW - start, <i32>(lineBytes >> 2) - padding)
+  if (count <= 0) return
+  const last = min(lines, args.inH - top)
+  for (let line = max(0, -top); line < last; line++) {
+    const from = x + ((<usize>((top + line) * args.inW + start)) << 2)
+    copyPadded(to + <usize>line * lineBytes, lineBytes, args.sW, from, padding, count)
+  }
+}
+
 /** Copies `count` elements of a line behind `padding` elements, laid apart by the stride. */
-export function copyPadded(to: usize, lineBytes: usize, stride: i32, from: usize, padding: i32, count: i32): void {
+function copyPadded(to: usize, lineBytes: usize, stride: i32, from: usize, padding: i32, count: i32): void {
   if (stride == 1) copyLine(to + ((<usize>padding) << 2), from, (<usize>count) << 2)
   else if (stride == 2) copyApart(to, lineBytes >> 1, from, padding, count)
   else copyByStride(to, lineBytes / stride, stride, from, padding, count)

@@ -3,6 +3,15 @@
  * rounding. Without tables: a module that has data would write them over the heap when it is made.
  */
 
+const LN2: f64 = 0.6931471805599453
+/** Of a polynomial that is near e^r for r up to ln(2) / 2, off by 5e-11: 1 + r + E2 r^2 and so on. */
+const E2: f64 = 0.500000006804188
+const E3: f64 = 0.16666665864585833
+const E4: f64 = 4.166629362093687e-2
+const E5: f64 = 8.333497669237492e-3
+const E6: f64 = 1.3944759454926437e-3
+const E7: f64 = 1.979024902268497e-4
+
 /** Powers in a line of `bytes` bytes, in which an operand moves by 4 bytes or stays. */
 export function powerLine(x: usize, y: usize, to: usize, bytes: usize, xStep: u32, yStep: u32): void {
   if (xStep == 0 && bytes > 4) return powersOfOne(f32.load(x), y, to, bytes, yStep)
@@ -121,26 +130,25 @@ function fourPowersOf2(low: v128, high: v128): v128 {
   const t1 = f64x2.pmin(f64x2.pmax(high, least), most)
   const n0 = f64x2.nearest(t0)
   const n1 = f64x2.nearest(t1)
-  let c = f64x2.splat(0.6931471805599453)
+  let c = f64x2.splat(LN2)
   const r0 = f64x2.mul(f64x2.sub(t0, n0), c)
   const r1 = f64x2.mul(f64x2.sub(t1, n1), c)
-  // e^r, off by 5e-11.
-  c = f64x2.splat(1.979024902268497e-4)
+  c = f64x2.splat(E7)
   let p0 = f64x2.mul(r0, c)
   let p1 = f64x2.mul(r1, c)
-  c = f64x2.splat(1.3944759454926437e-3)
+  c = f64x2.splat(E6)
   p0 = f64x2.mul(f64x2.add(p0, c), r0)
   p1 = f64x2.mul(f64x2.add(p1, c), r1)
-  c = f64x2.splat(8.333497669237492e-3)
+  c = f64x2.splat(E5)
   p0 = f64x2.mul(f64x2.add(p0, c), r0)
   p1 = f64x2.mul(f64x2.add(p1, c), r1)
-  c = f64x2.splat(4.166629362093687e-2)
+  c = f64x2.splat(E4)
   p0 = f64x2.mul(f64x2.add(p0, c), r0)
   p1 = f64x2.mul(f64x2.add(p1, c), r1)
-  c = f64x2.splat(0.16666665864585833)
+  c = f64x2.splat(E3)
   p0 = f64x2.mul(f64x2.add(p0, c), r0)
   p1 = f64x2.mul(f64x2.add(p1, c), r1)
-  c = f64x2.splat(0.500000006804188)
+  c = f64x2.splat(E2)
   p0 = f64x2.mul(f64x2.add(p0, c), r0)
   p1 = f64x2.mul(f64x2.add(p1, c), r1)
   c = f64x2.splat(1)
@@ -163,16 +171,14 @@ function scaled(p: v128, n: v128): v128 {
 export function powersOf2(unbounded: v128): v128 {
   const t = f64x2.min(f64x2.max(unbounded, f64x2.splat(-400)), f64x2.splat(400))
   const n = f64x2.nearest(t)
-  const r = f64x2.mul(f64x2.sub(t, n), f64x2.splat(0.6931471805599453))
-  // e^r, off by 5e-11.
-  let p = f64x2.splat(1.979024902268497e-4)
-  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(1.3944759454926437e-3))
-  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(8.333497669237492e-3))
-  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(4.166629362093687e-2))
-  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(0.16666665864585833))
-  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(0.500000006804188))
+  const r = f64x2.mul(f64x2.sub(t, n), f64x2.splat(LN2))
+  let p = f64x2.splat(E7)
+  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(E6))
+  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(E5))
+  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(E4))
+  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(E3))
+  p = f64x2.add(f64x2.mul(p, r), f64x2.splat(E2))
   p = f64x2.add(f64x2.mul(p, r), f64x2.splat(1))
   p = f64x2.add(f64x2.mul(p, r), f64x2.splat(1))
-  const whole = i64x2.extend_low_i32x4_s(i32x4.trunc_sat_f64x2_s_zero(n))
-  return f64x2.mul(p, i64x2.shl(i64x2.add(whole, i64x2.splat(1023)), 52))
+  return scaled(p, n)
 }
