@@ -32,6 +32,11 @@ export interface Activation {
     | 'hardSigmoid'
     | 'gelu'
     | 'geluTanh'
+    | 'selu'
+    | 'softplus'
+    | 'softsign'
+    | 'mish'
+    | 'thresholdedRelu'
   readonly p?: number
   readonly q?: number
 }

@@ -1,9 +1,19 @@
 import type { Call } from '../bind/call.ts'
 import { silu } from '../op-kit/fused.ts'
+import { activationOf } from './fuse-epilogue.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanCall, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
-import { binaryOf, commutative, floatAttribute, powerOf, standardCall, textAttribute, unaryOf } from './patterns.ts'
+import {
+  binaryOf,
+  commutative,
+  eitherOf,
+  floatAttribute,
+  powerOf,
+  standardCall,
+  textAttribute,
+  unaryOf
+} from './patterns.ts'
 
 /** `x * Sigmoid(x)`, as exporters write SiLU. */
 export const siluPattern: Pattern = {
@@ -27,6 +37,73 @@ export const swishPattern: Pattern = {
   guard: keepsDims,
   fuse: (match, graph) =>
     replacedBy(match, graph, 'Swish', 24, { alpha: floatAttribute(scalarOf(graph, match.values.get('slope'))!) })
+}
+
+/** `x * Tanh(Softplus(x))`: Mish, as files have it before opset 18. */
+export const mishPattern: Pattern = {
+  name: 'Mish',
+  calls: {
+    softplus: unaryOf('Softplus', 'x'),
+    tanh: unaryOf('Tanh', 'softplus'),
+    product: commutative('Mul', ['x', 'tanh'])
+  },
+  root: 'product',
+  guard: keepsDims,
+  fuse: (match, graph) => replacedBy(match, graph, 'Mish', 18, {})
+}
+
+/** Calls that bound x + 3 by 0 and 6. */
+const BOUNDED: Readonly<Record<string, PatternCall>> = {
+  sum: commutative('Add', ['x', 'three']),
+  bounded: {
+    ops: ['Clip'],
+    where: (call, graph) => isActivation(call, graph, 'clip', 0, 6),
+    reads: { x: 'sum' }
+  }
+}
+
+const SIXTHS = { three: 3, six: 6, sixth: 1 / 6 }
+
+/** `Clip(x + 3, 0, 6) / 6`: a hard sigmoid. */
+export const hardSigmoidPattern: Pattern = {
+  name: 'HardSigmoid',
+  calls: {
+    ...BOUNDED,
+    product: eitherOf(binaryOf('Div', ['bounded', 'six']), commutative('Mul', ['bounded', 'sixth']))
+  },
+  scalars: SIXTHS,
+  root: 'product',
+  guard: keepsDims,
+  fuse: (match, graph) =>
+    replacedBy(match, graph, 'HardSigmoid', 6, { alpha: floatAttribute(1 / 6), beta: floatAttribute(0.5) })
+}
+
+/** `x * Clip(x + 3, 0, 6) / 6`, and `x * HardSigmoid(x)`: HardSwish, as files have it before opset 14. */
+export const hardSwishPattern: Pattern = {
+  name: 'HardSwish',
+  calls: {
+    ...BOUNDED,
+    timesBounded: commutative('Mul', ['x', 'bounded']),
+    hardSigmoid: {
+      ops: ['HardSigmoid', 'HSigmoid'],
+      where: (call, graph) => isActivation(call, graph, 'hardSigmoid', 1 / 6, 0.5),
+      reads: { x: 'x' }
+    },
+    product: eitherOf(
+      binaryOf('Div', ['timesBounded', 'six']),
+      commutative('Mul', ['timesBounded', 'sixth'], ['x', 'hardSigmoid'])
+    )
+  },
+  scalars: SIXTHS,
+  root: 'product',
+  guard: keepsDims,
+  fuse: (match, graph) => replacedBy(match, graph, 'HardSwish', 14, {})
+}
+
+/** Whether a call computes a function of one element with these parameters, as near as float32 holds them. */
+function isActivation(call: Call, graph: PlanGraph, name: string, p: number, q: number): boolean {
+  const found = activationOf(call, graph)
+  return found?.name === name && Math.fround(found.p ?? 0) === Math.fround(p) && found.q === q
 }
 
 /** The three orders in which x, 1/2 and a sum with 1 are multiplied. */

@@ -25,6 +25,23 @@ const plain =
 const functionOf = ({ known }: Call) =>
   known.function as { readonly alpha?: number; readonly approximation?: 'none' | 'tanh' }
 
+/** An activation whose parameter alpha is an attribute. */
+const withAlpha =
+  (name: Activation['name']): ActivationOf =>
+  call => {
+    const { alpha } = functionOf(call)
+    return alpha === undefined ? undefined : { name, p: alpha }
+  }
+
+/** An activation whose parameters are attributes or constants. */
+const withNumbers =
+  (name: Activation['name'], first: string, second?: string): ActivationOf =>
+  (call, graph) => {
+    const [p] = numbersOf(graph, call, first) ?? []
+    const [q] = second === undefined ? [0] : (numbersOf(graph, call, second) ?? [])
+    return p === undefined || q === undefined ? undefined : { name, p, q }
+  }
+
 /** Activations that kernels know, by the name of their operator. */
 const ACTIVATIONS: ReadonlyMap<string, ActivationOf> = new Map([
   ['Relu', plain({ name: 'clip', p: 0, q: Infinity })],
@@ -32,22 +49,17 @@ const ACTIVATIONS: ReadonlyMap<string, ActivationOf> = new Map([
   ['Sigmoid', plain({ name: 'sigmoid' })],
   ['Tanh', plain({ name: 'tanh' })],
   ['Silu', plain({ name: 'silu' })],
-  [
-    'Swish',
-    (call, graph) => {
-      const [beta] = numbersOf(graph, call, 'beta') ?? []
-      return beta === undefined ? undefined : { name: 'swish', p: beta }
-    }
-  ],
+  ['Swish', withNumbers('swish', 'beta')],
   ['HardSwish', plain({ name: 'hardSwish', p: 1 / 6, q: 0.5 })],
   ['HSigmoid', plain({ name: 'hardSigmoid', p: 1 / 6, q: 0.5 })],
-  [
-    'LeakyRelu',
-    call => {
-      const { alpha } = functionOf(call)
-      return alpha === undefined ? undefined : { name: 'leakyRelu', p: alpha }
-    }
-  ],
+  ['HardSigmoid', withNumbers('hardSigmoid', 'alpha', 'beta')],
+  ['LeakyRelu', withAlpha('leakyRelu')],
+  ['Elu', withAlpha('elu')],
+  ['Selu', withNumbers('selu', 'alpha', 'gamma')],
+  ['Softplus', plain({ name: 'softplus' })],
+  ['Softsign', plain({ name: 'softsign' })],
+  ['Mish', plain({ name: 'mish' })],
+  ['ThresholdedRelu', withAlpha('thresholdedRelu')],
   [
     'Gelu',
     call => {

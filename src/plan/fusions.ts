@@ -1,4 +1,12 @@
-import { geluPattern, geluTanhPattern, siluPattern, swishPattern } from './fuse-activation.ts'
+import {
+  geluPattern,
+  geluTanhPattern,
+  hardSigmoidPattern,
+  hardSwishPattern,
+  mishPattern,
+  siluPattern,
+  swishPattern
+} from './fuse-activation.ts'
 import { attentionPattern, scaledOperandPattern, sharedHeadsPattern } from './fuse-attention.ts'
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
@@ -37,6 +45,9 @@ export const ROUNDED: readonly Pattern[] = [
   dequantizedPattern,
   siluPattern,
   swishPattern,
+  mishPattern,
+  hardSigmoidPattern,
+  hardSwishPattern,
   geluPattern,
   geluTanhPattern,
   meanVariancePattern,

@@ -258,6 +258,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Selu', selectSelu],
   ['Softsign', selectUnary(['softsign'], 2)],
   ['Mish', selectUnary(['mish'], 7)],
+  ['Softplus', selectUnary(['softplus'], 8)],
   ['HSigmoid', selectUnary(['hardSigmoid', 1 / 6, 0.5])],
   ['Exp', selectUnary(['exp'], 5)],
   ['Log', selectUnary(['log'], 5)],

@@ -11,7 +11,10 @@ const SCALARS = {
   inverse: 0.7071067690849304,
   factor: 0.044714998453855515,
   root: 0.7978845834732056,
-  slope: 1.7020000219345093
+  slope: 1.7020000219345093,
+  zero: 0,
+  six: 6,
+  sixth: 0.1666666716337204
 }
 
 /** A model of elementwise calls, in a language of its own: `[type, inputs, output]`. */
@@ -22,7 +25,7 @@ const model = (lines: readonly Line[], scalars: Readonly<Record<string, number>>
   outputs: [port('y', 'float')],
   initializers: [
     ...Object.entries({ ...SCALARS, ...scalars }).map(([name, value]) => floats(name, [], [value])),
-    floats('halves', [1, 1, 1], [0.5])
+    floats('halves', [1, 1, 1], [scalars.half ?? 0.5])
   ],
   nodes: lines.map(([type, inputs, output]) => node(type, inputs, [output]))
 })
@@ -42,6 +45,16 @@ const TANH: readonly Line[] = [
   ['Add', ['t', 'one'], 's'],
   ['Mul', ['x', 'half'], 'h'],
   ['Mul', ['h', 's'], 'y']
+]
+/** tanh(log(1 + e^x)) */
+const MISH: readonly Line[] = [
+  ['Softplus', ['x'], 's'],
+  ['Tanh', ['s'], 't']
+]
+/** x + 3 between 0 and 6. */
+const BOUNDED: readonly Line[] = [
+  ['Add', ['x', 'three'], 'a'],
+  ['Clip', ['a', 'zero', 'six'], 'b']
 ]
 
 const fused: readonly (readonly [string, readonly Line[], string])[] = [
@@ -92,7 +105,13 @@ const fused: readonly (readonly [string, readonly Line[], string])[] = [
       ['Mul', ['b', 'x'], 'y']
     ],
     'Silu'
-  ]
+  ],
+  ['Mish', [...MISH, ['Mul', ['t', 'x'], 'y']], 'Mish'],
+  ['hard sigmoid by a quotient', [...BOUNDED, ['Div', ['b', 'six'], 'y']], 'HardSigmoid'],
+  ['hard sigmoid by a product', [...BOUNDED, ['Mul', ['sixth', 'b'], 'y']], 'HardSigmoid'],
+  ['HardSwish: x * (bounded / 6)', [...BOUNDED, ['Div', ['b', 'six'], 'h'], ['Mul', ['x', 'h'], 'y']], 'HardSwish'],
+  ['HardSwish: (x * bounded) / 6', [...BOUNDED, ['Mul', ['b', 'x'], 'h'], ['Div', ['h', 'six'], 'y']], 'HardSwish'],
+  ['HardSwish: (x * bounded) * 1/6', [...BOUNDED, ['Mul', ['x', 'b'], 'h'], ['Mul', ['h', 'sixth'], 'y']], 'HardSwish']
 ]
 
 describe('activations written in several nodes', () => {
@@ -114,10 +133,15 @@ describe('activations written in several nodes', () => {
     ['a constant of more axes', model([...ERF, ['Mul', ['x', 's'], 'm'], ['Mul', ['m', 'halves'], 'y']])],
     ['a reader of the sum', model([...halved.slice(0, -1), ['Mul', ['m', 'half'], 'o'], ['Add', ['o', 's'], 'y']])],
     ['another power', model([...CUBE, ...TANH], { three: 3.5 })],
-    ['another factor of the cube', model([...CUBE, ...TANH], { factor: 0.0447 })]
+    ['another factor of the cube', model([...CUBE, ...TANH], { factor: 0.0447 })],
+    ['another bound', model([...BOUNDED, ['Div', ['b', 'six'], 'y']], { six: 5 })],
+    ['another number before the bounds', model([...BOUNDED, ['Div', ['b', 'six'], 'y']], { three: 2 })],
+    ['another divisor of what is bounded', model([...BOUNDED, ['Div', ['b', 'three'], 'y']])],
+    ['a divisor of more axes', model([...BOUNDED, ['Div', ['b', 'halves'], 'y']], { half: 6 })],
+    ['a product of Tanh and another value', model([...MISH, ['Mul', ['t', 's'], 'y']])]
   ])('is left apart: %s', async (_, parts) => {
     const ops = opsOf(await planOf(parts))
-    expect(ops).not.toContain('Gelu')
+    for (const op of ['Gelu', 'HardSigmoid', 'HardSwish', 'Mish']) expect(ops).not.toContain(op)
     expect(ops.length).toBe(parts.nodes.length)
   })
 

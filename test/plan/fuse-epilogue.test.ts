@@ -66,6 +66,24 @@ const cases: readonly (readonly [string, ModelParts, readonly string[]])[] = [
   ['Conv and Relu', convolution([node('Relu', ['c'], ['y'])]), ['FusedConv']],
   ['Conv and Clip', convolution([node('Clip', ['c', 'low', 'high'], ['y'])]), ['FusedConv']],
   ['a small Conv and Clip', small([node('Clip', ['c', 'low', 'high'], ['y'])]), ['FusedConv']],
+  ...(
+    [
+      ['Elu', { alpha: { float: 0.7 } }],
+      ['Selu', {}],
+      ['HardSigmoid', { alpha: { float: 0.3 } }],
+      ['Softplus', {}],
+      ['Softsign', {}],
+      ['ThresholdedRelu', { alpha: { float: 0.4 } }]
+    ] as const
+  ).map(
+    ([name, attributes]) =>
+      [`Conv and ${name}`, convolution([node(name, ['c'], ['y'], attributes)]), ['FusedConv']] as const
+  ),
+  [
+    'Conv and Mish',
+    convolution([node('Softplus', ['c'], ['s']), node('Tanh', ['s'], ['t']), node('Mul', ['c', 't'], ['y'])]),
+    ['FusedConv']
+  ],
   ['Conv and SiLU', convolution(silu('c', 'y')), ['FusedConv']],
   ['SiLU alone', convolution([node('Relu', ['x'], ['r']), ...silu('r', 's'), node('Add', ['s', 'c'], ['y'])]), []],
   ['Conv, residual and Relu', convolution([node('Add', ['x', 'c'], ['a']), node('Relu', ['a'], ['y'])]), ['FusedConv']],
@@ -125,7 +143,7 @@ describe('what follows a convolution or a product', () => {
   })
 
   test('SiLU is one call where a Mul reads its sigmoid and the same value', async () => {
-    expect(opsOf(await planOf(cases[4][1]))).toContain('Silu')
+    expect(opsOf(await planOf(cases.find(([name]) => name === 'SiLU alone')![1]))).toContain('Silu')
   })
 
   test.each([
@@ -162,7 +180,7 @@ describe('what follows a convolution or a product', () => {
   })
 
   const MICROSOFT = 'com.microsoft'
-  const fusedConv = (attributes: Readonly<Record<string, string>>): object =>
+  const fusedConv = (attributes: Parameters<typeof node>[3]): object =>
     node('FusedConv', ['x', 'w', 'b'], ['c'], { pads: [1, 1, 1, 1], ...attributes }, MICROSOFT)
   const inFile = (parts: ModelParts, first: object): ModelParts => ({
     ...parts,
@@ -190,7 +208,10 @@ describe('what follows a convolution or a product', () => {
     ],
     [
       'nor one that accelerated kernels do not know',
-      inFile(convolution([node('Relu', ['c'], ['y'])]), fusedConv({ activation: 'Softplus' })),
+      inFile(
+        convolution([node('Relu', ['c'], ['y'])]),
+        fusedConv({ activation: 'Celu', activation_params: { floats: [1] } })
+      ),
       ['FusedConv', 'Relu']
     ]
   ])('goes into what the file has fused: %s', async (_, parts, ops) => {

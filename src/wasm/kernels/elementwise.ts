@@ -53,7 +53,8 @@ const UNARY = {
   thresholdedRelu: 46,
   softsign: 47,
   mish: 48,
-  shrink: 49
+  shrink: 49,
+  softplus: 50
 } as const
 
 /** A function of one element by its number, with its parameters. */

@@ -53,7 +53,8 @@ const functions = [
   ['Celu', 12, { alpha: 0.7 }, 2e-7],
   ['Selu', 6, {}, 2e-7],
   ['Softsign', 1, {}, 2e-7],
-  ['Mish', 18, {}, 2e-7]
+  ['Mish', 18, {}, 2e-7],
+  ['Softplus', 1, {}, 2e-7]
 ] as const
 
 describe.each(['heap', 'array'] as const)('functions of float32 elements in WebAssembly, operands in an %s', region => {

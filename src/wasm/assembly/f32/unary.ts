@@ -1,4 +1,4 @@
-import { CELU, ELU, EXP, expSpan, MISH, SELU } from './exponential'
+import { CELU, ELU, EXP, expSpan, MISH, SELU, SOFTPLUS } from './exponential'
 import { erfSpan, geluSpan } from './gauss'
 import { logSpan } from './logarithm'
 import { GELU_TANH, logisticSpan, SIGMOID, sigmoidSpan, SILU, SWISH } from './logistic'
@@ -201,6 +201,10 @@ function shrinkLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
   loop(SHRINK, x, y, bytes, p, q)
 }
 
+function softplusLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
+  expSpan(SOFTPLUS, x, y, bytes, p, q)
+}
+
 /** y = f(x) for elements side by side; x and y may be the same. */
 export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b: f32): void {
   if (bytes == 0) return
@@ -269,6 +273,8 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
       return mishLoop(x, y, bytes, p, q)
     case SHRINK:
       return shrinkLoop(x, y, bytes, p, q)
+    case SOFTPLUS:
+      return softplusLoop(x, y, bytes, p, q)
     default:
       if (x != y) memory.copy(y, x, bytes)
   }
