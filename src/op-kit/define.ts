@@ -3,7 +3,7 @@ import type { Attending } from '../kernels/attention/multi-head.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { SumPoints } from '../kernels/core/point-sums.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
-import type { Resampling } from '../kernels/image/resample.ts'
+import type { Placement, Resampling } from '../kernels/image/resample.ts'
 import type { Dim } from '../shapes/dim.ts'
 import type { Elem, Fact, Movable, TensorFact } from '../shapes/fact.ts'
 import type { DType, NumericArray } from '../tensor/dtype.ts'
@@ -252,7 +252,11 @@ export interface OpDefinition<O extends Operands, P, Moved extends keyof O & str
    * How the operand `x`, or `data`, is resampled to result 0, for kernels other than the operator's own; undefined
    * where more is done than that.
    */
-  resampling?(from: readonly number[], to: readonly number[], params: RunParams<P>): Paced<Resampling | undefined>
+  resampling?(
+    from: readonly number[],
+    to: readonly number[],
+    params: RunParams<P>
+  ): Paced<Resampling | Placement | undefined>
   /**
    * Operands over whose elements the kernel may write result 0: it asks for result 0 with `rawOutput`, and reads each
    * element before it writes the one at the same position. The result then takes the memory of an operand of the same
@@ -310,7 +314,11 @@ export interface Op {
   value?(operands: FactOperands, params: Parameters, call: ShapeContext): readonly Elem[] | undefined
   readonly pack?: Pack
   /** As {@link OpDefinition.resampling}. */
-  resampling?(from: readonly number[], to: readonly number[], params: Parameters): Paced<Resampling | undefined>
+  resampling?(
+    from: readonly number[],
+    to: readonly number[],
+    params: Parameters
+  ): Paced<Resampling | Placement | undefined>
   readonly inPlace?: readonly string[]
   /** As {@link OpDefinition.grows}. */
   readonly grows?: Readonly<Record<number, string>>

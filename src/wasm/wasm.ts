@@ -68,7 +68,8 @@ const COMPUTING = {
   cumulate: 88,
   wideBest: 89,
   fold: 90,
-  transcendental: 91
+  transcendental: 91,
+  padding: 92
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

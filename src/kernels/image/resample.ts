@@ -43,6 +43,13 @@ export type Resampling =
   | { readonly kind: 'indices'; readonly axes: readonly AxisIndices[] }
   | { readonly kind: 'taps'; readonly axes: readonly AxisTaps[]; readonly between: Between }
 
+/** Data within elements of one value: where they begin on each axis, or, below 0, where they are cropped. */
+export interface Placement {
+  readonly kind: 'inside'
+  readonly begin: readonly number[]
+  readonly value: number
+}
+
 /**
  * Resamples some axes, one after the other, in double precision. Integers are rounded at the end, ties to even, and
  * clamped to the range of their type; the two parts of complex numbers are resampled separately.

@@ -125,8 +125,8 @@ export const pad = defineOp({
 
   *resampling(from, to, p) {
     const { mode } = p
-    if (mode === 'constant') return undefined
     const { begin } = padsOf(from.length, p) as Pads<number>
+    if (mode === 'constant') return { kind: 'inside', begin, value: p.value }
     const axes: AxisIndices[] = []
     for (const [axis, count] of to.entries()) {
       if (count === from[axis] && begin[axis] === 0) continue

@@ -73,6 +73,7 @@ import { cumulate, CumulateArguments } from './wide/cumulate'
 import { wideProduct, WideProductArguments } from './wide/product'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
+import { padLines, PaddingArguments } from './wide/padding'
 import { copyStrided, StridedArguments } from './wide/strided'
 
 export { interleaveRows } from './coded/nibble-order'
@@ -289,6 +290,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 91:
       transcendental(changetype<NumberedArguments>(args), from, to)
+      break
+    case 92:
+      padLines(changetype<PaddingArguments>(args), from, to)
       break
     default:
       unreachable()

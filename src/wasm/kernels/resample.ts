@@ -1,5 +1,5 @@
 import { entriesOf, firstEntry } from '../../kernels/core/point-sums.ts'
-import type { AxisIndices, AxisTaps, Resampling } from '../../kernels/image/resample.ts'
+import type { AxisIndices, AxisTaps, Placement, Resampling } from '../../kernels/image/resample.ts'
 import type { Parameters, Selection } from '../../op-kit/define.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
@@ -35,7 +35,10 @@ export const LINE_FLOPS = 24
 const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, uint8: 1, int8: 2 }
 
 /** What an operator says of a call; undefined where it does more, or where that takes long. */
-function resamplingOf({ op, operands, parameters, dims }: Candidate, least: number): Resampling | undefined {
+export function resamplingOf(
+  { op, operands, parameters, dims }: Candidate,
+  least: number
+): Resampling | Placement | undefined {
   const x = operands.x ?? operands.data
   if (x === undefined || product(x.dims) === 0 || product(dims) < least) return undefined
   if (dims.some((count, axis) => count !== x.dims[axis] && count > MAX_ENTRIES)) return undefined

@@ -9,9 +9,9 @@ import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOper
 /** Bytes below which setting a job up costs more than it gains. */
 const MIN_BYTES = 1 << 6
 /** Bytes of a line from which the reference copies it as fast. */
-const MAX_LINE_BYTES = 1 << 16
+export const MAX_LINE_BYTES = 1 << 16
 /** Bytes of a line up to which even a copy of the input to the heap is worth its time. */
-const MAX_STAGED_LINE_BYTES = 1 << 9
+export const MAX_STAGED_LINE_BYTES = 1 << 9
 /** Bytes of a tile. */
 const TILE_BYTES = 1 << 17
 /** Rows of a block, as in ../assembly/f32/transpose.ts. */

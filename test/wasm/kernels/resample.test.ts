@@ -254,9 +254,3 @@ describe.each(['heap', 'array'] as const)('Pad that repeats elements in WebAssem
     expectEqual(['openvino', 'Pad', 1], inputs, { region, attributes: { pad_mode: 'symmetric' } }, 0)
   })
 })
-
-test('Pad by a constant is left to the reference', () => {
-  expect(() => runAccelerated(['onnx', 'Pad', 19], [bits('float32', [20, 30]), sizes([1, 1, 1, 1])])).toThrow(
-    'no accelerated kernel is selected'
-  )
-})

@@ -308,7 +308,7 @@ export function copyLines(args: LinesArguments, from: u32, to: u32): void {
 }
 
 /** Copies `count` lines that lie some bytes apart. */
-function copyRun(x: usize, xStep: usize, y: usize, yStep: usize, bytes: usize, count: u32): void {
+export function copyRun(x: usize, xStep: usize, y: usize, yStep: usize, bytes: usize, count: u32): void {
   const end = y + count * yStep
   if (bytes > MAX_VECTOR_BYTES) {
     for (; y != end; x += xStep, y += yStep) memory.copy(y, x, bytes)
