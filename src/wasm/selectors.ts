@@ -75,7 +75,7 @@ import { selectRoiAlign } from './kernels/regions.ts'
 import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectResponse } from './kernels/response.ts'
 import { selectRotaryEmbedding, selectRotation } from './kernels/rotary.ts'
-import { selectScatterElements } from './kernels/scatter.ts'
+import { selectScatterElements, selectScatterND } from './kernels/scatter.ts'
 import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
@@ -148,6 +148,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Slice', selectSlice],
   ['Tile', selectTile],
   ['ScatterElements', selectScatterElements],
+  ['ScatterND', selectScatterND],
   ['SpaceToDepth', selectBlocks(true)],
   ['DepthToSpace', selectBlocks(false)],
   ['Concat', selectConcat],

@@ -69,7 +69,8 @@ const COMPUTING = {
   wideBest: 89,
   fold: 90,
   transcendental: 91,
-  padding: 92
+  padding: 92,
+  scatterTuples: 93
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -54,6 +54,7 @@ export const scatterElements = defineOp({
   ],
   moves: ['data', 'updates'],
   movesWith: p => p.reduction === 'none',
+  inPlace: ['data'],
 
   shape({ data, indices, updates }, p) {
     const type = commonType({ data, updates })
@@ -82,7 +83,7 @@ export const scatterElements = defineOp({
       data,
       offsets,
       updates,
-      call.output(),
+      call.rawOutput(),
       { outer: 1, size, inner: 1, count: offsets.length },
       p.reduction,
       p.useInitial

@@ -45,6 +45,7 @@ export const scatterND = defineOp({
   ],
   moves: ['data', 'updates'],
   movesWith: p => p.reduction === 'none',
+  inPlace: ['data'],
 
   shape({ data, indices, updates }, p) {
     const type = commonType({ data, updates })
@@ -81,6 +82,6 @@ export const scatterND = defineOp({
         ? yield* resolveTuplesPaced(indices, 1, named, 0, FROM_BOTH_ENDS)
         : allocate('int32', indices.dims.slice(0, -1)).data
     const layout = { outer: 1, size: elementCount(named), inner: elementCount(block), count: offsets.length }
-    yield* scatter(data, offsets, updates, call.output(), layout, p.reduction)
+    yield* scatter(data, offsets, updates, call.rawOutput(), layout, p.reduction)
   }
 })

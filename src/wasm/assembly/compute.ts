@@ -73,6 +73,7 @@ import { cumulate, CumulateArguments } from './wide/cumulate'
 import { wideProduct, WideProductArguments } from './wide/product'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
+import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
 import { padLines, PaddingArguments } from './wide/padding'
 import { copyStrided, StridedArguments } from './wide/strided'
 
@@ -294,6 +295,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 92:
       padLines(changetype<PaddingArguments>(args), from, to)
       break
+    case 93:
+      return scatterTuples(changetype<ScatterTuplesArguments>(args))
     default:
       unreachable()
   }

@@ -1,8 +1,10 @@
 import type { Reduction } from '../../kernels/gather/scatter.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { MAX_INT32 } from '../../tensor/dtype.ts'
-import { product } from '../../tensor/tensor.ts'
-import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 
 /** Updates below which setting a job up costs more than it gains. */
 const MIN_UPDATES = 1 << 7
@@ -13,6 +15,9 @@ const TILE_BYTES = 1 << 17
 
 /** Numbers of the reductions in ../assembly/wide/scatter.ts. */
 const REDUCTIONS: Readonly<Partial<Record<Reduction, number>>> = { none: 0, add: 1, mul: 2, max: 3, min: 4 }
+
+/** Bytes of a job that cannot be divided, since a later update of an element stays. */
+const MAX_UNDIVIDED = 1 << 26
 
 interface Params {
   readonly axis: number
@@ -25,12 +30,9 @@ interface Params {
  * of float32.
  */
 export const selectScatterElements = selectorFor<Params>(({ op, operands, parameters, dims }) => {
-  const { data, indices, updates } = operands
-  const { reduction, useInitial } = parameters
-  if (data === undefined || indices === undefined || updates === undefined || data.type === 'string') return undefined
-  const number = REDUCTIONS[reduction]
-  if (number === undefined || !useInitial || (reduction !== 'none' && data.type !== 'float32')) return undefined
-  if (indices.type !== 'int32' && indices.type !== 'int64') return undefined
+  const { data, indices } = operands
+  const number = reductionOf(operands, parameters.reduction)
+  if (data === undefined || indices === undefined || number === undefined || !parameters.useInitial) return undefined
   const axis = normalizeAxis(parameters.axis, dims.length)
   const size = dims[axis]
   const isServed = indices.dims.every((dim, i) => i === axis || dim === dims[i])
@@ -49,11 +51,50 @@ export const selectScatterElements = selectorFor<Params>(({ op, operands, parame
     work: bytes + count * UPDATE_WORK,
     inputs: staged(3),
     outputStaging: 'whole',
-    args: [width, indices.type === 'int64' ? 8 : 4, size, indices.dims[axis], product(dims, axis + 1), number]
+    args: [width, indexWidth(indices), size, indices.dims[axis], product(dims, axis + 1), number]
   } as const
-  const kernel = jobKernel(op, given => ({
+  return scatterSelection(op, template)
+})
+
+/** ScatterND of elements of any width but strings, with reductions of float32. */
+export const selectScatterND = selectorFor<Pick<Params, 'reduction'>>(({ op, operands, parameters, dims }) => {
+  const { data, indices, updates } = operands
+  const number = reductionOf(operands, parameters.reduction)
+  if (data === undefined || indices === undefined || updates === undefined || number === undefined) return undefined
+  const components = indices.dims.at(-1)!
+  const count = product(indices.dims, 0, indices.dims.length - 1)
+  const sizes = dims.slice(0, components)
+  if (components === 0 || product(updates.dims) < MIN_UPDATES || sizes.some(size => size > MAX_INT32)) return undefined
+  const bytes = arrayOf(data).byteLength
+  const work = bytes + arrayOf(updates).byteLength + count * UPDATE_WORK
+  if (work > MAX_UNDIVIDED) return undefined
+  const block = arrayOf(updates).byteLength / count
+  // The arguments are those of ScatterTuplesArguments in ../assembly/wide/scatter-tuples.ts.
+  return scatterSelection(op, {
+    kernel: 'scatterTuples',
+    blocks: 1,
+    blockBytes: bytes,
+    tile: 1,
+    work,
+    inputs: staged(3),
+    outputStaging: 'whole',
+    args: [bytes, block, count, indexWidth(indices), number, components, ...sizes]
+  })
+})
+
+const indexWidth = ({ type }: Tensor): number => (type === 'int64' ? 8 : 4)
+
+/** The number of a reduction of elements whose types the kernels know; undefined where one is not known. */
+function reductionOf({ data, indices, updates }: TensorOperands, reduction: Reduction): number | undefined {
+  if (data === undefined || indices === undefined || updates === undefined || data.type === 'string') return undefined
+  if (indices.type !== 'int32' && indices.type !== 'int64') return undefined
+  return reduction === 'none' || data.type === 'float32' ? REDUCTIONS[reduction] : undefined
+}
+
+const scatterSelection = (op: Op, template: JobTemplate): Selection => ({
+  kernel: jobKernel(op, given => ({
     template,
     inputs: [given.data!, given.indices!, given.updates!].map(arrayOf)
-  }))
-  return { kernel }
+  })),
+  looksAt: []
 })

@@ -19,10 +19,10 @@ export class ScatterArguments {
 }
 
 const NONE: i32 = 0
-const ADD: i32 = 1
-const MULTIPLY: i32 = 2
-const MAXIMUM: i32 = 3
-const MINIMUM: i32 = 4
+export const ADD: i32 = 1
+export const MULTIPLY: i32 = 2
+export const MAXIMUM: i32 = 3
+export const MINIMUM: i32 = 4
 
 /**
  * Computes outer slices `from … to - 1`.
@@ -52,7 +52,8 @@ function scatterOf<T>(reduction: i32, args: ScatterArguments, from: u32, to: u32
   const count = <usize>args.count * inner
   for (let o = from; o < to; o++) {
     const y = args.y + o * bytes
-    memory.copy(y, args.data + o * bytes, bytes)
+    // The result may take the memory of the data.
+    if (args.y != args.data) memory.copy(y, args.data + o * bytes, bytes)
     const updates = args.updates + o * count * sizeof<T>()
     const indices = args.indices + o * count * args.indexWidth
     const isBad =
@@ -89,7 +90,7 @@ function scatterSlice<T, I>(reduction: i32, args: ScatterArguments, indices: usi
 
 // @ts-ignore: decorator
 @inline
-function combine<T>(reduction: i32, a: T, b: T): T {
+export function combine<T>(reduction: i32, a: T, b: T): T {
   if (reduction == ADD) return <T>(a + b)
   if (reduction == MULTIPLY) return <T>(a * b)
   if (reduction == MAXIMUM) return max<T>(a, b)
