@@ -6,13 +6,13 @@ import { COST_OF_ELEMENT, type MatrixLayout, onTheHeap } from './pack.ts'
 import { wasm } from './wasm.ts'
 import { PANEL } from './workspace.ts'
 
-/** Storage of 16-bit floats in panels: codes of float16 (assembly/f32/few-halves.ts), or bfloat16 as it is. */
+/** Storage of 16-bit floats in panels: codes of float16, or bfloat16; see assembly/f32/few-halves.ts. */
 export type NarrowType = 'uint16' | 'bfloat16'
 
 /** Elements that are looked at between two chances to yield: a few nanoseconds each. */
 const CHUNK = 1 << 20
-/** Elements below which half of the memory is not worth the while. */
-const MIN_ELEMENTS = 1 << 14
+/** Elements below which a matrix stays in the second cache, where float32 is read faster than 16 bits are widened. */
+const MIN_ELEMENTS = 1 << 17
 /** Bits of a float32 that 16-bit floats do not have. */
 const LOST = { uint16: 0x1fff, bfloat16: 0xffff } as const
 
@@ -65,7 +65,7 @@ export function* packNarrow(
     return undefined
   }
   try {
-    const { narrowHalves, packHalves } = wasm()!.compute().exports
+    const { packHalves } = wasm()!.compute().exports
     for (let from = 0; from < panels; from += together) {
       if (from > 0) yield
       const end = Math.min(panels, from + together)
@@ -76,8 +76,7 @@ export function* packNarrow(
       if (!isDone) return undefined
       const count = (end - from) * k * PANEL
       const at = byteOffset + from * k * PANEL * 2
-      if (type === 'uint16') packHalves(wide.byteOffset, at, count)
-      else narrowHalves(wide.byteOffset, at, count, 1)
+      packHalves(wide.byteOffset, at, count, Number(type === 'bfloat16'))
     }
     return packed
   } finally {

@@ -166,8 +166,8 @@ export interface Compute extends JobRunner {
   packStrips(a: number, rowStep: number, kStep: number, rows: number, k: number, to: number): void
   /** Float16, or bfloat16 where `isBrain` is 1, to float32 and back; see assembly/f16/halves.ts. */
   widenHalves(from: number, to: number, count: number, isBrain: number): void
-  /** Codes of float16 in panels; see assembly/f32/few-halves.ts. `count` is a multiple of eight. */
-  packHalves(from: number, to: number, count: number): void
+  /** Codes of float16, or bfloat16, in panels; see assembly/f32/few-halves.ts. `count` is a multiple of eight. */
+  packHalves(from: number, to: number, count: number, isBrain: number): void
   narrowHalves(from: number, to: number, count: number, isBrain: number): void
   /** Transforms strips `from … end-1` of 3 x 3 weights; see assembly/f32/winograd-weights.ts. */
   winogradWeights(w: number, m: number, channels: number, to: number, from: number, end: number, scratch: number): void

@@ -1,6 +1,5 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
 import { haveRows } from '../remembered'
-import { widenHalves } from '../f16/halves'
 import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels } from './few-rows'
@@ -183,8 +182,7 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
       let from = panel
       if (isNarrow) {
         const at = b + ((<usize>p * k + k0) << 4)
-        if (isBrain) widenHalves(at, panel, depth << 3, true)
-        else widenPanel(at, panel, depth << 3)
+        widenPanel(at, panel, depth << 3, isBrain)
       }
       if (isPacked && !isNarrow) {
         from = b + ((<usize>p * k + k0) << 5)
