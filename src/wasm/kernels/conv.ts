@@ -139,10 +139,9 @@ function wayOf(shape: ConvShape): Way | undefined {
   const isByPlane = channels === 1 && (groups > 1 || m <= MAX_OUTPUTS.few.one)
   if (isByPlane && isPadded && paddedPlanes(axes) <= SCRATCH_BYTES) return DEPTHWISE
   if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
-  const isThree = axes[1].kernel === 3 && axes[2].kernel === 3 && taps === 9
-  const isDense = axes.every(({ stride, dilation }) => stride === 1 && dilation === 1)
-  const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && axes[0].size === 1
-  if (isThree && isDense && isWide && isPadded && winogradDivision(shape)) return WINOGRAD
+  const isThree = axes.slice(1).every(({ kernel, stride, dilation }) => kernel === 3 && stride === 1 && dilation === 1)
+  const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS
+  if (isThree && isWide && isPadded && winogradDivision(shape)) return WINOGRAD
   return EDGE + START + TOGETHER * (taps * TAP + DEPTH * PANEL * 4 + APART) <= SCRATCH_BYTES ? PANELS : undefined
 }
 
@@ -172,11 +171,12 @@ export function partsOf(m: number, parts: number): number {
 export const wantedParts = (m: number): number => Math.max(1, Math.min(MAX_PARTS, Math.floor(m / PART_CHANNELS)))
 
 /** Rows of Winograd's tiles in a group, and parts of its output channels; undefined where one row is too much. */
-function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): Division | undefined {
+function winogradDivision({ axes: [d, h, w], channels, m, images }: ConvShape): Division | undefined {
   const strips = Math.ceil(m / 4)
   const across = Math.ceil(w.count / 4)
-  const height = Math.ceil(h.count / 4)
-  const rowsWith = (parts: number): number => winogradRows(across, height, channels, Math.ceil(strips / parts))
+  const height = Math.ceil(h.count / 4) * d.count
+  const depth = channels * d.kernel
+  const rowsWith = (parts: number): number => winogradRows(across, height, depth, Math.ceil(strips / parts))
   let parts = wantedParts(m)
   let most = rowsWith(parts)
   // Smaller parts leave room for more tiles.
@@ -185,6 +185,8 @@ function winogradDivision({ axes: [, h, w], channels, m, images }: ConvShape): D
     if (rows > most) [parts, most] = [more, rows]
   }
   if (most === 0) return undefined
+  // Of many channels with windows of several planes the transformed weights would take too much memory.
+  if (d.kernel > 1 && most * across < Math.min(height * across, MIN_WINOGRAD_TILES)) return undefined
   // A single block would be computed by one thread.
   const isHalved = images * parts === 1 && Math.floor(height / 2) * across >= MIN_WINOGRAD_TILES
   const rows = Math.ceil(height / Math.max(Math.ceil(height / most), isHalved ? 2 : 1))
@@ -213,9 +215,9 @@ function fewDivision({ axes, groups, m, channels, taps, images }: ConvShape): Di
 }
 
 /** Rows of tiles whose matrices fit into scratch memory; see Group in ../assembly/f32/winograd-group.ts. */
-function winogradRows(across: number, height: number, channels: number, strips: number): number {
+function winogradRows(across: number, height: number, depth: number, strips: number): number {
   const lines = (16 * across + 16) * 6
-  const perTile = 36 * 4 * (channels + 4 * strips) + 16
+  const perTile = 36 * 4 * (depth + 4 * strips) + 16
   const bytes = (rows: number): number =>
     64 + 2 * 36 * APART + lines * (rows + 1) + Math.ceil((across * rows) / 4) * 4 * perTile
   let rows = 0

@@ -23,7 +23,7 @@ export const APART: usize = 64
 @unmanaged
 export class Group {
   image: u32
-  /** Its first row of tiles, and how many. */
+  /** Its first row of tiles, counted over the planes of a channel, and how many. */
   first: u32
   count: u32
   /** Tiles of a row; of the group, up to a whole number of vectors. */
@@ -40,10 +40,24 @@ export class Group {
   product: usize
 }
 
+/** Rows of tiles of a plane. */
+// @ts-ignore: decorator
+@inline
+export function rowsOfPlane(args: ConvArguments): u32 {
+  return <u32>(args.outH + 3) >> 2
+}
+
+/** Terms of the sum for each point: input channels, of each window of planes its planes. */
+// @ts-ignore: decorator
+@inline
+export function depthOf(args: ConvArguments): u32 {
+  return args.channels * args.kD
+}
+
 /** Bytes of a {@link Group}, up to a line of the cache. */
 export const GROUP_BYTES: usize = 64
 
-/** A tile: where its mixed lines begin, where its outputs begin in a plane, and its columns and lines there. */
+/** A tile: where its mixed lines begin, where its outputs begin in a channel, and its columns and lines in a plane. */
 @unmanaged
 export class Tile {
   from: usize
@@ -65,18 +79,20 @@ export function layOut(args: ConvArguments, group: Group, at: usize): void {
   group.mixed = at + wide * 6
   group.table = group.mixed + wide * 6 * group.count
   group.v = group.table + tiles * offsetof<Tile>()
-  group.matrix = ((tiles * <usize>args.channels) << 2) + APART
+  group.matrix = ((tiles * <usize>depthOf(args)) << 2) + APART
   group.product = group.v + POINTS * group.matrix
   memory.fill(group.lines, 0, wide * 6)
+  const perPlane = rowsOfPlane(args)
   for (let i: u32 = 0; i < tiles; i++) {
     // What fills the last vector is computed from the last tile, and stored nowhere.
     const number = min(i, count - 1)
     const row = number / across
     const column = number % across
-    const line = (group.first + row) << 2
+    const at = group.first + row
+    const line = (at % perPlane) << 2
     const tile = changetype<Tile>(group.table + i * offsetof<Tile>())
     tile.from = row * wide * 6 + ((<usize>column) << 4)
-    tile.to = (<usize>(line * args.outW + (column << 2))) << 2
+    tile.to = (<usize>((at / perPlane) * args.outH + line) * args.outW + <usize>(column << 2)) << 2
     tile.columns = i < count ? args.outW - <i32>(column << 2) : 0
     tile.lines = i < count ? args.outH - <i32>line : 0
   }

@@ -1,6 +1,6 @@
 import { ConvArguments, copyLine } from './conv'
 import { fma, hidden } from './simd'
-import { Group, ROOT_OF_HALF, ROOT_OF_TWO, Tile } from './winograd-group'
+import { depthOf, Group, rowsOfPlane, ROOT_OF_HALF, ROOT_OF_TWO, Tile } from './winograd-group'
 
 /** Six sums along an axis of a tile. The factors are constants that are made once, before the loops. */
 // @ts-ignore: decorator
@@ -145,19 +145,30 @@ export function transformInput(args: ConvArguments, group: Group): void {
   const lessHalf = hidden(-0.5, zero)
   const rootOfHalf = hidden(ROOT_OF_HALF, zero)
   const rootOfTwo = hidden(ROOT_OF_TWO, zero)
-  let x = args.x + <usize>(group.image * args.channels) * plane
-  for (let c: u32 = 0; c < args.channels; c++, x += plane) {
+  const perPlane = rowsOfPlane(args)
+  const depth = depthOf(args)
+  let x = args.x + <usize>(group.image * args.channels * args.inD) * plane
+  let kernelPlane = 0
+  for (let c: u32 = 0; c < depth; c++) {
     for (let row: u32 = 0; row < group.count; row++) {
-      const top = <i32>((group.first + row) << 2) - args.pH
+      const all = group.first + row
+      const top = <i32>((all % perPlane) << 2) - args.pH
+      const inPlane = <i32>(all / perPlane) * args.sD + kernelPlane * args.dD - args.pD
+      const isInside = <u32>inPlane < <u32>args.inD
+      const from = x + <usize>inPlane * plane
       for (let i: i32 = 0; i < 6; i++) {
         const line = start + <usize>i * wide
         const at = top + i
-        if (<u32>at < <u32>args.inH) copyLine(line, x + ((<usize>(at * inW)) << 2), width)
+        if (isInside && <u32>at < <u32>args.inH) copyLine(line, from + ((<usize>(at * inW)) << 2), width)
         else memory.fill(line, 0, width)
       }
       mixLines(group.lines, group.mixed + row * 6 * wide, wide, more, lessHalf, rootOfHalf, rootOfTwo)
     }
-    transformTiles(group, args.channels, c, more, lessHalf, rootOfHalf, rootOfTwo)
+    transformTiles(group, depth, c, more, lessHalf, rootOfHalf, rootOfTwo)
+    if (++kernelPlane == args.kD) {
+      kernelPlane = 0
+      x += <usize>args.inD * plane
+    }
   }
 }
 

@@ -4,7 +4,18 @@ import { stripsByHalf } from './half-panel'
 import { epilogue } from './matrix'
 import { fma, hidden, splat } from './simd'
 import { NONE } from './unary'
-import { APART, Group, GROUP_BYTES, layOut, POINTS, ROOT_OF_HALF, ROOT_OF_TWO, Tile } from './winograd-group'
+import {
+  APART,
+  depthOf,
+  Group,
+  GROUP_BYTES,
+  layOut,
+  POINTS,
+  ROOT_OF_HALF,
+  ROOT_OF_TWO,
+  rowsOfPlane,
+  Tile
+} from './winograd-group'
 import { transformInput } from './winograd-input'
 
 /**
@@ -15,10 +26,11 @@ const SPAN: usize = 32
 
 /**
  * Computes blocks `from … to - 1`: a part of the output channels in a group of tile rows, counted over parts, then over
- * groups, then over images. Parts that are computed together share the transformed inputs.
+ * groups, then over images. Parts that are computed together share the transformed inputs. With three axes each plane
+ * of a window is a channel of its own.
  */
 export function winogradBlocks(args: ConvArguments, scratch: usize, from: u32, to: u32): void {
-  const tileRows = <u32>(args.outH + 3) >> 2
+  const tileRows = rowsOfPlane(args) * args.outD
   const groups = (tileRows + args.rows - 1) / args.rows
   const group = changetype<Group>(scratch)
   while (from < to) {
@@ -41,7 +53,7 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
   const perPart = stripsOfPart(args)
   const first = part * perPart
   const count = min(perPart, strips - first)
-  const channels = <usize>args.channels
+  const channels = <usize>depthOf(args)
   const tiles = <usize>group.tiles
   const wMatrix = (strips * channels) << 4
   const pMatrix = ((count * tiles) << 4) + APART
@@ -82,17 +94,18 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
   }
   const m = first << 2
   const end = min(args.m, (first + count) << 2)
-  const plane = (<usize>(args.outH * args.outW)) << 2
-  const y = (<usize>group.image * args.m + m) * plane
-  transformOutput(args, group, m, end, pMatrix, args.y + y, plane)
+  const planes = (<usize>(args.outD * args.outH * args.outW)) << 2
+  const y = (<usize>group.image * args.m + m) * planes
+  transformOutput(args, group, m, end, pMatrix, args.y + y, planes)
   if (args.hasResidual || args.activation != NONE) {
-    const at = y + ((<usize>(group.first * 4 * args.outW)) << 2)
+    const line = lineOf(args, group.first)
+    const at = y + ((<usize>(line * args.outW)) << 2)
     epilogue(
       args.y + at,
       args.hasResidual ? args.residual + at : 0,
-      plane,
+      planes,
       end - m,
-      min(args.outH - group.first * 4, group.count * 4) * args.outW,
+      (lineOf(args, group.first + group.count) - line) * args.outW,
       0,
       0,
       1,
@@ -101,6 +114,12 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
       args.q
     )
   }
+}
+
+/** The first line of a row of tiles, counted over the planes of a channel. */
+function lineOf(args: ConvArguments, row: u32): u32 {
+  const perPlane = rowsOfPlane(args)
+  return (row / perPlane) * args.outH + ((row % perPlane) << 2)
 }
 
 /** A^T m down the columns of six points, for four tiles: 4 x 6 vectors. */
@@ -188,7 +207,7 @@ function transformOutput(
   end: u32,
   matrix: usize,
   y: usize,
-  plane: usize
+  planes: usize
 ): void {
   const tiles = <usize>group.tiles
   // Lines lie at multiples of four bytes.
@@ -199,7 +218,7 @@ function transformOutput(
   const fourthQ = hidden(0.5 * ROOT_OF_HALF, zero)
   const fourthF = hidden(2 * ROOT_OF_TWO, zero)
   let z = group.product
-  for (; m < end; m++, y += plane) {
+  for (; m < end; m++, y += planes) {
     const bias = args.hasBias ? splat(f32.load(args.bias + (m << 2))) : splat(0)
     for (let t: usize = 0; t < tiles; t += 4, z += 16) {
       unmixLines(z, matrix, group.lines, half, rootOfHalf, rootOfTwo, fourthQ, fourthF)

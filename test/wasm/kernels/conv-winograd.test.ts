@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { heapAllocate, heapFree } from '../../../src/wasm/heap.ts'
+import { wasm } from '../../../src/wasm/wasm.ts'
+import { workspaceOf } from '../../../src/wasm/workspace.ts'
+import { runOp } from '../../ops/harness.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const KIND = ['onnx', 'Conv', 11] as const
+/** Winograd's F(4,3), and F(4,4) along one axis, lose a digit to their transforms. */
+const WINOGRAD_TOLERANCE = 5e-6
+
+describe.each(['heap', 'array'] as const)('convolutions by Winograd, operands in an %s', region => {
+  test.each([
+    [8, 8],
+    [7, 7],
+    [14, 15],
+    [33, 18],
+    [4, 40]
+  ])('equal the reference: a plane of %i x %i, with and without padding', (h, w) => {
+    const inputs = [noise([2, 17, h, w], 1), noise([19, 17, 3, 3], 2), noise([19], 3)]
+    for (const pads of [
+      [1, 1, 1, 1],
+      [0, 0, 0, 0],
+      [0, 2, 1, 0]
+    ])
+      expectEqual(KIND, inputs, { region, attributes: { pads }, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
+  })
+
+  test.each([
+    { x: [2, 16, 5, 9, 10], w: [18, 16, 3, 3, 3], pads: [1, 1, 1, 1, 1, 1] },
+    { x: [1, 17, 6, 7, 7], w: [16, 17, 3, 3, 3], pads: [2, 0, 1, 1, 1, 0], strides: [2, 1, 1] },
+    { x: [1, 16, 9, 12, 12], w: [20, 16, 2, 3, 3], pads: [0, 1, 1, 3, 1, 1], dilations: [3, 1, 1] },
+    { x: [1, 16, 4, 6, 30], w: [16, 16, 1, 3, 3], pads: [0, 1, 0, 0, 1, 2] },
+    { x: [1, 64, 8, 14, 14], w: [64, 64, 3, 3, 3], pads: [1, 1, 1, 1, 1, 1] }
+  ])('over planes equal the reference: %j', ({ x, w, ...attributes }) => {
+    const inputs = [noise(x, 1), noise(w, 2), noise([w[0]], 3)]
+    const options = { region, attributes, constants: { w: 1 }, threads: 2 }
+    expectEqual(KIND, inputs, options, WINOGRAD_TOLERANCE)
+    const [{ dims }] = runOp(KIND, inputs, { attributes }) as Tensor[]
+    const relu = { ...options, attributes: { ...attributes, activation: 'Relu' } }
+    const fused = ['onnx', 'FusedConv', 1, 'com.microsoft'] as const
+    expectEqual(fused, [...inputs, noise(dims, 4)], relu, WINOGRAD_TOLERANCE)
+  })
+
+  test.each([
+    [3, 1, 40],
+    [3, 2, 61],
+    [3, 3, 95],
+    [4, 1, 23],
+    [5, 3, 200],
+    [7, 1, 130],
+    [7, 3, 600],
+    [8, 5, 333],
+    [11, 4, 97],
+    [11, 1, 1031],
+    [11, 5, 601],
+    [16, 16, 500]
+  ])('along one axis equal the reference: %i taps, dilation %i, %i inputs', (taps, dilation, size) => {
+    const reach = (taps - 1) * dilation
+    const inputs = [noise([2, 33, size], 1), noise([35, 33, taps], 2, 0.2), noise([35], 3)]
+    for (const pads of [
+      [reach >> 1, (reach + 1) >> 1],
+      [0, 0],
+      [reach, 3]
+    ]) {
+      if (size + pads[0] + pads[1] <= reach) continue
+      const attributes = { pads, dilations: [dilation] }
+      expectEqual(KIND, inputs, { region, attributes, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
+      expectEqual(KIND, inputs.slice(0, 2), { region, attributes, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
+    }
+  })
+
+  test.each([16, 17, 18, 19])('and by panels equal the reference: %i output channels', channels => {
+    const attributes = { pads: [1, 1, 1, 1] }
+    for (const [height, width] of [[3, 3] as const, [3, 1] as const]) {
+      const inputs = [noise([1, 18, 9, 10], 1), noise([channels, 18, height, width], 2)]
+      expectEqual(KIND, inputs, { region, attributes, constants: { w: 1 } }, WINOGRAD_TOLERANCE)
+    }
+  })
+
+  test('in a plane of four tiles are no less exact than in others', () => {
+    const inputs = [noise([1, 512, 7, 7], 1), noise([24, 512, 3, 3], 2)]
+    const attributes = { pads: [1, 1, 1, 1] }
+    expectEqual(KIND, inputs, { region, attributes, constants: { w: 1 } }, WINOGRAD_TOLERANCE / 3)
+  })
+})
+
+test.each([
+  ['over a plane', [1, 256, 16, 16], [32, 256, 3, 3], 6.5e-7],
+  ['along one axis', [1, 256, 128], [32, 256, 7], 5e-7]
+])('Winograd errs little %s, since deep sums are made in spans', (_, dims, weights, bound) => {
+  // As behind a Relu: sums of products that mostly have one sign at a point grow with the depth.
+  const data = noise(dims, 1).data.map(value => Math.max(0, value))
+  const inputs = [new Tensor('float32', data, dims), noise(weights, 2)]
+  const attributes = { pads: dims.slice(2).flatMap(() => [1, 1]) }
+  const [reference] = runOp(KIND, inputs, { attributes }) as Tensor<'float32'>[]
+  const [output] = runAccelerated(KIND, inputs, { attributes, constants: { w: 1 } }) as Tensor<'float32'>[]
+  let error = 0
+  let size = 0
+  reference.data.forEach((value, at) => {
+    error += Math.abs(output.data[at] - value)
+    size += Math.abs(value)
+  })
+  expect(error / size).toBeLessThan(bound)
+})
+
+test.each([
+  [4, 3],
+  [5, 4],
+  [6, 7],
+  [7, 4]
+])('Winograd rounds the weights of %i output and %i input channels once', (m, channels) => {
+  // The other transforms have the roots in float32.
+  const [inner, outer] = [1 / (3 * Math.fround(Math.SQRT1_2)), 1 / (3 * Math.fround(Math.SQRT2))]
+  const G = [
+    [1, 0, 0],
+    [-2 / 3, -inner, -1 / 3],
+    [-2 / 3, inner, -1 / 3],
+    [1 / 6, outer, 1 / 3],
+    [1 / 6, -outer, 1 / 3],
+    [0, 0, 1]
+  ]
+  const given = noise([m, channels, 3, 3], 1).data
+  const strips = Math.ceil(m / 4)
+  const blocks = [heapAllocate(given.byteLength)!, heapAllocate(36 * strips * channels * 16, { zero: false })!]
+  const [from, to] = blocks.map(
+    ({ buffer, byteOffset, byteLength }) => new Float32Array(buffer, byteOffset, byteLength / 4)
+  )
+  from.set(given)
+  to.fill(NaN)
+  const { scratch } = workspaceOf()!
+  const { winogradWeights } = wasm()!.compute().exports
+  // Strip by strip: what a call leaves out is NaN.
+  for (let strip = strips - 1; strip >= 0; strip--)
+    winogradWeights(from.byteOffset, m, channels, to.byteOffset, strip, strip + 1, scratch)
+  to.forEach((value, at) => {
+    const [point, strip] = [Math.floor(at / (strips * channels * 4)), Math.floor(at / (channels * 4)) % strips]
+    const [channel, o] = [Math.floor(at / 4) % channels, 4 * strip + (at % 4)]
+    let sum = 0
+    for (let i = 0; i < 9 && o < m; i++)
+      sum += G[Math.floor(point / 6)][Math.floor(i / 3)] * given[(o * channels + channel) * 9 + i] * G[point % 6][i % 3]
+    expect(Math.abs(value - sum)).toBeLessThanOrEqual(Math.abs(sum) * 2 ** -24 + 1e-15)
+  })
+  blocks.forEach(heapFree)
+})
+
+test.each([
+  [4, 3],
+  [6, 7],
+  [5, 8]
+])('Winograd transforms the weights of %i output channels and %i taps as its points say', (m, taps) => {
+  const points = [1 / 2, -1 / 2, 1, -1, 2, -2]
+  const channels = 3
+  const given = noise([m, channels, taps], 1).data
+  const [strips, groups] = [Math.ceil(m / 4), Math.ceil(taps / 4)]
+  const count = 7 * strips * groups * channels * 4
+  const blocks = [heapAllocate(given.byteLength)!, heapAllocate(count * 4, { zero: false })!]
+  const [from, to] = blocks.map(
+    ({ buffer, byteOffset }, i) => new Float32Array(buffer, byteOffset, [given.length, count][i])
+  )
+  from.set(given)
+  to.fill(NaN)
+  wasm()!.compute().exports.lineWeights(from.byteOffset, m, channels, taps, to.byteOffset)
+  to.forEach((value, at) => {
+    const column = Math.floor(at / 4)
+    const channel = column % channels
+    const group = Math.floor(column / channels) % groups
+    const row = Math.floor(column / (channels * groups))
+    const [point, o] = [Math.floor(row / strips), 4 * (row % strips) + (at % 4)]
+    const a = points.at(point)
+    const factor = points.reduce((sum, b) => (b === a ? sum : sum / (a! - b)), 1)
+    let sum = 0
+    for (let i = 0; i < 4 && o < m && 4 * group + i < taps; i++) {
+      const weight = given[(o * channels + channel) * taps + 4 * group + i]
+      sum += point === 6 ? Number(i === 3) * weight : factor * a! ** i * weight
+    }
+    expect(Math.abs(value - sum)).toBeLessThan(2e-7)
+  })
+  blocks.forEach(heapFree)
+})
