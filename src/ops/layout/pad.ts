@@ -63,9 +63,9 @@ const types = { begin: INDEX_TYPES, end: INDEX_TYPES }
 
 /**
  * Pads axes, or crops them where a pad is negative. ONNX Pad-1, -2 (attributes), -11, -13 (inputs), -18 (axes), -19
- * (`wrap`); com.microsoft Pad-1 (pads may be a matrix of one row); OpenVINO Pad-1, -12 (negative pads). Modes other
- * than constant read from the whole data, also from what a negative pad crops (OpenVINO Pad-12 shows it; ONNX Runtime
- * crops first, which differs for `wrap`).
+ * (`wrap`, which PyTorch writes in models of opset 18, too, and ONNX Runtime runs there); com.microsoft Pad-1 (pads may
+ * be a matrix of one row); OpenVINO Pad-1, -12 (negative pads). Modes other than constant read from the whole data,
+ * also from what a negative pad crops (OpenVINO Pad-12 shows it; ONNX Runtime crops first, which differs for `wrap`).
  */
 export const pad = defineOp({
   name: 'Pad',
@@ -75,12 +75,7 @@ export const pad = defineOp({
     { since: 1, in: { data: 0 }, bind: { ...byAttribute, pads: ints('paddings'), negative: is(false) } },
     { since: 2, in: { data: 0 }, bind: { ...byAttribute, pads: ints('pads'), negative: is(true) } },
     { since: 11, in: { data: 0, fill: 2 }, bind: { ...byInput, axes: is(undefined) } },
-    { since: 18, in: { data: 0, fill: 2 }, bind: { ...byInput, axes } },
-    {
-      since: 19,
-      in: { data: 0, fill: 2 },
-      bind: { ...byInput, axes, mode: allModes }
-    },
+    { since: 18, in: { data: 0, fill: 2 }, bind: { ...byInput, axes, mode: allModes } },
     {
       domain: 'com.microsoft',
       since: 1,

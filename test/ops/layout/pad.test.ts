@@ -73,8 +73,13 @@ describe('ONNX Pad', () => {
       'value-out-of-range'
     )
     expect(
-      errorOf(() => runTensor(['onnx', 'Pad', 18], [line, ints(1, 1)], { attributes: { mode: 'wrap' } })).code
+      errorOf(() => runTensor(['onnx', 'Pad', 13], [line, ints(1, 1)], { attributes: { mode: 'wrap' } })).code
     ).toBe('unknown-attribute-value')
+  })
+
+  test('wraps at version 18, too, as PyTorch writes circular padding', () => {
+    const wrapped = runTensor(['onnx', 'Pad', 18], [line, ints(1, 2)], { attributes: { mode: 'wrap' } })
+    expect([...wrapped.data]).toEqual([4, 1, 2, 3, 4, 1, 2])
   })
 
   test('refuses lists of other lengths, empty axes to repeat and fills that are no scalar', () => {
