@@ -20,15 +20,21 @@ export interface GridPlan {
   readonly alignCorners: boolean
   readonly padding: Padding
   /**
-   * Whether `border` and `reflection` move a point that lies outside the data before its neighbours are found (ONNX).
-   * Otherwise they move each neighbour that lies outside (OpenVINO).
+   * Whether `border` and `reflection` move a point that lies outside the data before its neighbours are found.
+   * Otherwise they move each neighbour that lies outside.
    */
   readonly movesPoints: boolean
   /** Rounds every intermediate result: `Math.fround` unless the grid is float64. */
   readonly round: (x: number) => number
 }
 
-/** Coordinates of some points along `axis`, in elements; moved inside where `movesPoints` asks for it. */
+/** Elements beyond the data from which on all neighbours of a point, of any filter, lie outside. */
+const REACH = 2
+
+/**
+ * Coordinates of some points along `axis`, in elements; moved inside where `movesPoints` asks for it. Neighbours that
+ * `border` moves are the same from {@link REACH} on, where numbers too large for a filter end.
+ */
 function coordinatesOf(
   grid: Numbers,
   first: number,
@@ -39,7 +45,8 @@ function coordinatesOf(
 ): Float64Array {
   const size = dims[axis]
   const [low, high] = edges(size, alignCorners)
-  const isMoved = movesPoints && padding !== 'zeros'
+  const isMoved = padding === 'border' || (movesPoints && padding !== 'zeros')
+  const beyond = movesPoints ? 0 : REACH
   const coordinates = new Float64Array(count)
   for (let i = 0, k = (first + 1) * dims.length - 1 - axis; i < count; i++, k += dims.length) {
     const given = grid[k]
@@ -49,7 +56,9 @@ function coordinatesOf(
         : round(round(round(round(given + 1) * size) - 1) / 2)
     )
     if (!isMoved || (at >= low && at <= high)) coordinates[i] = at
-    else coordinates[i] = padding === 'border' ? Math.min(size - 1, Math.max(0, at)) : reflect(at, low, high)
+    else
+      coordinates[i] =
+        padding === 'border' ? Math.min(size - 1 + beyond, Math.max(-beyond, at)) : reflect(at, low, high)
   }
   return coordinates
 }

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, staticDims, swappedLast } from '../../op-kit/conversion-kit.ts'
+import { swappedLast } from '../../op-kit/conversion-kit.ts'
 import {
   type Conversions,
   type Made,
@@ -17,22 +17,6 @@ import { gridSample } from './grid-sample.ts'
 import { interpolateToOnnx } from './interpolate-conversion.ts'
 import { interpolate } from './interpolate.ts'
 import { yuvRules } from './yuv-conversions.ts'
-
-/** Elements that a cubic filter reads beyond the one that a point has passed, and one more. */
-const REACH = 3
-
-/** With `border` IR moves each neighbour of a point inside: as if the data went on where ONNX moves the point. */
-function cubicBorderToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
-  if (call.param('mode') !== 'cubic' || call.param('padding') !== 'border') return undefined
-  const [x, grid] = [call.operand('x'), call.operand('grid')]
-  const [, , height, width] = staticDims(x, 'data of GridSample with cubic and border')
-  const isAligned = call.param<boolean>('alignCorners')
-  const factor = (size: number): number => (isAligned ? (size - 1) / (size - 1 + 2 * REACH) : size / (size + 2 * REACH))
-  const wider = w.node('Pad', [x, w.constant('int64', [0, 0, REACH, REACH, 0, 0, REACH, REACH])], { mode: 'edge' })
-  const points = elementwise(w, 'Mul', grid, w.constant(typeOf(grid), [factor(width), factor(height)]))
-  const attributes = { mode: 'cubic', padding_mode: 'border', align_corners: isAligned }
-  return [w.node('GridSample', [wider, points], attributes)]
-}
 
 /** The most numbers of a grid that is written as a constant. */
 const MAX_POINTS = 2 ** 20
@@ -63,18 +47,13 @@ function affineGridToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 export const imageConversions: Conversions = {
   rules: [
     toOnnx(interpolate, interpolateToOnnx),
-    toOnnx(gridSample, cubicBorderToOnnx),
     toOpenvino(affineGrid, affineGridToOpenvino),
     ...yuvRules,
     ...cropRules
   ],
   leniencies: [
-    {
-      // Linear and reflected data are the same whether the point or its neighbours are moved inside.
-      op: gridSample,
-      parameter: 'movesPoints',
-      allows: (_, __, call) => call.param('mode') !== 'cubic' || call.param('padding') !== 'border'
-    },
+    // Data are the same whether the point or its neighbours are moved inside, where that is left to the parameter.
+    { op: gridSample, parameter: 'movesPoints', allows: () => true },
     { op: gridSample, parameter: 'anyRank', allows: (_, __, call) => rankOf(call.operand('x')) === 4 }
   ]
 }

@@ -82,9 +82,10 @@ export const gridSampleRules = defineRules({
  * Samples data at the points of a grid: ONNX GridSample-16, -20 (any number of spatial axes; modes renamed), -22;
  * com.microsoft GridSample-1; OpenVINO GridSample-9.
  *
- * A point outside the data is moved inside before its neighbours are found in ONNX (its reference and ONNX Runtime); in
- * OpenVINO and com.microsoft each neighbour is moved, which differs for `border` in mode cubic. Integers are truncated,
- * as the specification says.
+ * A point outside the data is moved inside before its neighbours are found in ONNX; in OpenVINO and com.microsoft each
+ * neighbour is moved. That differs for `border` in mode cubic alone, where neighbours are moved in ONNX, too: so do
+ * PyTorch, whose operator this is, and ONNX Runtime, where the specification's reference moves the point. Integers are
+ * truncated, as the specification says.
  */
 export const gridSample = /* @__PURE__ */ withKernel(gridSampleRules, {
   *run({ x, grid }, p, call) {
@@ -97,7 +98,7 @@ export const gridSample = /* @__PURE__ */ withKernel(gridSampleRules, {
       points: elementCount(grid.dims.slice(1, -1)),
       alignCorners: p.alignCorners,
       padding: p.padding,
-      movesPoints: p.movesPoints,
+      movesPoints: p.movesPoints && (p.mode !== 'cubic' || p.padding !== 'border'),
       round: grid.type === 'float64' ? value => value : Math.fround
     }
     const elements = elementCount(dims)
