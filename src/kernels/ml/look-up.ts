@@ -9,16 +9,12 @@ export type Label = string | number | bigint
 /** A table is laid out by key where there are this many elements to look up for each of its keys, or more. */
 const MIN_PER_KEY = 4
 
-/**
- * Replaces each element by what a table has for it, or by `otherwise`.
- * @param keyOf the key of the table that stands for an element
- */
+/** Replaces each element by what a table has for it, or by `otherwise`. */
 export function lookUp(
   labels: Tensor,
   out: Tensor,
   table: ReadonlyMap<Label, Label>,
-  otherwise: Label,
-  keyOf = (label: Label): Label => label
+  otherwise: Label
 ): Generator<void> {
   const dense = labels.type === 'int64' ? denseOf(table, otherwise, out) : undefined
   if (dense !== undefined) return lookUpDense(labels, out, dense)
@@ -27,7 +23,7 @@ export function lookUp(
   return inChunks(
     target.length,
     (from, to) => {
-      for (let i = from; i < to; i++) target[i] = table.get(keyOf(data[i])) ?? otherwise
+      for (let i = from; i < to; i++) target[i] = table.get(data[i]) ?? otherwise
     },
     8 * COST.element
   )

@@ -36,19 +36,11 @@ interface Labels {
 export const labelEncoderRules = defineRules({
   name: 'LabelEncoder',
   operands: { x: 'tensor' },
-  params: params<{ encodingOf: (type: DType) => Encoding; bitwise: boolean }>(),
+  params: params<{ encodingOf: (type: DType) => Encoding }>(),
   onnx: [
-    { domain: 'ai.onnx.ml', since: 1, bind: { encodingOf: derive(classesOf), bitwise: derive(() => false) } },
-    {
-      domain: 'ai.onnx.ml',
-      since: 2,
-      bind: { encodingOf: derive(node => listsOf(node, false)), bitwise: derive(() => true) }
-    },
-    {
-      domain: 'ai.onnx.ml',
-      since: 4,
-      bind: { encodingOf: derive(node => listsOf(node, true)), bitwise: derive(() => false) }
-    }
+    { domain: 'ai.onnx.ml', since: 1, bind: { encodingOf: derive(classesOf) } },
+    { domain: 'ai.onnx.ml', since: 2, bind: { encodingOf: derive(node => listsOf(node, false)) } },
+    { domain: 'ai.onnx.ml', since: 4, bind: { encodingOf: derive(node => listsOf(node, true)) } }
   ],
 
   shape({ x }, { encodingOf }) {
@@ -61,18 +53,16 @@ export const labelEncoderRules = defineRules({
 
 /**
  * Maps labels by two lists, and labels that are not listed to a default. Version 1 maps strings to their indices in a
- * list, and back. Version 2 distinguishes -0 from 0 (it compares bits). For a repeated key version 4 takes the last
- * value, the others the first. NaN equals NaN. ai.onnx.ml LabelEncoder-1, -2, -4.
+ * list, and back. For a repeated key version 4 takes the last value, the others the first. NaN equals NaN, and -0
+ * equals 0: the text of version 2 speaks of bits for the sake of NaN, but neither ONNX Runtime nor the encoders of
+ * scikit-learn, whose keys may be -0, tell the zeros apart. ai.onnx.ml LabelEncoder-1, -2, -4.
  */
 export const labelEncoder = /* @__PURE__ */ withKernel(labelEncoderRules, {
-  run({ x }, { encodingOf, bitwise }, call) {
+  run({ x }, { encodingOf }, call) {
     const { entries, otherwise } = encodingOf(x.type)
-    return lookUp(x, call.output(), entries, otherwise, bitwise ? exactKey : undefined)
+    return lookUp(x, call.output(), entries, otherwise)
   }
 })
-
-/** A map does not distinguish -0 from 0, so -0 gets a key of its own; keys of type string are never numbers. */
-const exactKey = (label: Label): Label => (Object.is(label, -0) ? '-0' : label)
 
 const DEFAULTS = {
   string: text('default_string', '_Unused'),
@@ -114,7 +104,7 @@ function listsOf(node: NodeFacts, isVersion4: boolean): () => Encoding {
   }
   const entries = isVersion4
     ? new Map(keys.values.map((key, i) => [key, values.values[i]]))
-    : firstOf(keys.values.map(exactKey), values.values)
+    : firstOf(keys.values, values.values)
   const encoding = { from: keys.type, to: values.type, entries, otherwise: defaultOf(node, values.type, isVersion4) }
   return () => encoding
 }
