@@ -1,4 +1,4 @@
-import { COST, Pace } from '../core/pace.ts'
+import { COST, type Pace } from '../core/pace.ts'
 
 type Item = string | bigint
 
@@ -41,29 +41,37 @@ function descend(root: GramTree, items: readonly Item[]): GramTree {
   return tree
 }
 
+/** How often each n-gram occurs in a list, and which occur at all. */
+export interface GramCounts {
+  readonly counts: Float64Array
+  /** Indices of the n-grams whose count is not 0. */
+  readonly found: number[]
+}
+
 /**
- * Counts how often each of `count` n-grams occurs in a list, once for each number of skipped items; a single item is
- * counted once, since skips make no difference to it.
+ * Counts how often each n-gram occurs in the items from `from` to `to`, once for each number of skipped items; a single
+ * item is counted once, since skips make no difference to it.
  */
 export function* countGrams(
-  items: readonly Item[],
+  items: ArrayLike<Item>,
+  from: number,
+  to: number,
   root: GramTree,
-  count: number,
-  { min, max, skips }: GramRange
-): Generator<void, Float64Array> {
-  const counts = new Float64Array(count)
-  const pace = new Pace()
-  for (let step = 1; step <= Math.min(skips + 1, Math.max(1, items.length)); step++) {
-    for (let start = 0; start < items.length; start++) {
+  { min, max, skips }: GramRange,
+  { counts, found }: GramCounts,
+  pace: Pace
+): Generator<void> {
+  for (let step = 1; step <= Math.min(skips + 1, Math.max(1, to - from)); step++) {
+    for (let start = from; start < to; start++) {
       let tree: GramTree | undefined = root
       let length = 1
-      for (let at = start; at < items.length && length <= max; at += step, length++) {
+      for (let at = start; at < to && length <= max; at += step, length++) {
         tree = tree.longer.get(items[at])
         if (tree === undefined) break
-        if (length >= min && (length > 1 || step === 1)) for (const end of tree.ends) counts[end]++
+        if (length < min || (length === 1 && step > 1)) continue
+        for (const end of tree.ends) if (counts[end]++ === 0) found.push(end)
       }
       if (pace.isDue(length * COST.lookup)) yield
     }
   }
-  return counts
 }

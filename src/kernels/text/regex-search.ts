@@ -1,14 +1,62 @@
 import { COST, type Pace } from '../core/pace.ts'
+import { DEAD, Dfa, NO_ROOM, TEXT_END } from './regex-dfa.ts'
 import { type Automaton, follow, STATE_COST } from './regex.ts'
 
 /** Where a match begins, and where it ends. */
 export type Match = readonly [from: number, to: number]
 
+const UNDECIDED = 'undecided'
+/** A search by nodes gives up after this many steps for each character, so its time stays proportional to the text. */
+const MAX_STEPS = 8
+const MIN_STEPS = 1000
+
+const dfas = new WeakMap<Automaton, Dfa>()
+
+function dfaOf(automaton: Automaton): Dfa {
+  let dfa = dfas.get(automaton)
+  if (dfa === undefined) dfas.set(automaton, (dfa = new Dfa(automaton)))
+  return dfa
+}
+
 /**
- * The leftmost match from a position on, and of those the longest. All paths are followed at once, each with where it
- * begins; the time is at most proportional to the length of the text times the number of states.
+ * The leftmost match from a position on, and of those the longest. The time is at most proportional to the length of
+ * the text times the number of states.
  */
 export function* findLongest(
+  automaton: Automaton,
+  codes: ArrayLike<number>,
+  from: number,
+  pace: Pace
+): Generator<void, Match | undefined> {
+  const found = yield* findByNodes(dfaOf(automaton), codes, from, pace)
+  return found === UNDECIDED ? yield* findByStates(automaton, codes, from, pace) : found
+}
+
+/** Tries one beginning after the other. */
+function* findByNodes(
+  dfa: Dfa,
+  codes: ArrayLike<number>,
+  from: number,
+  pace: Pace
+): Generator<void, Match | undefined | typeof UNDECIDED> {
+  const count = codes.length
+  let left = MIN_STEPS + MAX_STEPS * (count - from)
+  for (let begin = from; begin <= count; begin++) {
+    let end = -1
+    for (let at = begin, node = dfa.startAt(codes, at); node !== DEAD; at++) {
+      const edge = node === NO_ROOM ? NO_ROOM : dfa.edge(node, at < count ? codes[at] : TEXT_END)
+      if (edge === NO_ROOM || --left < 0) return UNDECIDED
+      if (edge % 2 === 1) end = at
+      node = edge >> 1
+      if (pace.isDue(COST.copy + dfa.takeVisits() * STATE_COST)) yield
+    }
+    if (end >= 0) return [begin, end]
+  }
+  return undefined
+}
+
+/** Follows all paths at once, each with where it begins. */
+function* findByStates(
   { states, start }: Automaton,
   codes: ArrayLike<number>,
   from: number,

@@ -17,6 +17,8 @@ export interface Automaton {
 }
 
 const MAX_STATES = 100_000
+/** Characters that are read between two looks at the time. */
+const BLOCK = 4096
 /** Nanoseconds for visiting one state. */
 export const STATE_COST = COST.element
 
@@ -101,11 +103,14 @@ export function* matchesWhole({ states, start }: Automaton, text: string, pace: 
 export function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike<number>> {
   const codes = new Int32Array(text.length)
   let count = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.codePointAt(at) as number
-    codes[count++] = code
-    if (code > 0xffff) at++
-    if (pace.isDue(COST.element)) yield
+  for (let at = 0; at < text.length;) {
+    const from = at
+    for (const to = at + BLOCK; at < to && at < text.length; at++) {
+      const code = text.codePointAt(at) as number
+      codes[count++] = code
+      if (code > 0xffff) at++
+    }
+    if (pace.isDue((at - from) * COST.copy)) yield
   }
   return codes.subarray(0, count)
 }

@@ -46,7 +46,8 @@ export const stringNormalizer = defineOp({
   },
 
   *run({ x }, { change, caseSensitive, stopwords, locale }, call) {
-    const comparable = (item: string): string => (caseSensitive ? item : item.toLocaleLowerCase(locale))
+    const { lower, upper } = casesOf(locale)
+    const comparable = (item: string): string => (caseSensitive ? item : lower(item))
     const stops = new Set(stopwords.map(comparable))
     const given = x.data as string[]
     const kept: string[] = []
@@ -59,8 +60,7 @@ export const stringNormalizer = defineOp({
     )
     if (kept.length === 0) kept.push('')
     const strings = call.output(0, [...x.dims.slice(0, -1), kept.length]).data as string[]
-    const changed = (item: string): string =>
-      change === 'none' ? item : change === 'lower' ? item.toLocaleLowerCase(locale) : item.toLocaleUpperCase(locale)
+    const changed = change === 'none' ? same : change === 'lower' ? lower : upper
     yield* inChunks(
       kept.length,
       (from, to) => {
@@ -70,6 +70,17 @@ export const stringNormalizer = defineOp({
     )
   }
 })
+
+const same = (item: string): string => item
+
+/** Languages that have a way of their own to change the case of letters. */
+const OWN_CASES = /^(tr|az|lt|el)\b/
+
+/** How a language changes the case of letters. To say which takes longer than most strings. */
+const casesOf = (locale: string): Record<'lower' | 'upper', (item: string) => string> =>
+  OWN_CASES.test(locale)
+    ? { lower: item => item.toLocaleLowerCase(locale), upper: item => item.toLocaleUpperCase(locale) }
+    : { lower: item => item.toLowerCase(), upper: item => item.toUpperCase() }
 
 /**
  * The language tag for a name like `en_US.UTF-8`. C and POSIX, the default, have no language; `en-US` stands for them.

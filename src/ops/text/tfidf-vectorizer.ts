@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
-import { countGrams, type Gram, gramTree } from '../../kernels/text/grams.ts'
+import { Pace } from '../../kernels/core/pace.ts'
+import { countGrams, type Gram, type GramCounts, gramTree, type GramTree } from '../../kernels/text/grams.ts'
 import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, exactInts, floats, int, ints, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
@@ -70,23 +71,33 @@ export const tfIdfVectorizer = /* @__PURE__ */ withKernel(tfIdfVectorizerRules, 
     const length = x.dims[x.dims.length - 1]
     const size = out.dims[out.dims.length - 1]
     const rows = x.dims.length === 1 ? 1 : x.dims[0]
-    const tree = gramTree(grams, min, max)
-    for (let row = 0; row < rows; row++) {
-      const counts = yield* countGrams(items.slice(row * length, (row + 1) * length), tree, grams.length, {
-        min,
-        max,
-        skips
-      })
-      grams.forEach(({ coordinate }, i) => {
-        const value = mode === 'presence' ? Math.min(1, counts[i]) : counts[i]
-        numbers[row * size + coordinate] += mode === 'counts' ? value : value * (weights?.[i] ?? 1)
-      })
+    const tree = treeOf(grams, min, max)
+    const range = { min, max, skips }
+    const row: GramCounts = { counts: new Float64Array(grams.length), found: [] }
+    const pace = new Pace()
+    for (let i = 0; i < rows; i++) {
+      yield* countGrams(items, i * length, (i + 1) * length, tree, range, row, pace)
+      for (const at of row.found) {
+        const value = mode === 'presence' ? 1 : row.counts[at]
+        numbers[i * size + grams[at].coordinate] += mode === 'counts' ? value : value * (weights?.[at] ?? 1)
+        row.counts[at] = 0
+      }
+      row.found.length = 0
     }
   }
 })
 
-const itemsOf = ({ data }: Tensor): readonly (string | bigint)[] =>
-  Array.from(data as ArrayLike<string | number | bigint>, item => (typeof item === 'number' ? BigInt(item) : item))
+const trees = new WeakMap<readonly Gram[], GramTree>()
+
+/** The prefix tree of the n-grams of a node, which is made once. */
+function treeOf(grams: readonly Gram[], min: number, max: number): GramTree {
+  let tree = trees.get(grams)
+  if (tree === undefined) trees.set(grams, (tree = gramTree(grams, min, max)))
+  return tree
+}
+
+const itemsOf = ({ data }: Tensor): ArrayLike<string | bigint> =>
+  data instanceof Int32Array ? Array.from(data, BigInt) : (data as ArrayLike<string | bigint>)
 
 const counts = ints('ngram_counts')
 const coordinates = ints('ngram_indexes')

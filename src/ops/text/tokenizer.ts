@@ -102,13 +102,20 @@ function* tokensOf(item: string, rule: Rule, shortest: number, pace: Pace): Gene
   }
 }
 
+/** How to cut a text by the places of its characters, which are those of its UTF-16 codes where no pair is among them. */
+function partsOf(item: string, codes: ArrayLike<number>): (from: number, to: number) => string {
+  if (codes.length === item.length) return (from, to) => item.slice(from, to)
+  const characters = [...item]
+  return (from, to) => characters.slice(from, to).join('')
+}
+
 /** What lies between matches; after an empty match the character there is left out, too. */
 function* splitAt(item: string, separator: Automaton, shortest: number, pace: Pace): Generator<void, string[]> {
   const codes = yield* codePoints(item, pace)
-  const characters = [...item]
+  const part = partsOf(item, codes)
   const parts: string[] = []
   const add = (from: number, to: number): void => {
-    if (to - from >= shortest) parts.push(characters.slice(from, to).join(''))
+    if (to - from >= shortest) parts.push(part(from, to))
   }
   let from = 0
   while (from <= codes.length) {
@@ -124,14 +131,14 @@ function* splitAt(item: string, separator: Automaton, shortest: number, pace: Pa
 /** The matches; after one that is too short the search goes on at its second character. */
 function* matchesOf(item: string, expression: Automaton, shortest: number, pace: Pace): Generator<void, string[]> {
   const codes = yield* codePoints(item, pace)
-  const characters = [...item]
+  const part = partsOf(item, codes)
   const tokens: string[] = []
   for (let from = 0; codes.length >= shortest && from <= codes.length;) {
     const match = yield* findLongest(expression, codes, from, pace)
     if (match === undefined) break
     const [begin, end] = match
     const isToken = end - begin >= shortest
-    if (isToken) tokens.push(characters.slice(begin, end).join(''))
+    if (isToken) tokens.push(part(begin, end))
     from = isToken ? end : begin + 1
   }
   return tokens

@@ -32,3 +32,37 @@ test('a pattern that a backtracking search would never end with is searched in l
   expect(found('(a+)+b', 'a'.repeat(3000))).toBeUndefined()
   expect(found('(a|aa)*', 'a'.repeat(3000))).toEqual([0, 3000])
 })
+
+test('assertions between characters see both, wherever a search has been before', () => {
+  const words = compileRegex('\\b\\w+\\b|^-$|\\n$')
+  const search = (text: string, from: number): Match | undefined =>
+    drain(
+      findLongest(
+        words,
+        Array.from(text, character => character.codePointAt(0)!),
+        from,
+        new Pace()
+      )
+    )
+  expect(search('ab cd', 0)).toEqual([0, 2])
+  expect(search('ab cd', 1)).toEqual([3, 5])
+  expect(search('a b_1é', 2)).toEqual([2, 5])
+  expect(search('-', 0)).toEqual([0, 1])
+  expect(search('--', 0)).toBeUndefined()
+  expect(search('-\n', 0)).toEqual([1, 2])
+  expect(search('-\n', 2)).toBeUndefined()
+})
+
+test('a text that leads to more nodes than are kept is searched all the same', () => {
+  const text = Array.from({ length: 3000 }, (_, i) => 'ab'[((i * i * 7 + (i >> 3)) % 2) ^ (i % 5 === 0 ? 1 : 0)]).join(
+    ''
+  )
+  expect(found('(a|b)*a(a|b){14}c', `${text}a${'b'.repeat(14)}c`)).toEqual([0, 3016])
+  expect(found('(a|b)*a(a|b){14}c', text)).toBeUndefined()
+})
+
+test('many characters beyond ASCII are told apart', () => {
+  const text = Array.from({ length: 12_000 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
+  expect(found('[^ ]+', `${text} x`)).toEqual([0, 12_000])
+  expect(found('[\\x{5000}-\\x{5001}]+', text)).toEqual([0x200, 0x202])
+})
