@@ -27,6 +27,7 @@ import { pack } from './pack.ts'
 import { type Pass, Progress, runPasses } from './pass.ts'
 import { prune } from './prune.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
+import { scanDistances } from './scan-distances.ts'
 import { schedule } from './schedule.ts'
 import { share } from './share.ts'
 import { widen } from './widen.ts'
@@ -135,6 +136,7 @@ const IMPROVING: readonly Pass[] = [
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 const IMPROVING_FAST: readonly Pass[] = [
   branches,
+  scanDistances,
   bypass,
   computeWide,
   // Casts between float32 and 16 bits are from float32 to float32 now.

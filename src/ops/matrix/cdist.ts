@@ -41,16 +41,22 @@ export const cdist = /* @__PURE__ */ withKernel(cdistRules, {
     const [x, y] = [yield* readNumbers(a), yield* readNumbers(b)]
     const [count, width] = b.dims
     const pace = new Pace()
-    for (let i = 0; i < out.length; i++) {
-      const sum = squaredDistance(x, Math.floor(i / count) * width, y, (i % count) * width, width)
-      out[i] = isRoot ? Math.sqrt(sum) : sum
-      if (pace.isDue(COST.element + width * COST.multiplyAdd)) yield
+    const cost = COST.element + width * COST.multiplyAdd
+    for (let i = 0, at = 0; at < out.length; i++) {
+      for (let j = 0; j < count; j++, at++) {
+        const sum = squaredDistance(x, i * width, y, j * width, width)
+        out[at] = isRoot ? Math.sqrt(sum) : sum
+        if (pace.isDue(cost)) yield
+      }
     }
   }
 })
 
 function squaredDistance(a: Numbers, p: number, b: Numbers, q: number, n: number): number {
   let sum = 0
-  for (let i = 0; i < n; i++) sum += (a[p + i] - b[q + i]) ** 2
+  for (let i = 0; i < n; i++) {
+    const difference = a[p + i] - b[q + i]
+    sum += difference * difference
+  }
   return sum
 }

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { differenceBetween, opsOf, planOf } from './plan.ts'
+
+interface Changes {
+  /** Nodes between the inputs of the body, `matrix` and `row`, and its outputs, `same` and `sums`. */
+  readonly nodes?: readonly object[]
+  readonly attributes?: { readonly scan_input_directions: number[] }
+  readonly outputs?: readonly object[]
+  readonly matrix?: readonly (number | string)[]
+}
+
+const ROWS = Array.from({ length: 20 }, (_, i) => Math.sin(i))
+const same = node('Identity', ['matrix'], ['same'])
+const sub = node('Sub', ['matrix', 'row'], ['difference'])
+const sumOf = (of: string, attributes: { axes: number[]; keepdims: number }): object =>
+  node('ReduceSumSquare', [of], ['sums'], attributes)
+
+/** The squares of the distances of 5 rows to those of x, as scikit-learn's neighbours have them. */
+const model = (changes: Changes = {}): ModelParts => ({
+  inputs: [port('x', 'float', changes.matrix ?? ['n', 4])],
+  outputs: changes.outputs ?? [port('y', 'float')],
+  initializers: [floats('rows', [5, 4], ROWS)],
+  nodes: [
+    node('Scan', ['x', 'rows'], ['unchanged', 'y'], {
+      num_scan_inputs: 1,
+      body: {
+        graph: {
+          inputs: [port('matrix', 'float'), port('row', 'float')],
+          outputs: [port('same', 'float'), port('sums', 'float')],
+          nodes: changes.nodes ?? [same, sub, sumOf('difference', { axes: [1], keepdims: 0 })]
+        }
+      },
+      ...changes.attributes
+    })
+  ]
+})
+
+describe('squared distances by a Scan', () => {
+  test.each<[string, Changes]>([
+    ['by the number of the axis', {}],
+    ['from the end', { nodes: [same, sub, sumOf('difference', { axes: [-1], keepdims: 0 })] }],
+    [
+      'with the row first, and copies',
+      {
+        nodes: [
+          same,
+          node('Sub', ['row', 'matrix'], ['d']),
+          node('Identity', ['d'], ['e']),
+          sumOf('e', { axes: [1], keepdims: 0 })
+        ]
+      }
+    ]
+  ])('are one call, %s', async (_, changes) => {
+    expect(opsOf(await planOf(model(changes)))).toEqual(['CDist'])
+    expect(await differenceBetween(model(changes), { x: [7, 4] })).toBeLessThan(1e-6)
+  })
+
+  test('are one call where the axis is an input', async () => {
+    const parts = model({
+      nodes: [same, sub, node('ReduceSumSquare', ['difference', 'axes'], ['sums'], { keepdims: 0 })]
+    })
+    const [scan] = parts.nodes as [{ attribute: { g?: { initializer?: object[] } }[] }]
+    scan.attribute.find(({ g }) => g)!.g!.initializer = [int64s('axes', [1], [1])]
+    expect(opsOf(await planOf({ ...parts, opset: 18 }))).toEqual(['CDist'])
+    expect(await differenceBetween({ ...parts, opset: 18 }, { x: [3, 4] })).toBeLessThan(1e-6)
+  })
+
+  test.each<[string, Changes]>([
+    ['sums over other axes', { nodes: [same, sub, sumOf('difference', { axes: [0], keepdims: 0 })] }],
+    ['sums that keep the axis', { nodes: [same, sub, sumOf('difference', { axes: [1], keepdims: 1 })] }],
+    ['sums of something else', { nodes: [same, sub, sumOf('matrix', { axes: [1], keepdims: 0 })] }],
+    [
+      'a matrix that changes',
+      { nodes: [node('Neg', ['matrix'], ['same']), sub, sumOf('difference', { axes: [1], keepdims: 0 })] }
+    ],
+    ['rows in reverse', { attributes: { scan_input_directions: [1] } }],
+    ['a matrix that is read', { outputs: [port('y', 'float'), port('unchanged', 'float')] }],
+    ['rows of one element, which are repeated', { matrix: ['n', 1] }],
+    ['rows of unknown size', { matrix: ['n', 'm'] }]
+  ])('stay a Scan with %s', async (_, changes) => {
+    expect(opsOf(await planOf(model(changes)))).toContain('Scan')
+  })
+
+  test('stay a Scan in exact precision', async () => {
+    expect(opsOf(await planOf(model(), { isExact: true }))).toEqual(['Scan'])
+  })
+})
