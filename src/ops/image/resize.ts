@@ -74,12 +74,14 @@ const nearestModes = {
   floor: 'floor',
   ceil: 'ceil'
 } as const
+/** Version 13 took `tf_half_pixel_for_nn` out, but tf2onnx writes it in all versions, and ONNX Runtime takes it. */
 const coordinateModes = {
   half_pixel: 'half_pixel',
   pytorch_half_pixel: 'pytorch_half_pixel',
   align_corners: 'align_corners',
   asymmetric: 'asymmetric',
-  tf_crop_and_resize: 'tf_crop_and_resize'
+  tf_crop_and_resize: 'tf_crop_and_resize',
+  tf_half_pixel_for_nn: 'tf_half_pixel_for_nn'
 } as const
 
 const plain = {
@@ -168,10 +170,7 @@ export const resizeRules = defineRules({
       bind: {
         ...tuned,
         ...untuned,
-        coordinates: choice<CoordinateMode>('coordinate_transformation_mode', {
-          ...coordinateModes,
-          tf_half_pixel_for_nn: 'tf_half_pixel_for_nn'
-        })
+        coordinates: choice<CoordinateMode>('coordinate_transformation_mode', coordinateModes)
       }
     },
     {

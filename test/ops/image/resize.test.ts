@@ -37,6 +37,12 @@ describe('ONNX Resize', () => {
     ).toEqual([1, 3])
   })
 
+  test.each([11, 13, 18, 19])('tf_half_pixel_for_nn is taken in version %i', opset => {
+    const attributes = { coordinate_transformation_mode: 'tf_half_pixel_for_nn', nearest_mode: 'floor' }
+    expect(resized(row, undefined, sizes(3), attributes, opset)).toEqual([1, 3, 4])
+    expect(resized(row, undefined, sizes(6), attributes, opset)).toEqual([1, 2, 2, 3, 4, 4])
+  })
+
   test('nearest moves any type', () => {
     expect(
       resized(line('string', ['a', 'b']), floats(2), undefined, {
