@@ -17,6 +17,14 @@ test('ArrayFeatureExtractor takes elements of the last axis', () => {
   })
 })
 
+test.each([1, 3, 16, 17])('ArrayFeatureExtractor takes %i columns of many rows', count => {
+  const columns = Array.from({ length: count }, (_, i) => (i * 4) % 7)
+  const { dims, data } = runTensor(KIND, [iota([90_000, 7]), ints(...columns)])
+  expect(dims).toEqual([90_000, count])
+  const isRight = (data as Float32Array).every((x, i) => x === Math.floor(i / count) * 7 + columns[i % count])
+  expect(isRight).toBe(true)
+})
+
 test('ArrayFeatureExtractor gives a list as one row, and lays indices out flat', () => {
   expect(runTensor(KIND, [iota([3], 'int64'), ints(2, 0)])).toMatchObject({
     dims: [1, 2],
