@@ -68,11 +68,9 @@ export const treeEnsembleClassifier = /* @__PURE__ */ withKernel(treeEnsembleCla
     const isRounded = x.type !== 'float64'
     yield* walkForest(forest, numbers, rows, features, targets, 'SUM', (votes, first, count) => {
       addBase(votes, model, count)
-      if (isRounded) votes.totals.set(Float32Array.from(votes.totals))
-      for (let row = 0; row < count; row++) {
-        chosen[first + row] = labels.values[choose(votes, row * targets, model)]
-        writeScores(votes.totals, row * targets, model, scores, first + row)
-      }
+      if (isRounded) roundAll(votes.totals)
+      for (let row = 0; row < count; row++) chosen[first + row] = labels.values[choose(votes, row * targets, model)]
+      writeScores(votes.totals, model, scores, first, count)
     })
   }
 })
@@ -118,12 +116,17 @@ function choose({ totals, voted }: Votes, at: number, { targets, threshold }: Mo
   return Math.max(0, best)
 }
 
-function writeScores(totals: Float64Array, at: number, model: Model, scores: Float32Array, row: number): void {
-  const { targets, columns, first, post } = model
+function roundAll(totals: Float64Array): void {
+  for (let i = 0; i < totals.length; i++) totals[i] = Math.fround(totals[i])
+}
+
+/** Writes the scores of `count` rows, the first of which is row `first` of the output. */
+function writeScores(totals: Float64Array, model: Model, scores: Float32Array, first: number, count: number): void {
+  const { targets, columns, post } = model
   if (targets < columns) {
-    writeTwo(totals[at], first, post, scores, row * columns)
+    for (let row = 0; row < count; row++) writeTwo(totals[row], model.first, post, scores, (first + row) * columns)
     return
   }
-  transformScores(totals, at, columns, post)
-  for (let i = 0; i < columns; i++) scores[row * columns + i] = totals[at + i]
+  for (let row = 0; row < count; row++) transformScores(totals, row * columns, columns, post)
+  scores.set(totals.subarray(0, count * columns), first * columns)
 }
