@@ -82,6 +82,7 @@ import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
 import { selectSvmClassifier, selectSvmRegressor } from './kernels/support-vectors.ts'
 import { selectTranscendental } from './kernels/transcendental.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
+import { selectTreeClassifier, selectTreeRegressor } from './kernels/trees.ts'
 import { selectWideGemm, selectWideMatMul } from './kernels/wide-product.ts'
 import { selectBiasGelu, selectSkipGroupNorm, selectSkipLayerNorm } from './kernels/with-addition.ts'
 import type { Selector } from './selector.ts'
@@ -147,6 +148,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Expand', selectExpand],
   ['Slice', selectSlice],
   ['Tile', selectTile],
+  ['TreeEnsembleClassifier', selectTreeClassifier],
+  ['TreeEnsembleRegressor', selectTreeRegressor],
   ['ScatterElements', selectScatterElements],
   ['ScatterND', selectScatterND],
   ['SpaceToDepth', selectBlocks(true)],

@@ -70,7 +70,8 @@ const COMPUTING = {
   fold: 90,
   transcendental: 91,
   padding: 92,
-  scatterTuples: 93
+  scatterTuples: 93,
+  trees: 94
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

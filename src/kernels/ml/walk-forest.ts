@@ -23,47 +23,87 @@ export interface Votes {
   readonly voted: Uint8Array
 }
 
+/** Finds the leaves of rows by other means than {@link walkForest} itself. */
+export interface LeafFinder {
+  /** Most rows at once. */
+  readonly most: number
+  /**
+   * Finds the leaf cells of all trees for `count` rows of what trees compare: of the first tree for all rows, perhaps
+   * with some more behind them, then of the next one.
+   * @returns undefined where there is no memory for that
+   */
+  find(values: Float64Array, count: number): Generator<void, Int32Array | undefined>
+}
+
+/** Rows that walk a forest. */
+export interface Walk {
+  /** Rows of `stride` features each. */
+  readonly x: Numbers
+  readonly rows: number
+  readonly stride: number
+  readonly targets: number
+  readonly aggregate: Aggregate
+  readonly finder?: LeafFinder | undefined
+}
+
 /**
  * Walks all trees with all rows and collects what the leaves say. After each block of rows `finish` is called; the
  * votes are used again then.
- * @param x rows of `stride` features each
  */
 export function* walkForest(
   forest: Forest,
-  x: Numbers,
-  rows: number,
-  stride: number,
-  targets: number,
-  aggregate: Aggregate,
+  walk: Walk,
   finish: (votes: Votes, first: number, count: number) => void
 ): Generator<void> {
-  const { roots, deepest } = forest
-  const trees = roots.length
-  const perRow = STEP * (deepest + 1)
+  const { x, rows, stride, targets, aggregate, finder } = walk
+  const perRow = STEP * (forest.deepest + 1)
   const columns = columnsOf(forest)
-  const most = Math.min(BLOCK, QUANTUM / perRow, MAX_BLOCK / Math.max(columns, targets))
+  const most = Math.min(finder?.most ?? Math.min(BLOCK, QUANTUM / perRow), MAX_BLOCK / Math.max(columns, targets))
   const block = Math.min(rows, Math.max(LANES, LANES * Math.floor(most / LANES)))
   const collector = new Collector(forest, block, targets, aggregate)
   const values = doubles(block * columns)
-  const cells = new Int32Array(Math.max(block, trees) + LANES)
+  const cells = new Int32Array(Math.max(block, forest.roots.length) + LANES)
   const pace = new Pace()
   for (let first = 0; first < rows; first += block) {
     const count = Math.min(block, rows - first)
     takeValues(forest, x, first, count, stride, values)
     collector.clear()
-    const together = count - (count % LANES)
-    for (let tree = 0; together > 0 && tree < trees; tree++) {
-      walkRows(forest, tree, values, together, cells)
-      collector.take(cells, together, 0, 1)
-      if (pace.isDue(together * perRow)) yield
-    }
-    for (let row = together; row < count; row++) {
-      yield* walkTrees(forest, values, row, cells, pace)
-      collector.take(cells, trees, row, 0)
-    }
+    const found = finder && (yield* finder.find(values, count))
+    if (found) yield* takeFound(collector, found, found.length / forest.roots.length, count, pace)
+    else yield* walkBlock(forest, values, count, cells, collector, pace)
     collector.finish()
     finish(collector, first, count)
     if (pace.isDue(count * (forest.features.length + targets) * STEP)) yield
+  }
+}
+
+/** Takes the votes of leaf cells that a {@link LeafFinder} has found, `step` of each tree. */
+function* takeFound(collector: Collector, found: Int32Array, step: number, count: number, pace: Pace): Generator<void> {
+  for (let at = 0; at < found.length; at += step) {
+    collector.take(found.subarray(at, at + count), count, 0, 1)
+    if (pace.isDue(count * STEP)) yield
+  }
+}
+
+/** Walks all trees with the rows of a block and takes the votes. */
+function* walkBlock(
+  forest: Forest,
+  values: Float64Array,
+  count: number,
+  cells: Int32Array,
+  collector: Collector,
+  pace: Pace
+): Generator<void> {
+  const trees = forest.roots.length
+  const together = count - (count % LANES)
+  for (let tree = 0; together > 0 && tree < trees; tree++) {
+    walkRows(forest, tree, values, together, cells)
+    collector.take(cells, together, 0, 1)
+    if (pace.isDue(together * STEP * (forest.deepest + 1))) yield
+  }
+  for (let row = together; row < count; row++) {
+    yield* walkTrees(forest, values, row, cells, pace)
+    collector.take(cells, trees, row, 0)
   }
 }
 
@@ -132,7 +172,7 @@ function walk(
 }
 
 /** Columns of the values that trees compare, at least one, since a leaf reads a column, too. */
-const columnsOf = ({ features }: Forest): number => Math.max(1, features.length)
+export const columnsOf = ({ features }: Forest): number => Math.max(1, features.length)
 
 /** Copies the features that the trees compare of some rows, side by side. */
 function takeValues(forest: Forest, x: Numbers, first: number, count: number, stride: number, to: Float64Array): void {

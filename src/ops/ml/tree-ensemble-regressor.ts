@@ -1,9 +1,9 @@
 import { fail } from '../../errors.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
-import type { Forest } from '../../kernels/ml/forest.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
-import { POST_TRANSFORMS, type PostTransform, transformScores } from '../../kernels/ml/scores.ts'
-import { type Aggregate, walkForest } from '../../kernels/ml/walk-forest.ts'
+import { POST_TRANSFORMS } from '../../kernels/ml/scores.ts'
+import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
+import type { Aggregate } from '../../kernels/ml/walk-forest.ts'
 import { params } from '../../op-kit/define.ts'
 import { indexedForest } from '../../op-kit/indexed-forest.ts'
 import { checkFeatures } from '../../op-kit/ml-shape.ts'
@@ -12,13 +12,7 @@ import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, int, type NodeFacts, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
-interface Model {
-  readonly forest: Forest
-  readonly targets: number
-  readonly aggregate: Aggregate
-  /** Added to what the trees say, one for each target or none. */
-  readonly base: readonly number[]
-  readonly post: PostTransform
+interface Model extends TreeTargets {
   /** Whether the result has the type of the input; else it is float32. */
   readonly keepsType: boolean
 }
@@ -46,17 +40,9 @@ export const treeEnsembleRegressorRules = defineRules({
  */
 export const treeEnsembleRegressor = /* @__PURE__ */ withKernel(treeEnsembleRegressorRules, {
   *run({ x }, { model }, call) {
-    const { forest, targets, aggregate, base, post } = model
-    const [rows, features] = rowsAndFeatures(x.dims)
+    const [rows, stride] = rowsAndFeatures(x.dims)
     const out = targetOf(call.rawOutput())
-    const numbers = yield* readReals(x)
-    yield* walkForest(forest, numbers, rows, features, targets, aggregate, ({ totals }, first, count) => {
-      for (let row = 0, at = 0; row < count; row++, at += targets) {
-        for (let i = 0; i < base.length; i++) totals[at + i] += base[i]
-        transformScores(totals, at, targets, post)
-      }
-      out.numbers.set(totals.subarray(0, count * targets), first * targets)
-    })
+    yield* regressByTrees(model, { x: yield* readReals(x), rows, stride, to: out.numbers })
     yield* out.finish()
   }
 })

@@ -102,7 +102,7 @@ function* tokensOf(item: string, rule: Rule, shortest: number, pace: Pace): Gene
   }
 }
 
-/** How to cut a text by the places of its characters, which are those of its UTF-16 codes where no pair is among them. */
+/** How to cut a text by the places of its characters: those of its UTF-16 codes where no pair is among them. */
 function partsOf(item: string, codes: ArrayLike<number>): (from: number, to: number) => string {
   if (codes.length === item.length) return (from, to) => item.slice(from, to)
   const characters = [...item]

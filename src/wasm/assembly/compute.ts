@@ -74,6 +74,7 @@ import { wideProduct, WideProductArguments } from './wide/product'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
+import { TreesArguments, walkTrees } from './wide/trees'
 import { padLines, PaddingArguments } from './wide/padding'
 import { copyStrided, StridedArguments } from './wide/strided'
 
@@ -297,6 +298,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 93:
       return scatterTuples(changetype<ScatterTuplesArguments>(args))
+    case 94:
+      walkTrees(changetype<TreesArguments>(args), from, to)
+      break
     default:
       unreachable()
   }

@@ -1,0 +1,150 @@
+import { copyBytes } from '../../host.ts'
+import { targetOf } from '../../kernels/core/numbers.ts'
+import type { Forest } from '../../kernels/ml/forest.ts'
+import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import { classifyByTrees, isRounded, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
+import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
+import { columnsOf, type LeafFinder } from '../../kernels/ml/walk-forest.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { runJob } from '../jobs.ts'
+import { arrayOf, selectorFor, staged } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
+
+/** Walks below which setting jobs up costs more than it gains. */
+const MIN_WALKS = 1 << 10
+/** Cells for each walk above which copying them takes longer than what is gained. */
+const MAX_CELLS = 8
+/** Leaf cells of a block of rows, which should stay in the second cache. */
+const MAX_LEAVES = 1 << 17
+const CELL_BYTES = 16
+/** Work of a step, in bytes that could be copied in the same time. */
+const STEP_WORK = 16
+
+/** TreeEnsembleClassifier of rows that are worth jobs. */
+export const selectTreeClassifier = selectorFor<{ readonly model: TreeClasses }>(({ operands, parameters }) => {
+  const { model } = parameters
+  if (!isWorthwhile(operands.x, model.forest)) return undefined
+  return {
+    *kernel(given, _, context) {
+      const { x } = given as { readonly x: Tensor }
+      const [rows, stride] = rowsAndFeatures(x.dims)
+      const to = { labels: context.rawOutput(0).data, scores: arrayOf(context.rawOutput(1)) as Float32Array }
+      const finder = new Finder(model.forest, context.threads)
+      try {
+        const numbers = yield* readReals(x)
+        yield* classifyByTrees(model, { x: numbers, rows, stride, isRounded: isRounded(x), ...to, finder })
+      } finally {
+        finder.free()
+      }
+    }
+  }
+})
+
+/** TreeEnsembleRegressor and TreeEnsemble-5 of rows that are worth jobs. */
+export const selectTreeRegressor = selectorFor<{ readonly model: TreeTargets }>(({ operands, parameters }) => {
+  const { model } = parameters
+  if (!isWorthwhile(operands.x, model.forest)) return undefined
+  return {
+    *kernel(given, _, context) {
+      const { x } = given as { readonly x: Tensor }
+      const [rows, stride] = rowsAndFeatures(x.dims)
+      const out = targetOf(context.rawOutput())
+      const finder = new Finder(model.forest, context.threads)
+      try {
+        yield* regressByTrees(model, { x: yield* readReals(x), rows, stride, to: out.numbers, finder })
+      } finally {
+        finder.free()
+      }
+      yield* out.finish()
+    }
+  }
+})
+
+function isWorthwhile(x: Tensor | undefined, { roots, next }: Forest): boolean {
+  if (x === undefined || next.length * CELL_BYTES >= 2 ** 31) return false
+  const walks = rowsAndFeatures(x.dims)[0] * roots.length
+  return walks >= MIN_WALKS && next.length <= walks * MAX_CELLS
+}
+
+/** Finds leaves by jobs whose blocks are trees. The cells lie on the heap until they are given back. */
+class Finder implements LeafFinder {
+  readonly most: number
+  private readonly temporaries = temporaries()
+  private cells: Float32Array | undefined
+  private leaves: Float32Array | undefined
+
+  constructor(
+    private readonly forest: Forest,
+    private readonly threads: number
+  ) {
+    this.most = Math.max(4, Math.floor(MAX_LEAVES / forest.roots.length))
+  }
+
+  *find(values: Float64Array, count: number): Generator<void, Int32Array | undefined> {
+    const { forest, threads } = this
+    const { cells, trees } = tablesOf(forest)
+    const columns = columnsOf(forest)
+    const rows = Math.ceil(count / 4) * 4
+    const size = forest.roots.length * rows
+    this.cells ??= this.copied(cells)
+    // The first block has most rows.
+    this.leaves ??= this.temporaries.allocate(size)
+    const leaves = new Int32Array(this.leaves.buffer, this.leaves.byteOffset, size)
+    // The arguments are those of TreesArguments in ../assembly/wide/trees.ts.
+    const template = {
+      kernel: 'trees',
+      blocks: forest.roots.length,
+      blockBytes: rows * 4,
+      work: leaves.length * STEP_WORK * forest.deepest,
+      inputs: staged(3),
+      outputStaging: 'whole',
+      args: [rows, columns * 8]
+    } as const
+    const padded = rows * columns <= values.length ? values.subarray(0, rows * columns) : grown(values, rows * columns)
+    const result = yield* runJob(template, [this.cells, padded, trees], leaves, threads)
+    return result === 'done' ? leaves : undefined
+  }
+
+  free(): void {
+    this.temporaries.free()
+  }
+
+  private copied(bytes: Uint8Array): Float32Array {
+    const copy = this.temporaries.allocate(bytes.length / 4)
+    copyBytes(bytes, new Uint8Array(copy.buffer, copy.byteOffset, copy.byteLength))
+    return copy
+  }
+}
+
+function grown(values: Float64Array, length: number): Float64Array {
+  const result = new Float64Array(length)
+  result.set(values)
+  return result
+}
+
+interface Tables {
+  readonly cells: Uint8Array
+  readonly trees: Int32Array
+}
+
+const TABLES = new WeakMap<Forest, Tables>()
+
+/** What the kernel reads of a forest, which is made when it is first asked for. */
+function tablesOf(forest: Forest): Tables {
+  const known = TABLES.get(forest)
+  if (known) return known
+  const { next, columns, thresholds, roots, shortest } = forest
+  const cells = new Uint8Array(next.length * CELL_BYTES)
+  const words = new Int32Array(cells.buffer)
+  const numbers = new Float64Array(cells.buffer)
+  for (let i = 0; i < next.length; i++) {
+    words[4 * i] = next[i] * CELL_BYTES
+    words[4 * i + 1] = columns[i] * 8
+    numbers[2 * i + 1] = thresholds[i]
+  }
+  const trees = new Int32Array(2 * roots.length)
+  roots.forEach((root, tree) => trees.set([root * CELL_BYTES, shortest[tree]], 2 * tree))
+  const tables = { cells, trees }
+  TABLES.set(forest, tables)
+  return tables
+}
