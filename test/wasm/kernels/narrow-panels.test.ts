@@ -65,6 +65,18 @@ describe.each(['float16', 'bfloat16'] as const)('weights that were widened from 
       expectEqual(['onnx', 'MatMul', 13], [noise([1, k], 1, scale), b], { constants: { b: 1 } })
   })
 
+  test.each([NaN, Infinity, -Infinity])('%d in a row leaves the sums of its neighbours as they are', number => {
+    const [k, n] = [256, 512]
+    const wide = noise([k, n], 2, 2 ** -22)
+    const b = convert(convert(wide, type), 'float32')
+    expect(packedType(b)).toBe(type === 'float16' ? 'uint16' : type)
+    for (const row of [0, 1, 2, 3]) {
+      const a = noise([4, k], 1)
+      a.data.fill(number, row * k, (row + 1) * k)
+      expectEqual(['onnx', 'MatMul', 13], [a, b], { constants: { b: 1 } }, 2e-6)
+    }
+  })
+
   test('are panels of float32 where one number has more digits, or there are few', () => {
     const b = rounded([1320, 100], 2, type)
     b.data[131_999] = 0.1

@@ -62,6 +62,9 @@ function exponentFor(a: usize, ka: usize, k: usize): u32 {
   return max<u32>(102, min<u32>(253, 354 - (largest >> 23)))
 }
 
+/** Rows whose exponents are further apart take a scale each: one with infinity or NaN leaves the other its digits. */
+const APART: u32 = 50
+
 /** Panels lie at multiples of sixteen bytes, which hides that the mask is constant: V8 would make it in each step. */
 // @ts-ignore: decorator
 @inline
@@ -247,13 +250,16 @@ export function rowsByHalves(
 ): u32 {
   const len = k << 4
   panels &= ~3
-  for (let left = rows; left > 0; left -= min<u32>(left, 2), a += lda << 1, c += ldc << 1) {
-    const isPair = left > 1
+  for (let left = rows, taken: u32 = 0; left > 0; left -= taken, a += lda * taken, c += ldc * taken) {
+    taken = min<u32>(left, 2)
     let exponent: u32 = 127
     if (!isBrain) {
       exponent = exponentFor(a, ka, k)
-      if (isPair) exponent = min(exponent, exponentFor(a + lda, ka, k))
+      const other = taken > 1 ? exponentFor(a + lda, ka, k) : exponent
+      if (max(exponent, other) - min(exponent, other) > APART) taken = 1
+      else exponent = min(exponent, other)
     }
+    const isPair = taken > 1
     const up = reinterpret<f32>(exponent << 23)
     const down = reinterpret<f32>((356 - exponent) << 23)
     for (let done: u32 = 0; done < panels; done += isPair ? 2 : 4)
