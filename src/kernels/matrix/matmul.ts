@@ -92,9 +92,12 @@ function batchOf(aDims: readonly number[], bDims: readonly number[], transposes:
   const batch = batchDims(a.batch, b.batch)
   const sizes = { m: a.rows, n: b.columns, k: a.columns, a, b }
   const hasOneB = b.batch.every(dim => dim === 1)
-  // The right matrix is the same for all, so the batch of left ones is multiplied as one tall matrix.
-  if (hasOneB && a.columnStride === 1 && a.step === a.rows * a.columns && batch.length === a.batch.length)
-    return { ...sizes, m: a.rows * product(a.batch), aStarts: Float64Array.of(0), bStarts: Float64Array.of(0) }
+  // The right matrix is the same for all, so the batch of left ones is multiplied as one tall matrix. The row of one
+  // that has a single row has no stride of its own.
+  if (hasOneB && a.columnStride === 1 && a.step === a.rows * a.columns && batch.length === a.batch.length) {
+    const tall = { m: a.rows * product(a.batch), a: { ...a, rowStride: a.columns } }
+    return { ...sizes, ...tall, aStarts: Float64Array.of(0), bStarts: Float64Array.of(0) }
+  }
   return { ...sizes, aStarts: startsOf(a.batch, batch, a.step), bStarts: startsOf(b.batch, batch, b.step) }
 }
 

@@ -161,7 +161,8 @@ export function productOf(
   const aBatch = product(a.batch)
   // Matrices that share B are one matrix with more rows.
   if (product(b.batch) === 1 && a.columnStep === width && a.step === m * k * width)
-    return m * aBatch * n === 0 ? undefined : { m: m * aBatch, n, k, ...steps, batches: 1, loops: [] }
+    // The row of a matrix that has one has no step of its own.
+    return m * aBatch * n === 0 ? undefined : { m: m * aBatch, n, k, ...steps, aRow: k * width, batches: 1, loops: [] }
   const loops = loopsOf(a, b)
   const batches = loops.reduce((count, [size]) => count * size, 1)
   return m * n * batches === 0 || loops.length > MAX_LOOPS ? undefined : { m, n, k, ...steps, batches, loops }

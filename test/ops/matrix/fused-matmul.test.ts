@@ -55,6 +55,12 @@ describe('FusedMatMul', () => {
     ).toEqual(['b', 'm', 'n'])
   })
 
+  test('finds the next matrix where each has one row after it is moved or transposed', () => {
+    const b = iota([3, 2])
+    expect(list(runTensor(fused, [iota([2, 3, 1]), b], { attributes: { transA: 1 } }))).toEqual([10, 13, 28, 40])
+    expect(list(runTensor(fused, [iota([1, 2, 3]), b], { attributes: { transBatchA: 1 } }))).toEqual([10, 13, 28, 40])
+  })
+
   test('has nothing to transpose or move in a vector', () => {
     const attributes = { transA: 1, transBatchA: 1, alpha: 2 }
     expect(list(runTensor(fused, [iota([3]), iota([3, 2])], { attributes }))).toEqual([20, 26])

@@ -102,7 +102,9 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     [[40, 6, 20], [36, 6, 40], { transBatchA: 1, transA: 1, transBatchB: 1, transB: 1 }],
     [[20, 2, 3, 40], [40, 3, 36], { transBatchA: 1, transBatchB: 1 }],
     [[2, 1, 30, 40], [1, 5, 40], { transBatchB: 1, transB: 1, alpha: 2 }],
-    [[3, 40, 20], [40, 36], { transA: 1, alpha: 0.5 }]
+    [[3, 40, 20], [40, 36], { transA: 1, alpha: 0.5 }],
+    [[30, 40, 1], [40, 36], { transA: 1 }],
+    [[1, 30, 40], [40, 36], { transBatchA: 1 }]
   ])('are scaled, and their batches moved, as the reference does: %j by %j, %j', (a, b, attributes) => {
     const inputs = [noise(a, 3), noise(b, 4)]
     expectEqual(['onnx', 'FusedMatMul', 1, 'com.microsoft'], inputs, { region, attributes })
