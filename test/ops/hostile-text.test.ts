@@ -169,7 +169,7 @@ const calls: readonly Hostile[] = [
     },
     'unknown-attribute-value'
   ],
-  ['ai.onnx.ml:LabelEncoder', 2, [f32(NaN, -0)], { keys_floats: [NaN, 0], values_floats: [1, 2] }, 'float32[2] 1 0'],
+  ['ai.onnx.ml:LabelEncoder', 2, [f32(NaN, -0)], { keys_floats: [NaN, 0], values_floats: [1, 2] }, 'float32[2] 1 2'],
   ['ai.onnx.ml:LabelEncoder', 2, [f32(1)], { keys_floats: [1, 2], values_floats: [1] }, 'unknown-attribute-value'],
   ['ai.onnx.ml:FeatureVectorizer', 1, [f32(1)], { inputdimensions: [0] }, 'float32[1,0]'],
   ['ai.onnx.ml:FeatureVectorizer', 1, [f32(1)], { inputdimensions: [-1] }, 'unknown-attribute-value'],

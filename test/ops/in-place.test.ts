@@ -3,7 +3,7 @@ import { NodewiseError } from '../../src/errors.ts'
 import type { Op } from '../../src/op-kit/define.ts'
 import { ALL_OPS } from '../../src/ops/all.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
-import { allocate, Tensor } from '../../src/tensor/tensor.ts'
+import { allocate, product, Tensor } from '../../src/tensor/tensor.ts'
 import { noise, runAccelerated } from '../wasm/compare.ts'
 import { type CallOptions, type Kind, runTensor } from './harness.ts'
 
@@ -17,6 +17,19 @@ const ATTRIBUTES: Readonly<Record<string, CallOptions['attributes']>> = {
   ParametricSoftplus: { alpha: 1, beta: 2 },
   ScaledTanh: { alpha: 1, beta: 2 },
   Imputer: { imputed_value_floats: [1], replaced_value_float: 0 }
+}
+
+/** Indices within dims, some of them negative, some of them equal. */
+const indices = (dims: readonly number[]): Tensor =>
+  new Tensor(
+    'int64',
+    BigInt64Array.from({ length: product(dims) }, (_, i) => BigInt((i % 3) - 1)),
+    dims
+  )
+/** Inputs of operators that read indices. */
+const INDEXED: Readonly<Record<string, (type: DType) => Tensor[]>> = {
+  ScatterElements: type => [numbers(type, DIMS, 1), indices([1, 3, 8, 16]), numbers(type, [1, 3, 8, 16], 3)],
+  ScatterND: type => [numbers(type, DIMS, 1), indices([5, 2]), numbers(type, [5, 8, 16], 3)]
 }
 
 /** Elements of both signs, none zero, since some are divisors. */
@@ -47,7 +60,9 @@ function* callsOf(op: Op, position: number): Generator<{ inputs: Tensor[]; expec
   for (const count of new Set([Math.max(required, position + 1), names.length]))
     for (const type of TYPES)
       for (const other of OTHERS) {
-        const inputs = Array.from({ length: count }, (_, i) => numbers(type, i === position ? DIMS : other, i + 1))
+        const inputs =
+          INDEXED[op.name]?.(type) ??
+          Array.from({ length: count }, (_, i) => numbers(type, i === position ? DIMS : other, i + 1))
         const options = { attributes: ATTRIBUTES[op.name] }
         const expected = valid(() => runTensor(kindOf(op), inputs.map(copyOf), options))
         if (expected?.type === type && expected.dims.join() === DIMS.join()) yield { inputs, expected, options }
