@@ -1,7 +1,13 @@
 import type { Preparation } from '../op-kit/define.ts'
 import { product } from '../tensor/tensor.ts'
 import { isHalf, selectWidened } from './halves.ts'
-import { selectArithmetic, selectSingle, selectWideClip, selectWideRelu } from './kernels/arithmetic.ts'
+import {
+  selectArithmetic,
+  selectSingle,
+  selectWideClip,
+  selectWideRelu,
+  selectWideRound
+} from './kernels/arithmetic.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectBest } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
@@ -112,11 +118,11 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['PRelu', selectPRelu],
   ['Abs', either(selectUnary(['abs']), selectSingle('abs'))],
   ['Neg', either(selectUnary(['negate']), selectSingle('negate'))],
-  ['Sqrt', selectUnary(['sqrt'], 2)],
+  ['Sqrt', either(selectUnary(['sqrt'], 2), selectSingle('sqrt'))],
   ['Reciprocal', selectUnary(['reciprocal'], 2)],
-  ['Floor', selectUnary(['floor'])],
-  ['Ceil', selectUnary(['ceil'])],
-  ['Round', selectRound],
+  ['Floor', either(selectUnary(['floor']), selectSingle('floor'))],
+  ['Ceil', either(selectUnary(['ceil']), selectSingle('ceil'))],
+  ['Round', either(selectRound, selectWideRound)],
   ['Sign', either(selectUnary(['sign']), selectSingle('sign'))],
   ['ThresholdedRelu', selectWithAlpha('thresholdedRelu', 1)],
   ['Shrink', selectShrink],

@@ -1,5 +1,6 @@
 import type { AnyBinaryLoops } from '../../kernels/core/elementwise.ts'
 import { DIVIDE, FLOOR_MOD } from '../../kernels/elementwise/binary.ts'
+import { ROUND } from '../../kernels/elementwise/unary.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import type { DType } from '../../tensor/dtype.ts'
@@ -32,7 +33,11 @@ const KINDS = {
   abs: 10,
   negate: 11,
   sign: 12,
-  clamp: 13
+  clamp: 13,
+  floor: 14,
+  ceil: 15,
+  round: 16,
+  sqrt: 17
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -52,6 +57,8 @@ const TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: numbe
 /** Functions that only integers have; those that only signed integers and floats have. */
 const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set(['floorMod', 'and', 'or', 'xor'])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign'])
+/** Functions that only floats have. */
+const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt'])
 /** Functions whose quotients are computed one by one. */
 const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod'])
 
@@ -90,13 +97,20 @@ const liesOver = (a: Tensor, b: Tensor): boolean => {
 
 /** A function of one integer, or number of float64. */
 export const selectSingle =
-  (kind: 'abs' | 'negate' | 'sign'): Selector =>
+  (kind: 'abs' | 'negate' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt'): Selector =>
   ({ op, operands: { x }, dims }) => {
     const template = x && arithmeticTemplate(kind, x.type, dims, dims, dims)
-    return (
-      template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), arrayOf(given.x!)] })) }
-    )
+    if (template === undefined) return undefined
+    return {
+      kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), arrayOf(given.x!)] })),
+      looksAt: []
+    }
   }
+
+/** Round of float64, where ties go to even numbers. */
+export const selectWideRound = selectorFor<{ readonly function: { readonly loops?: unknown } }>(call =>
+  call.parameters.function.loops === ROUND ? selectSingle('round')(call) : undefined
+)
 
 /** Relu of integers and float64. */
 export const selectWideRelu: Selector = ({ op, operands: { x }, dims }) => {
@@ -160,7 +174,7 @@ export function arithmeticTemplate(
   const found = TYPES[type]
   if (found === undefined || product(dims) < MIN_ELEMENTS) return undefined
   const [number, width, isUnsigned] = found
-  if ((type === 'float64' && OF_INTEGERS.has(kind)) || (isUnsigned && OF_SIGNED.has(kind))) return undefined
+  if ((type === 'float64' ? OF_INTEGERS : OF_FLOATS).has(kind) || (isUnsigned && OF_SIGNED.has(kind))) return undefined
   const strided = [aDims, bDims].map(own => ({ dims: own, width }))
   const loops = lineBlocks(broadcastLoops(strided, dims), width, TILE)
   if (loops === undefined) return undefined

@@ -89,6 +89,23 @@ describe.each(['heap', 'array'] as const)('integers and float64 in WebAssembly, 
     for (const name of ['Abs', 'Neg', 'Sign']) expectEqual(onnx(name, 13), [numbers(type, [1031])], { region }, 0)
   })
 
+  test('float64: whole numbers nearby, ties to even ones, and roots', () => {
+    const x = numbers('float64', [1031])
+    const halves = new Tensor(
+      'float64',
+      (x.data as Float64Array).map(value => value / 4),
+      [1031]
+    )
+    for (const given of [x, halves])
+      for (const [name, version] of [
+        ['Floor', 13],
+        ['Ceil', 13],
+        ['Round', 11],
+        ['Sqrt', 13]
+      ] as const)
+        expectEqual(onnx(name, version), [given], { region }, 0)
+  })
+
   test.each(['int32', 'int64'] as const)('%s: remainders with the sign of the divisor', type => {
     for (const [a, b] of shapes)
       expectEqual(onnx('Mod', 13), [numbers(type, a, 1), divisors(type, b, 2)], { region }, 0)
@@ -127,4 +144,6 @@ test('other forms of quotients, and functions of unsigned integers, are left to 
   expect(() => runAccelerated(openvino('Mod'), [int32, ones])).toThrow(none)
   expect(() => runAccelerated(openvino('Clamp'), [int32], { attributes: { min: '-1.5', max: '2.5' } })).toThrow(none)
   expect(() => runAccelerated(onnx('Sign', 13), [bits('uint32', [400])])).toThrow(none)
+  const attributes = { mode: 'half_away_from_zero' }
+  expect(() => runAccelerated(openvino('Round', 5), [numbers('float64', [400])], { attributes })).toThrow(none)
 })

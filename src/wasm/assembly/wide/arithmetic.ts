@@ -38,6 +38,11 @@ const NEGATE: i32 = 11
 const SIGN: i32 = 12
 /** b points to a lower bound and an upper one. */
 const CLAMP: i32 = 13
+/** Of floats alone. */
+const FLOOR: i32 = 14
+const CEIL: i32 = 15
+const ROUND: i32 = 16
+const ROOT: i32 = 17
 
 const INT32: i32 = 0
 const INT64: i32 = 1
@@ -75,7 +80,18 @@ function linesOf<T>(args: ArithmeticArguments, from: u32, to: u32): bool {
 
 function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
   if (isFloat<T>()) {
-    if (args.kind == DIVIDE) return combineLine<T>(DIVIDE, args, a, b, y, bytes)
+    switch (args.kind) {
+      case DIVIDE:
+        return combineLine<T>(DIVIDE, args, a, b, y, bytes)
+      case FLOOR:
+        return changeLine<T>(FLOOR, args, a, b, y, bytes)
+      case CEIL:
+        return changeLine<T>(CEIL, args, a, b, y, bytes)
+      case ROUND:
+        return changeLine<T>(ROUND, args, a, b, y, bytes)
+      case ROOT:
+        return changeLine<T>(ROOT, args, a, b, y, bytes)
+    }
   } else {
     switch (args.kind) {
       case DIVIDE:
@@ -221,6 +237,10 @@ function change<T>(kind: i32, x: v128, low: v128, high: v128, least: v128): v128
   if (kind == CLAMP) return lower<T>(higher<T>(x, low, least), high, least)
   const zero = i64x2.splat(0)
   if (isFloat<T>()) {
+    if (kind == FLOOR) return f64x2.floor(x)
+    if (kind == CEIL) return f64x2.ceil(x)
+    if (kind == ROUND) return f64x2.nearest(x)
+    if (kind == ROOT) return f64x2.sqrt(x)
     // What is no number, and zeros, are their own signs.
     const isSigned = v128.or(f64x2.lt(x, zero), f64x2.gt(x, zero))
     const one = v128.or(v128.and(x, f64x2.splat(-0.0)), f64x2.splat(1))
