@@ -48,7 +48,7 @@ import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention, selectQAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
-import { selectPadding } from './kernels/padding.ts'
+import { selectPad } from './kernels/padding.ts'
 import { selectConcat, selectSplit } from './kernels/parts.ts'
 import { selectSampled } from './kernels/points.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
@@ -197,7 +197,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Xor', selectLogical('xor')],
   ['Not', selectNot],
   ['Where', selectWhere],
-  ['Pad', either(selectTaken, selectPadding)],
+  ['Pad', selectPad],
   ['Resize', selectTaken],
   ['Interpolate', selectTaken]
 ])

@@ -12,3 +12,9 @@ export function* readReals(x: Tensor): Generator<void, Numbers> {
 /** Rows and features of an input of rank 1 or 2; a vector is one row. */
 export const rowsAndFeatures = (dims: readonly number[]): readonly [rows: number, features: number] =>
   dims.length === 1 ? [1, dims[0]] : [dims[0], dims[1]]
+
+/** The rows of an input as numbers; yields. */
+export function* rowsOf(x: Tensor): Generator<void, { x: Numbers; rows: number; stride: number }> {
+  const [rows, stride] = rowsAndFeatures(x.dims)
+  return { x: yield* readReals(x), rows, stride }
+}

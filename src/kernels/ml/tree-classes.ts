@@ -1,7 +1,8 @@
-import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import type { Classified } from './classify.ts'
 import type { Forest } from './forest.ts'
 import type { Label } from './look-up.ts'
+import { rowsOf } from './rows.ts'
 import { type FirstScore, largestOf, type PostTransform, transformScores, writeTwo } from './scores.ts'
 import { type LeafFinder, type Votes, walkForest } from './walk-forest.ts'
 
@@ -23,33 +24,18 @@ export interface TreeClasses {
   readonly threshold: number | undefined
 }
 
-/** Rows that are to be classified, and where their labels and scores go. */
-export interface Classifying {
-  /** Rows of `stride` features each. */
-  readonly x: Numbers
-  readonly rows: number
-  readonly stride: number
-  /** Whether votes are rounded to float32 before a label is chosen. */
-  readonly isRounded: boolean
-  readonly labels: { [row: number]: Label }
-  readonly scores: Float32Array
-  readonly finder?: LeafFinder
-}
-
 /**
- * Whether the votes for rows of a type are rounded: a sum that is a hair above 0.5 in double precision would get a
- * label that its own float32 score contradicts.
+ * Writes the labels and scores of rows. Votes for other rows than those of float64 are rounded to float32: a sum that
+ * is a hair above 0.5 in double precision would get a label that its own score contradicts.
  */
-export const isRounded = ({ type }: Tensor): boolean => type !== 'float64'
-
-/** Writes the labels and scores of rows. */
-export function* classifyByTrees(model: TreeClasses, given: Classifying): Generator<void> {
+export function* classifyByTrees(model: TreeClasses, x: Tensor, to: Classified, finder?: LeafFinder): Generator<void> {
   const { forest, labels, targets } = model
-  yield* walkForest(forest, { ...given, targets, aggregate: 'SUM' }, (votes, first, count) => {
+  const walk = { ...(yield* rowsOf(x)), targets, aggregate: 'SUM', finder } as const
+  yield* walkForest(forest, walk, (votes, first, count) => {
     addBase(votes, model, count)
-    if (given.isRounded) roundAll(votes.totals)
-    for (let row = 0; row < count; row++) given.labels[first + row] = labels.values[choose(votes, row * targets, model)]
-    writeScores(votes.totals, model, given.scores, first, count)
+    if (x.type !== 'float64') roundAll(votes.totals)
+    for (let row = 0; row < count; row++) to.labels[first + row] = labels.values[choose(votes, row * targets, model)]
+    writeScores(votes.totals, model, to.scores, first, count)
   })
 }
 

@@ -1,5 +1,7 @@
-import type { Numbers } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { targetOf } from '../core/numbers.ts'
 import type { Forest } from './forest.ts'
+import { rowsOf } from './rows.ts'
 import { type PostTransform, transformScores } from './scores.ts'
 import { type Aggregate, type LeafFinder, walkForest } from './walk-forest.ts'
 
@@ -13,24 +15,17 @@ export interface TreeTargets {
   readonly post: PostTransform
 }
 
-/** Rows whose targets are to be predicted. */
-export interface Regressing {
-  /** Rows of `stride` features each. */
-  readonly x: Numbers
-  readonly rows: number
-  readonly stride: number
-  readonly to: { set(numbers: Float64Array, at: number): void }
-  readonly finder?: LeafFinder
-}
-
 /** Writes the targets of rows. */
-export function* regressByTrees(model: TreeTargets, given: Regressing): Generator<void> {
+export function* regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, finder?: LeafFinder): Generator<void> {
   const { forest, targets, aggregate, base, post } = model
-  yield* walkForest(forest, { ...given, targets, aggregate }, ({ totals }, first, count) => {
+  const out = targetOf(to)
+  const walk = { ...(yield* rowsOf(x)), targets, aggregate, finder }
+  yield* walkForest(forest, walk, ({ totals }, first, count) => {
     for (let row = 0, at = 0; row < count; row++, at += targets) {
       for (let i = 0; i < base.length; i++) totals[at + i] += base[i]
       transformScores(totals, at, targets, post)
     }
-    given.to.set(totals.subarray(0, count * targets), first * targets)
+    out.numbers.set(totals.subarray(0, count * targets), first * targets)
   })
+  yield* out.finish()
 }

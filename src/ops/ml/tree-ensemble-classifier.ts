@@ -1,7 +1,6 @@
 import { fail } from '../../errors.ts'
-import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS } from '../../kernels/ml/scores.ts'
-import { classifyByTrees, isRounded, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
+import { classifyByTrees, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
 import { params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf, twoLabels } from '../../op-kit/ml-labels.ts'
 import { checkFeatures, classifierOutputs } from '../../op-kit/ml-shape.ts'
@@ -38,10 +37,8 @@ export const treeEnsembleClassifierRules = defineRules({
  */
 export const treeEnsembleClassifier = /* @__PURE__ */ withKernel(treeEnsembleClassifierRules, {
   *run({ x }, { model }, call) {
-    const [rows, stride] = rowsAndFeatures(x.dims)
     const labels = call.rawOutput(0).data
-    const scores = call.rawOutput(1).data as Float32Array
-    yield* classifyByTrees(model, { x: yield* readReals(x), rows, stride, isRounded: isRounded(x), labels, scores })
+    yield* classifyByTrees(model, x, { labels, scores: call.rawOutput(1).data as Float32Array })
   }
 })
 

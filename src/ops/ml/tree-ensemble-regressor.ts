@@ -1,6 +1,4 @@
 import { fail } from '../../errors.ts'
-import { targetOf } from '../../kernels/core/numbers.ts'
-import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS } from '../../kernels/ml/scores.ts'
 import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
 import type { Aggregate } from '../../kernels/ml/walk-forest.ts'
@@ -40,10 +38,7 @@ export const treeEnsembleRegressorRules = defineRules({
  */
 export const treeEnsembleRegressor = /* @__PURE__ */ withKernel(treeEnsembleRegressorRules, {
   *run({ x }, { model }, call) {
-    const [rows, stride] = rowsAndFeatures(x.dims)
-    const out = targetOf(call.rawOutput())
-    yield* regressByTrees(model, { x: yield* readReals(x), rows, stride, to: out.numbers })
-    yield* out.finish()
+    yield* regressByTrees(model, x, call.rawOutput())
   }
 })
 

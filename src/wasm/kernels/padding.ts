@@ -4,8 +4,8 @@ import { convert } from '../../tensor/convert.ts'
 import { product, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
-import { resamplingOf } from './resample.ts'
+import { arrayOf, type Candidate, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { MIN_TAKEN, resamplingOf, takenSelection } from './resample.ts'
 import { isElementWidth } from './strided.ts'
 import { MAX_LINE_BYTES, MAX_STAGED_LINE_BYTES } from './transpose.ts'
 
@@ -25,11 +25,17 @@ interface Padded {
   readonly step: number
 }
 
-/** Pad by one element of any type but strings, but for long lines that the reference copies as fast. */
-export const selectPadding: Selector = selectorFor<Parameters>((call): Selection | undefined => {
+/** Pad of any type but strings: by elements of the data, or by one element. */
+export const selectPad: Selector = selectorFor<Parameters>(call => {
   const { data } = call.operands
-  const how = resamplingOf(call, MIN_ELEMENTS)
-  if (data === undefined || data.type === 'string' || how?.kind !== 'inside') return undefined
+  if (data === undefined || data.type === 'string') return undefined
+  const how = resamplingOf(call, MIN_TAKEN)
+  return how?.kind === 'inside' ? paddingSelection(call, data, how) : takenSelection(call, data, how)
+})
+
+/** Pads by one element, but for long lines that the reference copies as fast. */
+function paddingSelection(call: Candidate, data: Tensor, how: Placement): Selection | undefined {
+  if (product(call.dims) < MIN_ELEMENTS) return undefined
   const width = arrayOf(data).byteLength / product(data.dims)
   if (!isElementWidth(width)) return undefined
   const template = paddingTemplate(data.dims, call.dims, how, width)
@@ -41,7 +47,7 @@ export const selectPadding: Selector = selectorFor<Parameters>((call): Selection
     return isServed ? { template, inputs: [x, arrayOf(given.fill ?? value)] } : undefined
   })
   return { kernel, looksAt: [] }
-})
+}
 
 /** The arguments are those of PaddingArguments in ../assembly/wide/padding.ts. */
 function paddingTemplate(

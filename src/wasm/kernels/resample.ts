@@ -18,7 +18,7 @@ import { type Pass, passesKernel } from './passes.ts'
 
 /** Elements of the output below which setting jobs up costs more than it gains; of a job that only moves them. */
 const MIN_ELEMENTS = 1 << 8
-const MIN_TAKEN = 1 << 5
+export const MIN_TAKEN = 1 << 5
 /** Entries of the tables of an axis that are worked out while a kernel is picked, and that a session keeps. */
 const MAX_ENTRIES = 1 << 18
 /** Yields of an operator that works its tables out, of 5 ms each. */
@@ -51,13 +51,19 @@ export function resamplingOf(
   return undefined
 }
 
-/** Resize and Interpolate to nearest elements, and Pad that repeats some, of any type but strings. */
+/** Resize and Interpolate to nearest elements of any type but strings. */
 export const selectTaken: Selector = selectorFor<Parameters>(call => {
-  const x = call.operands.x ?? call.operands.data
-  if (x === undefined || x.type === 'string') return undefined
-  const how = resamplingOf(call, MIN_TAKEN)
-  return how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, x, how.axes) : undefined
+  const { x } = call.operands
+  return x === undefined || x.type === 'string' ? undefined : takenSelection(call, x, resamplingOf(call, MIN_TAKEN))
 })
+
+/** Takes elements of `x`, where an operator says that its result has nothing else. */
+export const takenSelection = (
+  call: Candidate,
+  x: Tensor,
+  how: Resampling | Placement | undefined
+): Selection | undefined =>
+  how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, x, how.axes) : undefined
 
 function takeSelection({ op, dims }: Candidate, x: Tensor, axes: readonly AxisIndices[]): Selection | undefined {
   const { byteLength } = arrayOf(x)

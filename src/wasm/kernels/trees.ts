@@ -1,13 +1,13 @@
 import { copyBytes } from '../../host.ts'
-import { targetOf } from '../../kernels/core/numbers.ts'
 import type { Forest } from '../../kernels/ml/forest.ts'
-import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
-import { classifyByTrees, isRounded, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
+import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import { classifyByTrees, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
 import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
 import { columnsOf, type LeafFinder } from '../../kernels/ml/walk-forest.ts'
+import type { KernelContext, Selection } from '../../op-kit/define.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
-import { arrayOf, selectorFor, staged } from '../selector.ts'
+import { arrayOf, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 
 /** Walks below which setting jobs up costs more than it gains. */
@@ -21,44 +21,37 @@ const CELL_BYTES = 16
 const STEP_WORK = 16
 
 /** TreeEnsembleClassifier of rows that are worth jobs. */
-export const selectTreeClassifier = selectorFor<{ readonly model: TreeClasses }>(({ operands, parameters }) => {
-  const { model } = parameters
-  if (!isWorthwhile(operands.x, model.forest)) return undefined
-  return {
-    *kernel(given, _, context) {
-      const { x } = given as { readonly x: Tensor }
-      const [rows, stride] = rowsAndFeatures(x.dims)
-      const to = { labels: context.rawOutput(0).data, scores: arrayOf(context.rawOutput(1)) as Float32Array }
-      const finder = new Finder(model.forest, context.threads)
-      try {
-        const numbers = yield* readReals(x)
-        yield* classifyByTrees(model, { x: numbers, rows, stride, isRounded: isRounded(x), ...to, finder })
-      } finally {
-        finder.free()
-      }
-    }
-  }
-})
+export const selectTreeClassifier = selectorFor<{ readonly model: TreeClasses }>(({ operands, parameters }) =>
+  treeSelection(operands, parameters.model, (model, x, context, finder) => {
+    const labels = context.rawOutput(0).data
+    return classifyByTrees(model, x, { labels, scores: arrayOf(context.rawOutput(1)) as Float32Array }, finder)
+  })
+)
 
 /** TreeEnsembleRegressor and TreeEnsemble-5 of rows that are worth jobs. */
-export const selectTreeRegressor = selectorFor<{ readonly model: TreeTargets }>(({ operands, parameters }) => {
-  const { model } = parameters
-  if (!isWorthwhile(operands.x, model.forest)) return undefined
+export const selectTreeRegressor = selectorFor<{ readonly model: TreeTargets }>(({ operands, parameters }) =>
+  treeSelection(operands, parameters.model, (model, x, context, finder) =>
+    regressByTrees(model, x, context.rawOutput(), finder)
+  )
+)
+
+function treeSelection<M extends { readonly forest: Forest }>(
+  { x: rows }: TensorOperands,
+  model: M,
+  walk: (model: M, x: Tensor, context: KernelContext, finder: LeafFinder) => Generator<void>
+): Selection | undefined {
+  if (!isWorthwhile(rows, model.forest)) return undefined
   return {
     *kernel(given, _, context) {
-      const { x } = given as { readonly x: Tensor }
-      const [rows, stride] = rowsAndFeatures(x.dims)
-      const out = targetOf(context.rawOutput())
       const finder = new Finder(model.forest, context.threads)
       try {
-        yield* regressByTrees(model, { x: yield* readReals(x), rows, stride, to: out.numbers, finder })
+        yield* walk(model, (given as { readonly x: Tensor }).x, context, finder)
       } finally {
         finder.free()
       }
-      yield* out.finish()
     }
   }
-})
+}
 
 function isWorthwhile(x: Tensor | undefined, { roots, next }: Forest): boolean {
   if (x === undefined || next.length * CELL_BYTES >= 2 ** 31) return false
