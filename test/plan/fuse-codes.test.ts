@@ -82,6 +82,42 @@ describe.each(['uint8', 'int8'] as const)('two operands of %s, every pair of cod
 })
 
 test.each([
+  [[], [3, 80, 90]],
+  [
+    [3, 80, 90],
+    [1, 1]
+  ]
+])('a quotient of which one operand is a single code: %j by %j', async (aDims, bDims) => {
+  for (const type of ['uint8', 'int8'] as const) {
+    const nodes = [node('Div', ['a.f', 'b.f'], ['p'])]
+    const parts = {
+      ...model(type, [0.3, 0.05, 0.02], [3, 7, 11], nodes),
+      inputs: [port('a', type, aDims), port('b', type, bDims)]
+    }
+    expect(opsOf(await planOf(parts))).toEqual(['ByteTable'])
+    const session = new InferenceSession(await onnxModel(parts))
+    for (const first of [90, 91, 90]) {
+      const feeds = { a: codesOf(type, aDims, first), b: codesOf(type, bDims, first) }
+      const [fused, apart] = [await session.run(feeds), await session.run(feeds, { onStep: () => undefined })]
+      expect(fused.y.dims).toEqual(apart.y.dims)
+      expect(fused.y.data).toEqual(apart.y.data)
+    }
+    session.dispose()
+  }
+})
+
+/** Codes from one on, in steps of seven. */
+function codesOf(type: Byte, dims: readonly number[], first: number): Tensor {
+  const count = dims.reduce((a, b) => a * b, 1)
+  const shift = type === 'int8' ? -128 : 0
+  return new Tensor(
+    type,
+    Array.from({ length: count }, (_, i) => ((i * 7 + first) & 255) + shift),
+    dims
+  )
+}
+
+test.each([
   [[0.02, 0.03, 0.05], undefined],
   [[1e-36, 1e-37, 1e-37], 'table']
 ] as const)(

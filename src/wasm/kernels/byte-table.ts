@@ -1,7 +1,7 @@
 import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
-import { quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
+import { bytesOf, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
 import type { TableParams } from '../../op-kit/byte-table.ts'
-import type { Selection } from '../../op-kit/define.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
@@ -10,25 +10,49 @@ import { selectBinaryTable } from './byte-binary.ts'
 
 /** Elements below which the reference is as fast, which has the table too. */
 const MIN_ELEMENTS = 1 << 10
+/** Codes of a type, and entries of a table of one operand. */
+const CODES = 256
 /** Elements of a block. */
 const LINE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
 const WORK = 8
 
-/** ByteTable of one operand, or of two with the dims of the result; sums and products are computed. */
+/** ByteTable of one operand, or of two with the dims of the result or one element; sums and products are computed. */
 export const selectByteTable = selectorFor<TableParams>(call => selectBinaryTable(call) ?? tableSelection(call))
 
 function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): Selection | undefined {
   const count = product(dims)
-  const areWhole = [a, b].every(operand => operand === undefined || product(operand.dims) === count)
-  if (!areWhole || count < MIN_ELEMENTS) return undefined
-  const template = templateOf(b === undefined ? 1 : 2, count)
-  const kernel = jobKernel(
+  if (!a || count < MIN_ELEMENTS) return undefined
+  const [isWhole, isSecondWhole] = [a, b].map(operand => operand === undefined || product(operand.dims) === count)
+  const kernel = isWhole && isSecondWhole ? elementByElement(op, count) : byOneCode(op, a, b, count)
+  return kernel && { kernel, ...(op.pack && { pack: op.pack }), looksAt: [] }
+}
+
+function elementByElement(op: Op, count: number): Selection['kernel'] {
+  const template = { one: templateOf(1, count), two: templateOf(2, count) }
+  return jobKernel(
     op,
-    (given, packed) =>
-      packed && { template, inputs: [arrayOf(given.a!), arrayOf(given.b ?? given.a!), arrayOf(packed.table)] }
+    ({ a, b }, packed) =>
+      packed && {
+        template: b ? template.two : template.one,
+        inputs: [arrayOf(a!), arrayOf(b ?? a!), arrayOf(packed.table)]
+      }
   )
-  return { kernel, ...(op.pack && { pack: op.pack }), looksAt: [] }
+}
+
+/** One of two operands is a single code, which leaves a row or a column of the table for those of the other. */
+function byOneCode(op: Op, a: Tensor, b: Tensor | undefined, count: number): Selection['kernel'] | undefined {
+  const isFirst = product(a.dims) === 1
+  if (!b || product((isFirst ? b : a).dims) !== count || product((isFirst ? a : b).dims) !== 1) return undefined
+  const template = templateOf(1, count)
+  return jobKernel(op, ({ a, b }, packed) => {
+    const [single, codes] = isFirst ? [a!, b!] : [b!, a!]
+    if (!packed) return undefined
+    const [code] = bytesOf(single)
+    const pairs = bytesOf(packed.table)
+    const table = Uint8Array.from({ length: CODES }, (_, i) => pairs[isFirst ? code * CODES + i : i * CODES + code])
+    return { template, inputs: [arrayOf(codes), arrayOf(codes), table] }
+  })
 }
 
 /** QLinearSigmoid and QLinearLeakyRelu. */
