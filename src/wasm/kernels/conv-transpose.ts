@@ -17,10 +17,10 @@ const MIN_MULTIPLICATIONS = 1 << 10
 /** Rows of a block, an output channel and a tap each, so that a panel of the input serves many. */
 const BLOCK_ROWS = 64
 
-/** ConvTranspose of float32 over one or two spatial axes. */
+/** ConvTranspose of float32 over one to three spatial axes. */
 export const selectConvTranspose = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { x, w, bias } = operands
-  if (x === undefined || w === undefined || !areFloat32(operands) || dims.length > 4) return undefined
+  if (x === undefined || w === undefined || !areFloat32(operands) || dims.length > 5) return undefined
   const sizes = sizesOf(w.dims, parameters)
   const { m, k, taps } = sizes
   if (product(dims) === 0 || product(x.dims) * m * taps < MIN_MULTIPLICATIONS) return undefined
@@ -77,9 +77,9 @@ function channelsOfBlock({ m, taps }: Sizes): number {
 function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): JobTemplate {
   const { groups, k, m, taps } = sizes
   const perBlock = channelsOfBlock(sizes)
-  const [h, w] = axes.length === 1 ? [ALONE, axes[0]] : axes
+  const [d, h, w] = [ALONE, ALONE, ...axes].slice(-3)
   const blocks = batch * groups * Math.ceil(m / perBlock)
-  const flops = 2 * batch * groups * m * taps * k * h.count * w.count
+  const flops = 2 * batch * groups * m * taps * k * d.count * h.count * w.count
   return {
     kernel: 'convTranspose',
     blocks,
@@ -94,7 +94,11 @@ function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): 
       m,
       groups,
       perBlock,
-      ...(['count', 'kernel', 'stride', 'dilation', 'begin', 'size'] as const).flatMap(name => [h[name], w[name]])
+      ...(['count', 'kernel', 'stride', 'dilation', 'begin', 'size'] as const).flatMap(name => [
+        d[name],
+        h[name],
+        w[name]
+      ])
     ]
   }
 }

@@ -23,6 +23,15 @@ const cases = [
   ['depthwise along one axis', [2, 5, 40], [5, 1, 9], { strides: [4], group: 5, pads: [3, 2] }],
   ['one channel', [1, 64, 12, 12], [64, 1, 2, 2], { strides: [2, 2] }],
   ['one axis', [2, 40, 60], [40, 11, 8], { strides: [4], pads: [2, 2] }],
+  ['three axes', [2, 12, 3, 5, 9], [12, 6, 3, 2, 4], { strides: [2, 3, 2], pads: [1, 0, 2, 2, 1, 0] }],
+  ['three axes, dilations', [1, 16, 4, 3, 10], [16, 3, 2, 3, 3], { dilations: [3, 1, 2], pads: [2, 1, 0, 1, 2, 3] }],
+  ['three axes, groups', [1, 12, 3, 4, 5], [12, 5, 2, 2, 2], { strides: [2, 2, 2], group: 2 }],
+  [
+    'depthwise over three axes',
+    [2, 6, 4, 5, 7],
+    [6, 1, 3, 4, 3],
+    { strides: [2, 1, 2], dilations: [1, 2, 1], group: 6, pads: [1, 3, 0, 2, 2, 1] }
+  ],
   ['pads as long as the kernel', [1, 16, 9, 10], [16, 8, 3, 3], { pads: [3, 2, 3, 2] }],
   ['an output shape', [1, 16, 8, 8], [16, 8, 3, 3], { strides: [2, 2], output_shape: [16, 17] }],
   ['pads that keep the size', [1, 16, 8, 8], [16, 8, 3, 3], { strides: [2, 2], auto_pad: 'SAME_LOWER' }]
@@ -58,7 +67,7 @@ describe.each(['heap', 'array'] as const)('transposed convolutions in WebAssembl
   })
 })
 
-test('small transposed convolutions, empty ones, and those over three axes are left to the reference', () => {
+test('small transposed convolutions, empty ones, and those over four axes are left to the reference', () => {
   for (const [x, w] of [
     [
       [1, 2, 3, 3],
@@ -69,8 +78,8 @@ test('small transposed convolutions, empty ones, and those over three axes are l
       [20, 20, 3, 3]
     ],
     [
-      [1, 8, 4, 5, 6],
-      [8, 8, 2, 2, 2]
+      [1, 8, 2, 3, 4, 6],
+      [8, 8, 2, 2, 2, 2]
     ]
   ])
     expect(() => runAccelerated(KIND, [noise(x, 1), noise(w, 2)])).toThrow('no accelerated kernel')

@@ -3,7 +3,7 @@ import { packPanel } from './panels'
 import { fma, splat } from './simd'
 
 /**
- * A transposed convolution over one or two spatial axes. A block is some output channels of an image's group: the
+ * A transposed convolution over one to three spatial axes. A block is some output channels of an image's group: the
  * products of their weights with eight input positions at a time are added to the output (col2im). Lengths are in
  * elements.
  */
@@ -22,16 +22,22 @@ export class ConvTransposeArguments {
   m: u32
   groups: u32
   perBlock: u32
+  inD: i32
   inH: i32
   inW: i32
+  kD: i32
   kH: i32
   kW: i32
+  sD: i32
   sH: i32
   sW: i32
+  dD: i32
   dH: i32
   dW: i32
+  pD: i32
   pH: i32
   pW: i32
+  outD: i32
   outH: i32
   outW: i32
 }
@@ -42,10 +48,10 @@ const MAX_LINE = 1 << 16
 /** Computes blocks `from … to - 1`, counted over images and groups. */
 export function convTranspose(args: ConvTransposeArguments, scratch: usize, from: u32, to: u32): void {
   const perPlane = (args.m + args.perBlock - 1) / args.perBlock
-  const taps = <u32>(args.kH * args.kW)
-  const positions = <u32>(args.inH * args.inW)
+  const taps = <u32>(args.kD * args.kH * args.kW)
+  const positions = <u32>(args.inD * args.inH * args.inW)
   const depth = <usize>args.channels
-  const outBytes = (<usize>(args.outH * args.outW)) << 2
+  const outBytes = (<usize>(args.outD * args.outH * args.outW)) << 2
   const panel = scratch + EDGE
   const columns = panel + (depth << 5)
   for (let block = from; block < to; block++) {
@@ -89,7 +95,7 @@ function fillWithBias(y: usize, bytes: usize, count: u32, bias: usize): void {
   }
 }
 
-/** Adds products, [count][taps][8], of positions `p … p + cols - 1` to the output, row by row of the input. */
+/** Adds products, [count][taps][8], of positions `p … p + cols - 1` to the output, line by line of the input. */
 function addColumns(
   args: ConvTransposeArguments,
   columns: usize,
@@ -102,50 +108,62 @@ function addColumns(
   const inW = <u32>args.inW
   let done: u32 = 0
   while (done < cols) {
-    const row = (p + done) / inW
+    const line = (p + done) / inW
     const column = (p + done) % inW
     const length = min(cols - done, inW - column)
-    addRun(
-      args,
-      columns + (done << 2),
-      y,
-      outBytes,
-      count,
-      <i32>row * args.sH - args.pH,
-      <i32>column * args.sW - args.pW,
-      <i32>length
-    )
+    addRun(args, columns + (done << 2), y, outBytes, count, line, <i32>column * args.sW - args.pW, <i32>length)
     done += length
   }
 }
 
-/** {@link addColumns} for positions of one row, of which the first one's first tap is added at (h, w). */
+/** {@link addColumns} for positions of one line, of which the first one's first tap is added at column `w`. */
 function addRun(
   args: ConvTransposeArguments,
   columns: usize,
   y: usize,
   outBytes: usize,
   count: u32,
-  h: i32,
+  line: u32,
+  w: i32,
+  length: i32
+): void {
+  const d = <i32>(line / <u32>args.inH) * args.sD - args.pD
+  const h = <i32>(line % <u32>args.inH) * args.sH - args.pH
+  for (let kd = 0; kd < args.kD; kd++) {
+    const plane = d + kd * args.dD
+    if (<u32>plane >= <u32>args.outD) continue
+    for (let kh = 0; kh < args.kH; kh++) {
+      const outLine = h + kh * args.dH
+      if (<u32>outLine >= <u32>args.outH) continue
+      const taps = (kd * args.kH + kh) * args.kW
+      const to = y + ((<usize>((plane * args.outH + outLine) * args.outW)) << 2)
+      addLineOfTaps(args, columns + ((<usize>taps) << 5), to, outBytes, count, w, length)
+    }
+  }
+}
+
+/** {@link addRun} for the taps of one line of the kernel, and of one line of the output of each channel. */
+function addLineOfTaps(
+  args: ConvTransposeArguments,
+  columns: usize,
+  y: usize,
+  outBytes: usize,
+  count: u32,
   w: i32,
   length: i32
 ): void {
   const step = args.sW
-  const channel = (<usize>(args.kH * args.kW)) << 5
-  for (let kh = 0; kh < args.kH; kh++) {
-    const line = h + kh * args.dH
-    if (<u32>line >= <u32>args.outH) continue
-    for (let kw = 0; kw < args.kW; kw++) {
-      const base = w + kw * args.dW
-      const low = base >= 0 ? 0 : (step - 1 - base) / step
-      const high = base >= args.outW ? 0 : min(length, (args.outW - 1 - base) / step + 1)
-      let from = columns + ((<usize>(kh * args.kW + kw)) << 5)
-      let to = y + ((<usize>(line * args.outW + base)) << 2)
-      for (let i: u32 = 0; i < count; i++, from += channel, to += outBytes) {
-        for (let j = low; j < high; j++) {
-          const at = to + ((<usize>(j * step)) << 2)
-          f32.store(at, f32.load(at) + f32.load(from + ((<usize>j) << 2)))
-        }
+  const channel = (<usize>(args.kD * args.kH * args.kW)) << 5
+  for (let kw = 0; kw < args.kW; kw++) {
+    const base = w + kw * args.dW
+    const low = base >= 0 ? 0 : (step - 1 - base) / step
+    const high = base >= args.outW ? 0 : min(length, (args.outW - 1 - base) / step + 1)
+    let from = columns + ((<usize>kw) << 5)
+    let to = y + ((<usize>base) << 2)
+    for (let i: u32 = 0; i < count; i++, from += channel, to += outBytes) {
+      for (let j = low; j < high; j++) {
+        const at = to + ((<usize>(j * step)) << 2)
+        f32.store(at, f32.load(at) + f32.load(from + ((<usize>j) << 2)))
       }
     }
   }
@@ -160,21 +178,28 @@ function planeByPhases(args: ConvTransposeArguments, x: usize, w: usize, start: 
   const step = args.sW
   const bytes = (<usize>(((args.outW + step - 1) / step + 3) & ~3)) << 2
   const first = splat(start)
-  for (let line = 0; line < args.outH; line++) {
+  const lines = args.outD * args.outH
+  for (let line = 0; line < lines; line++) {
     for (let at: usize = 0; at < bytes * step; at += 16) v128.store(scratch + at, first)
-    for (let kh = 0; kh < args.kH; kh++) {
-      const from = line + args.pH - kh * args.dH
-      if (from < 0 || from % args.sH != 0 || from / args.sH >= args.inH) continue
-      addLine(
-        args,
-        x + ((<usize>((from / args.sH) * args.inW)) << 2),
-        w + ((<usize>(kh * args.kW)) << 2),
-        scratch,
-        bytes
-      )
+    for (let kd = 0; kd < args.kD; kd++) {
+      const plane = sourceOf(line / args.outH + args.pD - kd * args.dD, args.sD, args.inD)
+      if (plane < 0) continue
+      for (let kh = 0; kh < args.kH; kh++) {
+        const row = sourceOf((line % args.outH) + args.pH - kh * args.dH, args.sH, args.inH)
+        if (row < 0) continue
+        const from = x + ((<usize>((plane * args.inH + row) * args.inW)) << 2)
+        addLine(args, from, w + ((<usize>((kd * args.kH + kh) * args.kW)) << 2), scratch, bytes)
+      }
     }
     mixPhases(scratch, bytes, step, y + ((<usize>(line * args.outW)) << 2), args.outW)
   }
+}
+
+/** The position along an axis of the input that begins `at` elements into the output; -1 where none does. */
+// @ts-ignore: decorator
+@inline
+function sourceOf(at: i32, stride: i32, count: i32): i32 {
+  return at < 0 || at % stride != 0 || at / stride >= count ? -1 : at / stride
 }
 
 /** Adds a line of the input times each weight of a row to the phases, `bytes` each, of a line of the output. */
