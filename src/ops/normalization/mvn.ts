@@ -2,7 +2,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
-import { choice, derive, flag, float, inputInts, ints, is } from '../../op-kit/sources.ts'
+import { choice, derive, flag, float, inputInts, ints, is, type NodeFacts } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
 import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -18,6 +18,15 @@ interface Params {
   epsilon: number
   /** Whether epsilon is added to the variance, or to its square root. */
   epsilonInside: boolean
+}
+
+/**
+ * The axes that an IR lists, if any: where OpenVINO did not know the rank, it wrote an empty list, and
+ * `across_channels` says which axes are meant.
+ */
+function reductionAxes(node: NodeFacts): readonly number[] | undefined {
+  const axes = node.node.attributes.has('reduction_axes') ? node.get(ints('reduction_axes')) : undefined
+  return axes?.length ? axes : undefined
 }
 
 /** Rules of {@link mvn}. */
@@ -44,12 +53,8 @@ export const mvnRules = defineRules({
       since: 2,
       types: { x: FLOATS },
       bind: {
-        axes: derive(node =>
-          node.node.attributes.has('reduction_axes') ? (node.get(ints('reduction_axes')) ?? []) : []
-        ),
-        axesFrom: derive(node =>
-          node.node.attributes.has('reduction_axes') ? undefined : node.get(flag('across_channels')) ? 1 : 2
-        ),
+        axes: derive(node => reductionAxes(node) ?? []),
+        axesFrom: derive(node => (reductionAxes(node) ? undefined : node.get(flag('across_channels')) ? 1 : 2)),
         centers: is(true),
         scales: flag('normalize_variance'),
         epsilon: float('eps'),

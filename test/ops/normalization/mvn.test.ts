@@ -27,6 +27,8 @@ describe('MVN', () => {
       [-4, 0, -2, 6].map(d => d / deviation)
     )
     expectNear(normalize({ reduction_axes: '1' }), [-1, -1, 1, 1])
+    // What OpenVINO writes where it does not know the rank.
+    expectNear(normalize({ across_channels: false, reduction_axes: '' }), [-1, 1, -1, 1])
     expectNear(normalize({ across_channels: false, normalize_variance: false }), [-2, 2, -4, 4])
   })
 
