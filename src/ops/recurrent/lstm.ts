@@ -11,7 +11,7 @@ import {
 import { type Net, runRecurrent } from '../../op-kit/recurrent-run.ts'
 import { recurrentShape, validateLengths } from '../../op-kit/recurrent-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
-import { choice, flag, is } from '../../op-kit/sources.ts'
+import { flag, is } from '../../op-kit/sources.ts'
 import type { Fact, TensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { sumOfHalves } from './rnn.ts'
@@ -31,11 +31,8 @@ const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({
   N: biases === 'apart' ? 2 * GATES : GATES,
   P: 3
 })
-const cell = { x: 0, h: 1, c: 2, w: 3, r: 4, b: 5 }
 /** Where ONNX's parameters come from. */
 export const lstmBind = { ...onnxBind(FUNCTIONS), order: is('iofc'), couplesForget: flag('input_forget') }
-
-const ORDERS = { fico: 'fico', icof: 'icof', ifco: 'ifco', ifoc: 'ifoc', iofc: 'iofc' } as const
 
 /** Rules of {@link lstm}. */
 export const lstmRules = defineRules({
@@ -63,14 +60,7 @@ export const lstmRules = defineRules({
     {
       type: 'LSTMCell',
       since: 1,
-      in: cell,
-      types: IR_TYPES,
-      bind: { ...irCellBind(FUNCTIONS), order: choice('weights_format', ORDERS), couplesForget: flag('input_forget') }
-    },
-    {
-      type: 'LSTMCell',
-      since: 4,
-      in: cell,
+      in: { x: 0, h: 1, c: 2, w: 3, r: 4, b: 5 },
       types: IR_TYPES,
       bind: { ...irCellBind(FUNCTIONS), order: is('fico'), couplesForget: is(false) }
     }
@@ -81,8 +71,10 @@ export const lstmRules = defineRules({
 
 /**
  * A layer of long short-term memory: ONNX LSTM-1, -7 (without output_sequence), -14 (layout), -22 (bfloat16); OpenVINO
- * LSTMSequence-5, and LSTMCell-1 (any order of gates) and -4 for a single time step. `clip` bounds what the gates'
- * functions are given, not the cell state in `h(C)`, as in ONNX Runtime and OpenVINO.
+ * LSTMSequence-5, and LSTMCell-1 and -4 for a single time step. `clip` bounds what the gates' functions are given, not
+ * the cell state in `h(C)`, as in ONNX Runtime and OpenVINO. The gates of an IR are in the order fico, as specified:
+ * OpenVINO writes the attributes `weights_format` (`ifco` unless somebody set it) and `input_forget` of LSTMCell-1 and
+ * reads neither.
  */
 export const lstm = /* @__PURE__ */ withKernel(lstmRules, {
   run: (operands, p, call) => runLstm(operands, p, call)
