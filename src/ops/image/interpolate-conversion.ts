@@ -1,14 +1,15 @@
 import { fail } from '../../errors.ts'
 import { drain } from '../../kernels/core/pace.ts'
 import type { AxisTaps } from '../../kernels/image/resample.ts'
-import { nearestIndices, type ResizedAxis } from '../../kernels/image/resize-taps.ts'
+import { type CoordinateMode, nearestIndices, type ResizedAxis } from '../../kernels/image/resize-taps.ts'
 import { gathered, transposed, upTo } from '../../op-kit/conversion-kit.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, normalizeAxes } from '../../shapes/dim.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
-import { axesToResize, type InterpolateParams, isPillow, tapsOf } from './interpolate.ts'
+import { axesToResize, coordinatesOf, type InterpolateParams, isPillow, tapsOf } from './interpolate.ts'
 
-type Known = Omit<InterpolateParams, 'axes' | 'sizes' | 'scales'>
+type Given = Omit<InterpolateParams, 'axes' | 'sizes' | 'scales'>
+type Known = Given & { coordinates: CoordinateMode }
 
 /** The most weights of one axis that are written as a matrix. */
 const MAX_WEIGHTS = 2 ** 20
@@ -19,17 +20,18 @@ const MAX_WEIGHTS = 2 ** 20
  */
 export function interpolateToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const names = ['mode', 'by', 'coordinates', 'nearest', 'antialias', 'cubicCoefficient'] as const
-  const p = Object.fromEntries([...names, 'begin', 'end'].map(name => [name, call.param(name)])) as unknown as Known
+  const given = Object.fromEntries([...names, 'begin', 'end'].map(name => [name, call.param(name)])) as unknown as Given
   const source = call.operand('x')
   const type = typeOf(source)
-  const isExact = p.mode === 'nearest'
-  const x = padded(w, isExact || isFloat(type) ? source : w.cast(source, widerThan(type)), p)
+  const isExact = given.mode === 'nearest'
+  const x = padded(w, isExact || isFloat(type) ? source : w.cast(source, widerThan(type)), given)
   const axes = normalizeAxes(
     (call.knows('axes')
       ? call.param<readonly number[] | undefined>('axes')
       : fail('unsupported-op', 'axes that are not known before the model runs')) ?? upTo(rankOf(x)),
     rankOf(x)
   )
+  const p = { ...given, coordinates: coordinatesOf({ ...given, axes }, rankOf(x)) }
   const resized = staticAxes(call, x, axes, p)
   const y = resized ? sampled(w, x, resized, p) : resizeOf(call, w, x, axes, p)
   if (isExact || isFloat(type)) return [y]
@@ -37,7 +39,7 @@ export function interpolateToOnnx(call: SourceCall, w: Writer): readonly Made[] 
 }
 
 /** Zeros around the data, which are resized with it. */
-function padded(w: Writer, x: Made, { begin, end }: Known): Made {
+function padded(w: Writer, x: Made, { begin, end }: Given): Made {
   if (![...begin, ...end].some(pad => pad > 0)) return x
   const rank = rankOf(x)
   const at = (pads: readonly number[]): number[] => upTo(rank).map(axis => pads[axis] ?? 0)
@@ -76,7 +78,7 @@ function sampled(w: Writer, x: Made, axes: readonly ResizedAxis[], p: Known): Ma
       const { indices } = drain(nearestIndices(axis, p.coordinates, p.nearest))
       return gathered(w, data, w.constant('int64', [...indices]), axis.axis)
     }, x)
-  const taps = drain(tapsOf(axes, { ...p, axes: undefined, sizes: undefined, scales: undefined }))
+  const taps = drain(tapsOf(axes, p))
   const isRounded = isPillow(p.mode) && !isFloat(typeOf(x))
   return taps.reduce((data, one) => {
     const size = axes.find(({ axis }) => axis === one.axis)!.size

@@ -47,7 +47,8 @@ export interface InterpolateParams {
   mode: Mode
   /** Whether the input `sizes` or the input `scales` gives the dims of the result. */
   by: 'sizes' | 'scales'
-  coordinates: CoordinateMode
+  /** `version_1`: as version 1 does without aligned corners, see {@link coordinatesOf}. */
+  coordinates: CoordinateMode | 'version_1'
   nearest: NearestMode
   antialias: boolean
   /** Zeros added before and after the data, for each axis; axes beyond the list get none. */
@@ -102,9 +103,7 @@ export const interpolateRules = defineRules({
         ...shared,
         mode: choice<Mode>('mode', { nearest: 'nearest', linear: 'linear', cubic: 'cubic' }),
         by: is('sizes'),
-        coordinates: mapped(flag('align_corners'), (aligned): CoordinateMode =>
-          aligned ? 'align_corners' : 'asymmetric'
-        ),
+        coordinates: mapped(flag('align_corners'), aligned => (aligned ? 'align_corners' : 'version_1')),
         nearest: is('simple'),
         cubicCoefficient: is(-0.75),
         axes: ints('axes'),
@@ -158,8 +157,8 @@ export const interpolateRules = defineRules({
 /**
  * OpenVINO Interpolate-1, -4, -11: pads the data with zeros, then resizes some axes.
  *
- * - Version 1 maps index `i` to coordinate `i / scale` unless corners are aligned; mode nearest rounds as `simple`. Its
- *   mode `area` is named in the specification but not described, so it is refused.
+ * - Mode nearest of version 1 rounds as `simple`. Its mode `area` is named in the specification but not described, so
+ *   it is refused.
  * - An axis that keeps its size keeps its elements, as in OpenVINO's core and CPU plugin.
  * - Only mode linear can be antialiased, as the specification calculates it (the CPU plugin differs); the Pillow modes
  *   always are.
@@ -183,8 +182,9 @@ export const interpolate = /* @__PURE__ */ withKernel(interpolateRules, {
 function* resamplingOf(
   from: readonly number[],
   to: readonly number[],
-  p: RunParams<InterpolateParams>
+  given: RunParams<InterpolateParams>
 ): Generator<void, Resampling> {
+  const p = { ...given, coordinates: coordinatesOf(given, from.length) }
   const resized = axesToResize(from, to, p)
   const padded = from.map((_, axis) => axis).filter(axis => padsAt(p, axis) > 0)
   const kept = padded.filter(axis => !resized.some(item => item.axis === axis))
@@ -201,6 +201,23 @@ function* resamplingOf(
     between: isPillow(p.mode) ? 'whole' : 'exact'
   }
 }
+
+/**
+ * How indices become coordinates in data of a rank. The specification of version 1 says it of aligned corners alone;
+ * for the others OpenVINO takes `asymmetric`, but `half_pixel` for mode linear without padding, except for the last two
+ * of four axes.
+ */
+export function coordinatesOf(
+  { coordinates, mode, axes, begin, end }: Pick<RunParams<InterpolateParams>, CoordinateParams>,
+  rank: number
+): CoordinateMode {
+  if (coordinates !== 'version_1') return coordinates
+  const isPlane = rank === 4 && axes?.length === 2 && axes.includes(2) && axes.includes(3)
+  const isPadded = [...begin, ...end].some(pad => pad > 0)
+  return mode === 'linear' && !isPlane && !isPadded ? 'half_pixel' : 'asymmetric'
+}
+
+type CoordinateParams = 'coordinates' | 'mode' | 'axes' | 'begin' | 'end'
 
 /** Whether a mode is one of Pillow's. */
 export const isPillow = (mode: Mode): boolean => mode === 'bilinear_pillow' || mode === 'bicubic_pillow'
@@ -251,10 +268,12 @@ export function axesToResize(
   })
 }
 
+type TapParams = Pick<InterpolateParams, 'mode' | 'antialias' | 'cubicCoefficient'> & { coordinates: CoordinateMode }
+
 /** What each axis is resampled with, in the order in which the axes are. */
 export function* tapsOf(
   axes: readonly ResizedAxis[],
-  { mode, antialias, coordinates, cubicCoefficient }: RunParams<InterpolateParams>
+  { mode, antialias, coordinates, cubicCoefficient }: TapParams
 ): Generator<void, AxisTaps[]> {
   const shrinking = axes.some(axis => axis.scale < 1)
   const taps = (

@@ -11,6 +11,23 @@ const sizes = (...values: number[]): Tensor => new Tensor('int64', values.map(Bi
 const bySizes = { shape_calculation_mode: 'sizes' }
 
 describe('Interpolate in ONNX', () => {
+  test('version 1 keeps its coordinates', async () => {
+    for (const [dims, axes] of [
+      [[1, 2, 5], '2'],
+      [[1, 2, 5, 4], '2,3'],
+      [[1, 2, 5, 4], '1,3']
+    ] as const) {
+      const target = sizes(...axes.split(',').map(() => 7))
+      for (const isDynamic of [false, true])
+        expect(
+          await differenceInOther(['openvino', 'Interpolate', 1], [randomFloats(1, [...dims]), target], {
+            attributes: { mode: 'linear', axes, align_corners: false },
+            isDynamic
+          })
+        ).toBeLessThan(1e-6)
+    }
+  })
+
   test.each(['nearest', 'linear', 'linear_onnx', 'cubic', 'bilinear_pillow', 'bicubic_pillow'])(
     'mode %s of known dims is made of elements or weights of each axis, pads too',
     async mode => {

@@ -90,6 +90,23 @@ describe('OpenVINO Interpolate', () => {
     ).toBe('unknown-attribute-value')
   })
 
+  test('mode linear of version 1 samples between half pixels, but not in padded data and in planes of rank 4', () => {
+    const resized = (dims: number[], axis: number, attributes: Attributes = {}): number[] => [
+      ...(runTensor(['openvino', 'Interpolate', 1], [new Tensor('float32', [0, 4], dims), ints(4)], {
+        attributes: { mode: 'linear', axes: `${axis}`, align_corners: false, ...attributes }
+      }).data as Float32Array)
+    ]
+    expect(resized([1, 1, 2], 2)).toEqual([0, 1, 3, 4])
+    expect(resized([1, 1, 1, 2, 1], 3)).toEqual([0, 1, 3, 4])
+    expect(resized([1, 1, 1, 2], 3)).toEqual([0, 1, 3, 4])
+    expect(resized([1, 2], 0, { pads_begin: '1' })).toEqual([0, 0, 0, 2, 0, 4, 0, 4])
+    const plane = runTensor(['openvino', 'Interpolate', 1], [new Tensor('float32', [0, 4], [1, 1, 1, 2]), ints(1, 4)], {
+      attributes: { mode: 'linear', axes: '2,3', align_corners: false }
+    })
+    expect([...plane.data]).toEqual([0, 2, 4, 4])
+    expect(resized([1, 1, 2], 2, { mode: 'nearest' })).toEqual([0, 0, 4, 4])
+  })
+
   test('pads are zeros around the data, on axes that are not resized too', () => {
     const out = runTensor(['openvino', 'Interpolate', 11], [row, ints(5), ints(1)], {
       attributes: { mode: 'linear', shape_calculation_mode: 'sizes', pads_begin: '1,1', pads_end: '0' }
@@ -122,13 +139,13 @@ describe('OpenVINO Interpolate', () => {
     expect(of('cubic')[0]).toBe(0)
   })
 
-  test('version 1 places by the scale, or aligns corners', () => {
+  test('version 1 aligns corners, if asked to', () => {
     const of = (attributes: Attributes): number[] => [
       ...(runTensor(['openvino', 'Interpolate', 1], [row, ints(7)], { attributes: { axes: '1', ...attributes } })
         .data as Float32Array)
     ]
     expect(of({ mode: 'linear', align_corners: true })).toEqual([1, 1.5, 2, 2.5, 3, 3.5, 4])
-    expect(of({ mode: 'linear', align_corners: false })[1]).toBeCloseTo(1 + 4 / 7, 5)
+    expect(of({ mode: 'linear', align_corners: false })[1]).toBeCloseTo((1.5 * 4) / 7 + 0.5, 5)
     expect(errorOf(() => of({ mode: 'area' })).code).toBe('unknown-attribute-value')
   })
 
