@@ -59,6 +59,14 @@ export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
   return share(height, width, area(boxes, p, extra), area(boxes, q, extra), extra)
 }
 
+/** As {@link overlap}, but boxes that are less than `extra` apart overlap, too: each reaches so much further. */
+export function extendedOverlap(boxes: Boxes, p: number, q: number, extra: number): number {
+  const height = round(Math.min(boxes[p + 2], boxes[q + 2]) - Math.max(boxes[p], boxes[q]))
+  const width = round(Math.min(boxes[p + 3], boxes[q + 3]) - Math.max(boxes[p + 1], boxes[q + 1]))
+  if (!(height + extra > 0 && width + extra > 0)) return 0
+  return share(height, width, area(boxes, p, extra), area(boxes, q, extra), extra)
+}
+
 /** Intersection over union from the sides of the intersection and the two areas. */
 function share(height: number, width: number, areaP: number, areaQ: number, extra: number): number {
   if (!(areaP > 0 && areaQ > 0)) return 0

@@ -199,7 +199,8 @@ function multiclassToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     maxBoxes: undefined,
     iou: single(w, call.param('iou')),
     eta: call.param('eta'),
-    extra: call.param<boolean>('normalized') ? 0 : 1
+    extra: call.param<boolean>('normalized') ? 0 : 1,
+    isExtended: true
   })
   const found = bestOf(call, w, all, candidates, kept, call.param('order') === 'class')
   return outputsOf(call, w, all, acrossImages(call, w, all, found))

@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { acceptedIndices, type Boxes, byScore, overlap } from '../../kernels/detection/boxes.ts'
+import { acceptedIndices, type Boxes, byScore, extendedOverlap, overlap } from '../../kernels/detection/boxes.ts'
 import { OVERLAP_COST, suppressFalling } from '../../kernels/detection/suppress.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { checkDim, checkRank } from '../../op-kit/ranks.ts'
@@ -93,7 +93,8 @@ export const matrixNms = defineOp({
  * Non-maximum suppression in each class, then the best boxes of each image: OpenVINO MulticlassNms-8, -9 (boxes for
  * each class, with the number of boxes of each image). With `nms_eta` below 1 every kept box lowers the threshold while
  * it is above 0.5. By the specification the lowered threshold is for the overlaps with this box; OpenVINO's core and
- * CPU plugin compare overlaps with earlier boxes again.
+ * CPU plugin compare overlaps with earlier boxes again. Boxes that are not normalized overlap where less than one pixel
+ * is between them, as in OpenVINO.
  */
 export const multiclassNms = defineOp({
   name: 'MulticlassNms',
@@ -122,7 +123,7 @@ export const multiclassNms = defineOp({
       function* (image, scoresOf) {
         const candidates = yield* candidatesOf(scoresOf, p.maxCandidates, score => score >= p.minScore)
         const extra = p.normalized ? 0 : 1
-        const kept = yield* suppressFalling((a, b) => overlap(image, 4 * a, 4 * b, extra), candidates, p)
+        const kept = yield* suppressFalling((a, b) => extendedOverlap(image, 4 * a, 4 * b, extra), candidates, p)
         return kept.map(box => ({ box, score: scoresOf[box] }))
       },
       'always'

@@ -21,6 +21,8 @@ export interface SuppressRule {
   readonly eta?: number
   /** Added to every side length. */
   readonly extra?: number
+  /** Whether boxes whose distance is less than `extra` overlap. */
+  readonly isExtended?: boolean
   /** Soft-NMS: scores are lowered instead, and those that are not accepted any more are dropped. */
   readonly fading?: { readonly sigma: Made; readonly minScore: Made; readonly drops: boolean }
 }
@@ -32,8 +34,8 @@ export const single = (w: Writer, value: number): Made => w.scalar('float32', va
 const edge = (w: Writer, boxes: Made, index: number): Made =>
   w.node('Gather', [boxes, w.scalar('int64', index)], { axis: -1 })
 
-/** Intersection over union, as `overlap` in `kernels/detection/boxes.ts`; dims are broadcast. */
-export function overlapOf(w: Writer, a: Made, b: Made, extra = 0): Made {
+/** Intersection over union, as `overlap` or `extendedOverlap` in `kernels/detection/boxes.ts`; dims are broadcast. */
+export function overlapOf(w: Writer, a: Made, b: Made, extra = 0, isExtended = false): Made {
   const op = (name: 'Add' | 'Sub' | 'Mul' | 'Div', x: Made, y: Made): Made => elementwise(w, name, x, y)
   const longer = (x: Made): Made => (extra === 0 ? x : op('Add', x, single(w, extra)))
   const areaOf = (boxes: Made): Made => {
@@ -44,7 +46,8 @@ export function overlapOf(w: Writer, a: Made, b: Made, extra = 0): Made {
   const [height, width] = [0, 1].map(i =>
     op('Sub', extreme(w, 'Min', edge(w, a, i + 2), edge(w, b, i + 2)), extreme(w, 'Max', edge(w, a, i), edge(w, b, i)))
   )
-  const shared = op('Mul', longer(height), longer(width))
+  const [tall, wide] = [longer(height), longer(width)]
+  const shared = op('Mul', tall, wide)
   const part = op('Div', shared, op('Sub', op('Add', areaA, areaB), shared))
   const zero = single(w, 0)
   const least = extreme(w, 'Min', areaA, areaB)
@@ -52,7 +55,9 @@ export function overlapOf(w: Writer, a: Made, b: Made, extra = 0): Made {
     w,
     'And',
     elementwise(w, 'Greater', least, zero),
-    elementwise(w, 'GreaterOrEqual', extreme(w, 'Min', height, width), zero)
+    isExtended
+      ? elementwise(w, 'Greater', extreme(w, 'Min', tall, wide), zero)
+      : elementwise(w, 'GreaterOrEqual', extreme(w, 'Min', height, width), zero)
   )
   return elementwise(w, 'Where', isShared, part, zero)
 }
@@ -82,7 +87,7 @@ export function suppressed(w: Writer, { boxes, scores }: Groups, rule: SuppressR
         elementwise(inner, 'Greater', left, none)
       )
       const box = unsqueezed(inner, inner.node('GatherND', [boxes, best], { batch_dims: 1 }), [1])
-      const shared = overlapOf(inner, boxes, box, rule.extra)
+      const shared = overlapOf(inner, boxes, box, rule.extra, rule.isExtended)
       const limit = threshold ? fallen(inner, threshold, eta) : rule.iou
       const others = elementwise(inner, 'Where', isBest, none, left)
       const after = fading

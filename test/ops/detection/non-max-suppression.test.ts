@@ -256,6 +256,19 @@ describe('OpenVINO MulticlassNms and MatrixNms', () => {
     ).toBe('wrong-input-count')
   })
 
+  test('boxes in pixels overlap where less than a pixel is between them', () => {
+    const count = (gap: number, iou_threshold: number): unknown => {
+      const boxes = new Tensor('float32', [0, 0, 1, 1, 0, 1 + gap, 1, 2 + gap], [1, 2, 4])
+      const two = new Tensor('float32', [0.5, 0.75], [1, 1, 2])
+      const attributes = { normalized: false, iou_threshold, output_type: 'i32' }
+      return runOp(['openvino', 'MulticlassNms', 8], [boxes, two], { attributes, outputs: 3 })[2]
+    }
+    // Each has the area 4 with its last pixels, and half a pixel of two is shared: 1 of 7.
+    expect(count(0.5, 0.1)).toMatchObject({ data: new Int32Array([1]) })
+    expect(count(0.5, 0.2)).toMatchObject({ data: new Int32Array([2]) })
+    expect(count(1, 0.01)).toMatchObject({ data: new Int32Array([2]) })
+  })
+
   test('MatrixNms lowers scores by the overlaps with better boxes', () => {
     const of = (attributes: Record<string, string | number | boolean>): number[] =>
       rows(
