@@ -134,18 +134,19 @@ export type Counts = readonly number[]
 
 /**
  * Counts the cells of each window that are elements or, with `withPadding`, padding. Cells beyond the padding are not
- * counted; with `withPadding` a window of nothing else counts as one cell, which is zero.
+ * counted; with `withPadding` or `emptyIsZero` a window of nothing else counts as one cell, which is zero.
  */
 export function cellsOf(
   { size, count, kernel, stride, dilation, begin, end }: WindowAxis,
-  withPadding: boolean
+  withPadding: boolean,
+  emptyIsZero = false
 ): Counts {
   const [low, high] = withPadding ? [-begin, size + end] : [0, size]
   return Array.from({ length: count }, (_, window) => {
     const start = window * stride - begin
     const first = Math.max(0, Math.ceil((low - start) / dilation))
     const last = Math.min(kernel, Math.ceil((high - start) / dilation))
-    return Math.max(withPadding ? 1 : 0, last - first)
+    return Math.max(withPadding || emptyIsZero ? 1 : 0, last - first)
   })
 }
 

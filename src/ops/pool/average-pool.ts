@@ -3,13 +3,15 @@ import { cellsOf, averagePool as mean } from '../../kernels/pool/pool.ts'
 import { params } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
-import { flag, mapped } from '../../op-kit/sources.ts'
+import { flag, is, mapped } from '../../op-kit/sources.ts'
 import { NUMERIC } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params extends PoolParams {
   /** Whether padding counts as zeros. Cells beyond the padding never count (OpenVINO's CPU plugin counts them). */
   withPadding: boolean
+  /** Whether the mean of a window without elements is 0, as in OpenVINO's core and CPU plugin; else NaN. */
+  emptyIsZero: boolean
 }
 
 /** Rules of {@link averagePool}. */
@@ -17,13 +19,17 @@ export const averagePoolRules = defineRules({
   name: 'AveragePool',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { ...onnxPool, withPadding: flag('count_include_pad', false) } }],
+  onnx: [{ since: 1, bind: { ...onnxPool, withPadding: flag('count_include_pad', false), emptyIsZero: is(false) } }],
   openvino: [
     {
       type: 'AvgPool',
       since: 1,
       types: { x: NUMERIC },
-      bind: { ...openvinoPool, withPadding: mapped(flag('exclude-pad'), excluded => !excluded) }
+      bind: {
+        ...openvinoPool,
+        withPadding: mapped(flag('exclude-pad'), excluded => !excluded),
+        emptyIsZero: is(true)
+      }
     }
   ],
   shape: ({ x }, p) => [tensorFact(x.type, pooledShape(x, p))]
@@ -42,7 +48,7 @@ export const averagePool = /* @__PURE__ */ withKernel(averagePoolRules, {
       x,
       out,
       tapsOf(axes),
-      axes.map(axis => cellsOf(axis, p.withPadding))
+      axes.map(axis => cellsOf(axis, p.withPadding, p.emptyIsZero))
     )
   }
 })

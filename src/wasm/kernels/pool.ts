@@ -112,11 +112,19 @@ const isEmptySomewhere = ({ size, count, kernel, stride, dilation, begin }: Wind
 }
 
 /** AveragePool of float32 over up to three axes. */
-export const selectAveragePool = selectorFor<PoolParams & { readonly withPadding: boolean }>(call => {
+export const selectAveragePool = selectorFor<AverageParams>(call => {
   const { x } = call.operands
-  const { withPadding } = call.parameters
-  return x && poolSelection(call, poolAxes(x.dims, call.dims, call.parameters), axis => cellsOf(axis, withPadding))
+  const { withPadding, emptyIsZero } = call.parameters
+  return (
+    x &&
+    poolSelection(call, poolAxes(x.dims, call.dims, call.parameters), axis => cellsOf(axis, withPadding, emptyIsZero))
+  )
 })
+
+interface AverageParams extends PoolParams {
+  readonly withPadding: boolean
+  readonly emptyIsZero: boolean
+}
 
 type CountsOf = ((axis: WindowAxis) => readonly number[]) | undefined
 

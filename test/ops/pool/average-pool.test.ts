@@ -76,9 +76,7 @@ describe('OpenVINO AvgPool', () => {
       const out = run(1, { pads_begin: [0], pads_end: [0] }, new Tensor(type, values, [1, 1, 5]))
       expect([...out.data].map(Number), type).toEqual([2, 2, -1, -6])
     }
-    expect(errorOf(() => run(1, { pads_begin: [2] }, new Tensor('int32', [1, 2], [1, 1, 2]))).code).toBe(
-      'value-out-of-range'
-    )
+    expect([...run(1, { pads_begin: [2] }, new Tensor('int32', [1, 2], [1, 1, 2])).data].slice(0, 2)).toEqual([0, 1])
   })
 
   test('version 16 takes dilations', () => {
@@ -86,10 +84,10 @@ describe('OpenVINO AvgPool', () => {
     expectNear(run(16, { dilations: '', pads_begin: [0], pads_end: [0] }), [1.5, 3, 6])
   })
 
-  test('a window wholly beyond the data is NaN without padding, 0 with it', () => {
+  test('a window wholly beyond the data is 0', () => {
     const attributes = { strides: [3], rounding_type: 'ceil' }
     const x = row(1, 2, 4, 8, 16)
-    expect(run(1, attributes, x).data[2]).toBeNaN()
+    for (const version of [1, 14, 16]) expectNear(run(version, attributes, x), [1, 6, 0])
     expectNear(run(1, { ...attributes, 'exclude-pad': false }, x), [0.5, 6, 0])
     expectNear(run(14, { strides: [3], rounding_type: 'ceil_torch' }, x), [1, 6])
   })
