@@ -4,6 +4,7 @@ import { onnxWindowAttributes, openvinoWindowAttributes, windowsOf } from '../..
 import {
   type Conversions,
   type Made,
+  type NewAttributes,
   opNamed,
   rankOf,
   type SourceCall,
@@ -34,14 +35,20 @@ function ceilMode(call: SourceCall): boolean {
   return true
 }
 
+/** What ONNX is told of the windows of an IR. There VALID turns `ceil_mode` off, so no pads are written instead. */
+function onnxAttributes(call: SourceCall): NewAttributes {
+  const kernel = call.param<readonly number[]>('kernel')
+  const windows = windowsOf(call, kernel.length)
+  const none = kernel.map(() => 0)
+  const isCeil = ceilMode(call)
+  const told =
+    isCeil && windows.autoPad === 'valid' ? { ...windows, autoPad: 'explicit', begin: none, end: none } : windows
+  return { ...onnxWindowAttributes(told), kernel_shape: kernel, ceil_mode: isCeil }
+}
+
 function maxPoolToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
-  const kernel = call.param<readonly number[]>('kernel')
-  const attributes = {
-    ...onnxWindowAttributes(windowsOf(call, kernel.length)),
-    kernel_shape: kernel,
-    ceil_mode: ceilMode(call)
-  }
+  const attributes = onnxAttributes(call)
   const type = typeOf(x)
   const own: DType = isFloat(type) ? type : type === 'int8' || type === 'uint8' ? type : 'float64'
   const hasIndices = call.outputCount > 1
@@ -80,13 +87,7 @@ function maxPoolToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 
 function averageToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
-  const kernel = call.param<readonly number[]>('kernel')
-  const attributes = {
-    ...onnxWindowAttributes(windowsOf(call, kernel.length)),
-    kernel_shape: kernel,
-    ceil_mode: ceilMode(call),
-    count_include_pad: call.param<boolean>('withPadding')
-  }
+  const attributes = { ...onnxAttributes(call), count_include_pad: call.param<boolean>('withPadding') }
   const type = typeOf(x)
   if (isFloat(type)) return [w.node('AveragePool', [x], attributes)]
   return [w.cast(w.node('Round', [w.node('AveragePool', [w.cast(x, 'float64')], attributes)]), type)]

@@ -23,6 +23,22 @@ test.each([
     ).toBe(0)
 })
 
+test('ceil of pools without padding in ONNX, whose VALID drops the window that is cut', async () => {
+  const attributes = {
+    kernel: [3],
+    strides: [2],
+    auto_pad: 'valid',
+    rounding_type: 'ceil',
+    pads_begin: [1],
+    pads_end: [1]
+  }
+  for (const type of ['MaxPool', 'AvgPool'])
+    for (const isDynamic of [false, true])
+      expect(
+        await differenceInOther(['openvino', type, 1], [randomFloats(1, [1, 2, 6])], { attributes, isDynamic })
+      ).toBeLessThan(1e-6)
+})
+
 test('indices of MaxPool that count from an axis on, in ONNX, where they count over all', async () => {
   for (const axis of [1, 2, -1])
     expect(
