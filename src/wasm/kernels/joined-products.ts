@@ -2,13 +2,13 @@ import type { KernelContext, Pack } from '../../op-kit/define.ts'
 import { factorsOf } from '../../op-kit/joined.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import type { DType, NumericArray } from '../../tensor/dtype.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import { elementCount, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { type NarrowType, narrowTypeOf } from '../pack-narrow.ts'
 import { areFloat32, arrayOf, runHere, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
-import { packFactor, PANEL_TYPES, type Product, productOf, type ProductParams, productTemplate } from './matrix.ts'
+import { packFactor, type Product, productOf, type ProductParams, productTemplates } from './matrix.ts'
 
 const NOTHING_ADDED = { activation: undefined }
 
@@ -24,8 +24,8 @@ export const selectJoinedMatMul = selectorFor<ProductParams>(({ op, operands, pa
   const products = found as Product[]
   const [{ m }] = products
   const n = products.reduce((sum, each) => sum + each.n, 0)
-  const whole = m === 1 ? templatesOf({ ...products[0], n }) : undefined
-  const alone = products.map(templatesOf)
+  const whole = m === 1 ? productTemplates({ ...products[0], n }, NOTHING_ADDED) : undefined
+  const alone = products.map(each => productTemplates(each, NOTHING_ADDED))
   return {
     pack: packTogether,
     looksAt: [],
@@ -34,12 +34,12 @@ export const selectJoinedMatMul = selectorFor<ProductParams>(({ op, operands, pa
       const outs = products.map((_, i) => context.rawOutput(i))
       const a = arrayOf((given as TensorOperands).a!)
       const packed = context.packed?.b
-      const template = packed && whole?.get(packed.type)
+      const template = packed && whole?.(packed.type)
       if (template && (yield* multiplyTogether(template, [a, arrayOf(packed), a, a], outs, inOne, context.threads)))
         return
       const seconds = secondsOf(given as TensorOperands, packed, products)
       for (const [i, out] of outs.entries()) {
-        const job = alone[i].get(packed?.type)!
+        const job = alone[i](packed?.type)
         if (yield* runHere(job, [a, seconds[i], a, a], arrayOf(out), context.threads)) continue
         const rest = op.run(given, own, withOutputs(context, outs))
         if (rest) yield* rest
@@ -48,12 +48,6 @@ export const selectJoinedMatMul = selectorFor<ProductParams>(({ op, operands, pa
     }
   }
 })
-
-/** Templates of a product by what the panels of its second factor hold; undefined: it is in none. */
-const templatesOf = (found: Product): ReadonlyMap<DType | undefined, JobTemplate> =>
-  new Map(
-    [undefined, ...PANEL_TYPES].map(type => [type, productTemplate(found, NOTHING_ADDED, type ?? false)] as const)
-  )
 
 /**
  * One row by all second factors: the sums lie one after the other, and are copied where the outputs do not. False where

@@ -124,14 +124,13 @@ function selectProduct(
   if (found === undefined || !areFloat32(operands)) return undefined
   const { m, n, k, batches } = found
   if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
-  const plain = productTemplate(found, extras, false)
-  const inPanels = new Map(PANEL_TYPES.map(type => [type, productTemplate(found, extras, type)]))
+  const templateFor = productTemplates(found, extras)
   const names = [extras.bias?.operand, extras.residual]
   const kernel = jobKernel(op, (given, packs) => {
     const first = arrayOf(given.a!)
     const second = arrayOf(packs?.b ?? given.b!)
     const added = names.map(name => (name === undefined ? first : arrayOf(given[name]!)))
-    return { template: packs?.b ? inPanels.get(packs.b.type)! : plain, inputs: [first, second, ...added] }
+    return { template: templateFor(packs?.b?.type), inputs: [first, second, ...added] }
   })
   return batches * m * n * k < MIN_PACKED ? { kernel, looksAt: [] } : { kernel, pack: packSecond, looksAt: [] }
 }
@@ -215,7 +214,7 @@ function kindOf(dims: readonly number[], m: number, n: number): AdditionKind | u
 }
 
 /** What panels may hold, by their number in MatrixArguments. */
-export const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
+const PANEL_TYPES: readonly DType[] = ['float32', 'uint16', 'bfloat16']
 
 /** As in ../assembly/f32/few-rows.ts: least depth of panels of which one row reads four side by side. */
 const MIN_LONG = 512
@@ -227,6 +226,19 @@ const MIN_LONG = 512
 function panelsTogether(rows: number, k: number, panels: DType | false): number {
   if (panels === 'float32') return [k < MIN_LONG ? 6 : 4, 6, 2][rows - 1] ?? 1
   return panels !== false && rows <= 4 ? 4 : 1
+}
+
+/**
+ * Templates of a product by what the panels of its second factor hold; undefined: it is in none. Each is made when it
+ * is first asked for: where dims change from run to run, products are selected anew in each.
+ */
+export function productTemplates(found: Product, extras: Extras): (panels: DType | undefined) => JobTemplate {
+  const made = new Map<DType | undefined, JobTemplate>()
+  return panels => {
+    const template = made.get(panels) ?? productTemplate(found, extras, panels ?? false)
+    made.set(panels, template)
+    return template
+  }
 }
 
 /**
