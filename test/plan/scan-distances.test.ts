@@ -5,6 +5,7 @@ import { differenceBetween, opsOf, planOf } from './plan.ts'
 interface Changes {
   /** Nodes between the inputs of the body, `matrix` and `row`, and its outputs, `same` and `sums`. */
   readonly nodes?: readonly object[]
+  readonly power?: number
   readonly attributes?: { readonly scan_input_directions: number[] }
   readonly outputs?: readonly object[]
   readonly matrix?: readonly (number | string)[]
@@ -15,6 +16,10 @@ const same = node('Identity', ['matrix'], ['same'])
 const sub = node('Sub', ['matrix', 'row'], ['difference'])
 const sumOf = (of: string, attributes: { axes: number[]; keepdims: number }): object =>
   node('ReduceSumSquare', [of], ['sums'], attributes)
+
+const sum = (of: string): object => node('ReduceSum', [of, 'axes'], ['sums'], { keepdims: 0 })
+const raised = (of: string): object => node('Pow', [of, 'power'], ['raised'])
+const abs = node('Abs', ['difference'], ['size'])
 
 /** The squares of the distances of 5 rows to those of x, as scikit-learn's neighbours have them. */
 const model = (changes: Changes = {}): ModelParts => ({
@@ -28,6 +33,7 @@ const model = (changes: Changes = {}): ModelParts => ({
         graph: {
           inputs: [port('matrix', 'float'), port('row', 'float')],
           outputs: [port('same', 'float'), port('sums', 'float')],
+          initializers: [int64s('axes', [1], [1]), floats('power', [1], [changes.power ?? 2])],
           nodes: changes.nodes ?? [same, sub, sumOf('difference', { axes: [1], keepdims: 0 })]
         }
       },
@@ -36,7 +42,7 @@ const model = (changes: Changes = {}): ModelParts => ({
   ]
 })
 
-describe('squared distances by a Scan', () => {
+describe('distances by a Scan', () => {
   test.each<[string, Changes]>([
     ['by the number of the axis', {}],
     ['from the end', { nodes: [same, sub, sumOf('difference', { axes: [-1], keepdims: 0 })] }],
@@ -60,13 +66,27 @@ describe('squared distances by a Scan', () => {
     const parts = model({
       nodes: [same, sub, node('ReduceSumSquare', ['difference', 'axes'], ['sums'], { keepdims: 0 })]
     })
-    const [scan] = parts.nodes as [{ attribute: { g?: { initializer?: object[] } }[] }]
-    scan.attribute.find(({ g }) => g)!.g!.initializer = [int64s('axes', [1], [1])]
     expect(opsOf(await planOf({ ...parts, opset: 18 }))).toEqual(['CDist'])
     expect(await differenceBetween({ ...parts, opset: 18 }, { x: [3, 4] })).toBeLessThan(1e-6)
   })
 
   test.each<[string, Changes]>([
+    ['sizes', { nodes: [same, sub, abs, sum('size')] }],
+    [
+      'sizes, by their norm',
+      { nodes: [same, sub, node('ReduceL1', ['difference'], ['sums'], { axes: [1], keepdims: 0 })] }
+    ],
+    ['squares', { nodes: [same, sub, raised('difference'), sum('raised')] }],
+    ['cubes', { nodes: [same, sub, abs, raised('size'), sum('raised')], power: 3 }],
+    ['powers', { nodes: [same, sub, abs, raised('size'), sum('raised')], power: 2.5 }]
+  ])('are one call for sums of %s', async (_, changes) => {
+    expect(opsOf(await planOf(model(changes)))).toEqual(['CDist'])
+    expect(await differenceBetween(model(changes), { x: [7, 4] })).toBeLessThan(1e-5)
+  })
+
+  test.each<[string, Changes]>([
+    ['odd powers', { nodes: [same, sub, raised('difference'), sum('raised')], power: 3 }],
+    ['plain sums', { nodes: [same, sub, sum('difference')] }],
     ['sums over other axes', { nodes: [same, sub, sumOf('difference', { axes: [0], keepdims: 0 })] }],
     ['sums that keep the axis', { nodes: [same, sub, sumOf('difference', { axes: [1], keepdims: 1 })] }],
     ['sums of something else', { nodes: [same, sub, sumOf('matrix', { axes: [1], keepdims: 0 })] }],
