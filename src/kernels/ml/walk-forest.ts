@@ -2,6 +2,7 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { doubles } from '../core/numbers.ts'
 import { Pace, QUANTUM } from '../core/pace.ts'
 import type { Forest, Leaves } from './forest.ts'
+import { addFullVotes, type FullVotes, fullVotesOf } from './full-votes.ts'
 
 /** How the votes of all trees for a target become one number. */
 export type Aggregate = 'AVERAGE' | 'SUM' | 'MIN' | 'MAX'
@@ -194,6 +195,8 @@ class Collector implements Votes {
   readonly voted: Uint8Array
   /** With one target and sums, what each cell adds. */
   private readonly sums: Float64Array | undefined
+  /** With several targets, what leaves add where each votes for all of them. */
+  private readonly full: FullVotes | undefined
 
   constructor(
     private readonly forest: Forest,
@@ -203,19 +206,25 @@ class Collector implements Votes {
   ) {
     this.totals = doubles(block * targets)
     this.voted = new Uint8Array(block * targets)
-    if (targets === 1 && (aggregate === 'SUM' || aggregate === 'AVERAGE')) this.sums = forest.sums
+    const isSum = aggregate === 'SUM' || aggregate === 'AVERAGE'
+    if (isSum && targets === 1) this.sums = forest.sums
+    else if (isSum) this.full = fullVotesOf(forest, targets)
   }
 
   clear(): void {
     this.totals.fill(0)
-    this.voted.fill(this.sums ? 1 : 0)
+    this.voted.fill(this.sums || this.full ? 1 : 0)
   }
 
   /** Takes the votes of `count` leaf cells: the first for row `row`, each other for the row `step` further. */
   take(cells: Int32Array, count: number, row: number, step: number): void {
-    const { totals, voted, sums, targets, aggregate, forest } = this
+    const { totals, voted, sums, full, targets, aggregate, forest } = this
     if (sums) {
       addSums(totals, sums, cells, count, row, step)
+      return
+    }
+    if (full) {
+      addFullVotes(full, forest.leafOf, cells, count, totals, targets, row, step)
       return
     }
     const add = aggregate === 'MIN' ? takeSmallest : aggregate === 'MAX' ? takeLargest : takeSum

@@ -45,6 +45,25 @@ test('TreeEnsembleClassifier does not choose a class without a vote before one t
   expect(classify([leaf(-1, 1)], column(0), { ...labels, base_values: [-5, -6, -3] })).toEqual([[30n], [-5, -7, -3]])
 })
 
+test('TreeEnsembleClassifier counts votes of 0, also where all leaves vote for all classes', () => {
+  const all = (...weights: number[]): Branch => ({ votes: weights.map((weight, target) => [target, weight]) })
+  const labels = { classlabels_int64s: [10, 20, 30, 40] }
+  const few = [branch('LEQ', 0, all(0, 0, 0, -1), all(0, 0, 5, 0)), all(-1, 0, 0, 0)]
+  expect(classify(few, column(0, 1), labels)).toEqual([
+    [20n, 30n],
+    [-1, 0, 0, -1, -1, 0, 5, 0]
+  ])
+  const many = [branch('LEQ', 0, all(1, 2, 3, 4), all(9, 0, 1, 1)), all(1, 1, 1, 1)]
+  expect(classify(many, column(0, 1), labels)).toEqual([
+    [40n, 10n],
+    [2, 3, 4, 5, 10, 1, 2, 2]
+  ])
+  // The last leaf votes for none: the row has votes of the first tree alone.
+  const none = [all(-2, -3, -4, -1), branch('LEQ', 0, all(0, 0, 0, 0), { votes: [] })]
+  expect(classify(none, column(0, 1), labels)[0]).toEqual([40n, 40n])
+  expect(classify([branch('LEQ', 0, all(0, 0, -1, 0), { votes: [[2, -1]] })], column(1), labels)[0]).toEqual([30n])
+})
+
 test('TreeEnsembleClassifier makes two scores of one, by whether a vote is negative', () => {
   expect(classify([twig(1, -1)], column(0, 1), PAIR)).toEqual([
     [20n, 10n],
