@@ -18,6 +18,16 @@ export const doubles = (count: number): Float64Array =>
     ? (slab.take(Float64Array, count) as Float64Array)
     : allocate('float64', [count]).data
 
+/** The same of integers. */
+export const ints = (count: number): Int32Array =>
+  count * Int32Array.BYTES_PER_ELEMENT <= MAX_SLAB_ARRAY
+    ? (slab.take(Int32Array, count) as Int32Array)
+    : allocate('int32', [count]).data
+
+/** The same of bytes, for flags. */
+export const flags = (count: number): Uint8Array =>
+  count <= MAX_SLAB_ARRAY ? (slab.take(Uint8Array, count) as Uint8Array) : allocate('uint8', [count]).data
+
 const slab = new Slab()
 
 /**

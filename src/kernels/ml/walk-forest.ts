@@ -1,11 +1,10 @@
 import type { Numbers } from '../../tensor/elements.ts'
-import { doubles } from '../core/numbers.ts'
-import { Pace, QUANTUM } from '../core/pace.ts'
-import type { Forest, Leaves } from './forest.ts'
-import { addFullVotes, type FullVotes, fullVotesOf } from './full-votes.ts'
-
-/** How the votes of all trees for a target become one number. */
-export type Aggregate = 'AVERAGE' | 'SUM' | 'MIN' | 'MAX'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { doubles, ints } from '../core/numbers.ts'
+import { DONE, Pace, QUANTUM } from '../core/pace.ts'
+import { type Aggregate, Collector, type Votes } from './collector.ts'
+import type { Forest } from './forest.ts'
+import { readReals, realsAtOnce, rowsAndFeatures } from './rows.ts'
 
 /** Rows that walk a tree one after the other while its cells are in the cache. Measured: 64 take 1.6 times as long. */
 const BLOCK = 512
@@ -15,14 +14,6 @@ const MAX_BLOCK = 2 ** 15
 const LANES = 4
 /** Nanoseconds that one step of one walk takes, estimated from above. Measured: 4 to 7. */
 const STEP = 15
-
-/** The votes that rows collected; made anew for each block of rows. */
-export interface Votes {
-  /** One number for each row and target, 0 where there was no vote. */
-  readonly totals: Float64Array
-  /** Whether there was a vote for a row and target. */
-  readonly voted: Uint8Array
-}
 
 /** Finds the leaves of rows by other means than {@link walkForest} itself. */
 export interface LeafFinder {
@@ -36,27 +27,64 @@ export interface LeafFinder {
   find(values: Float64Array, count: number): Generator<void, Int32Array | undefined>
 }
 
-/** Rows that walk a forest. */
+/** How rows walk a forest. */
 export interface Walk {
-  /** Rows of `stride` features each. */
-  readonly x: Numbers
-  readonly rows: number
-  readonly stride: number
   readonly targets: number
   readonly aggregate: Aggregate
   readonly finder?: LeafFinder | undefined
 }
 
+/** Is called with the votes of `count` rows from `first` on; these are used again then. */
+type Finish = (votes: Votes, first: number, count: number) => void
+
 /**
- * Walks all trees with all rows and collects what the leaves say. After each block of rows `finish` is called; the
- * votes are used again then.
+ * Walks all trees with all rows and collects what the leaves say. After each block of rows `finish` is called. Few
+ * walks are done before this returns.
  */
-export function* walkForest(
+export function walkForest(forest: Forest, x: Tensor, walk: Walk, finish: Finish): Generator<void> {
+  const [rows, stride] = rowsAndFeatures(x.dims)
+  const cost = rows * forest.roots.length * STEP * (forest.deepest + 1)
+  const isLight = cost + rows * (columnsOf(forest) + walk.targets) * STEP <= QUANTUM
+  const numbers = walk.finder || rows === 0 || !isLight ? undefined : realsAtOnce(x)
+  if (numbers === undefined) return walkBlocks(forest, x, walk, finish)
+  walkAtOnce(forest, numbers, rows, stride, walk, finish)
+  return DONE
+}
+
+function walkAtOnce(
   forest: Forest,
-  walk: Walk,
-  finish: (votes: Votes, first: number, count: number) => void
-): Generator<void> {
-  const { x, rows, stride, targets, aggregate, finder } = walk
+  x: Numbers,
+  rows: number,
+  stride: number,
+  { targets, aggregate }: Walk,
+  finish: Finish
+): void {
+  const trees = forest.roots.length
+  const apart = rows % LANES
+  // Filling the last group of rows up takes a walk of a group for each tree.
+  const isFilled = apart * Math.ceil(trees / LANES) >= trees
+  const together = rows - apart + (isFilled && apart > 0 ? LANES : 0)
+  const collector = new Collector(forest, rows, targets, aggregate)
+  const values = doubles(Math.max(rows, together) * columnsOf(forest))
+  const cells = ints(Math.max(together, trees) + LANES)
+  takeValues(forest, x, 0, rows, stride, values)
+  for (let tree = 0; together > 0 && tree < trees; tree++) {
+    walkRows(forest, tree, values, together, cells)
+    collector.take(cells, Math.min(rows, together), 0, 1)
+  }
+  for (let row = together; row < rows; row++) {
+    cells.set(forest.roots)
+    walk(forest, values, cells, 0, LANES * Math.ceil(trees / LANES), row * columnsOf(forest), 0, forest.shallowest)
+    collector.take(cells, trees, row, 0)
+  }
+  collector.finish()
+  finish(collector, 0, rows)
+}
+
+function* walkBlocks(forest: Forest, tensor: Tensor, walk: Walk, finish: Finish): Generator<void> {
+  const { targets, aggregate, finder } = walk
+  const x = yield* readReals(tensor)
+  const [rows, stride] = rowsAndFeatures(tensor.dims)
   const perRow = STEP * (forest.deepest + 1)
   const columns = columnsOf(forest)
   const most = Math.min(finder?.most ?? Math.min(BLOCK, QUANTUM / perRow), MAX_BLOCK / Math.max(columns, targets))
@@ -186,92 +214,5 @@ function takeValues(forest: Forest, x: Numbers, first: number, count: number, st
       const feature = features[column]
       to[at + column] = feature < 0 ? -x[from - 1 - feature] : x[from + feature]
     }
-  }
-}
-
-/** Collects the votes of leaves for the rows of a block. */
-class Collector implements Votes {
-  readonly totals: Float64Array
-  readonly voted: Uint8Array
-  /** With one target and sums, what each cell adds. */
-  private readonly sums: Float64Array | undefined
-  /** With several targets, what leaves add where each votes for all of them. */
-  private readonly full: FullVotes | undefined
-
-  constructor(
-    private readonly forest: Forest,
-    block: number,
-    private readonly targets: number,
-    private readonly aggregate: Aggregate
-  ) {
-    this.totals = doubles(block * targets)
-    this.voted = new Uint8Array(block * targets)
-    const isSum = aggregate === 'SUM' || aggregate === 'AVERAGE'
-    if (isSum && targets === 1) this.sums = forest.sums
-    else if (isSum) this.full = fullVotesOf(forest, targets)
-  }
-
-  clear(): void {
-    this.totals.fill(0)
-    this.voted.fill(this.sums || this.full ? 1 : 0)
-  }
-
-  /** Takes the votes of `count` leaf cells: the first for row `row`, each other for the row `step` further. */
-  take(cells: Int32Array, count: number, row: number, step: number): void {
-    const { totals, voted, sums, full, targets, aggregate, forest } = this
-    if (sums) {
-      addSums(totals, sums, cells, count, row, step)
-      return
-    }
-    if (full) {
-      addFullVotes(full, forest.leafOf, cells, count, totals, targets, row, step)
-      return
-    }
-    const add = aggregate === 'MIN' ? takeSmallest : aggregate === 'MAX' ? takeLargest : takeSum
-    for (let i = 0; i < count; i++, row += step)
-      add(forest.leaves, forest.leafOf[cells[i]], totals, voted, row * targets)
-  }
-
-  finish(): void {
-    if (this.aggregate !== 'AVERAGE') return
-    const trees = this.forest.roots.length
-    for (let i = 0; i < this.totals.length; i++) this.totals[i] /= trees
-  }
-}
-
-/** A function of its own, since in the methods around it the loop is ten times slower. */
-function addSums(
-  totals: Float64Array,
-  sums: Float64Array,
-  cells: Int32Array,
-  count: number,
-  row: number,
-  step: number
-): void {
-  for (let i = 0; i < count; i++, row += step) totals[row] += sums[cells[i]]
-}
-
-type TakeVotes = (leaves: Leaves, leaf: number, totals: Float64Array, voted: Uint8Array, at: number) => void
-
-const takeSum: TakeVotes = ({ starts, targets, weights }, leaf, totals, voted, at) => {
-  for (let i = starts[leaf]; i < starts[leaf + 1]; i++) {
-    totals[at + targets[i]] += weights[i]
-    voted[at + targets[i]] = 1
-  }
-}
-
-const takeSmallest: TakeVotes = ({ starts, targets, weights }, leaf, totals, voted, at) => {
-  for (let i = starts[leaf]; i < starts[leaf + 1]; i++) {
-    const to = at + targets[i]
-    if (voted[to] === 0 || weights[i] < totals[to]) totals[to] = weights[i]
-    voted[to] = 1
-  }
-}
-
-const takeLargest: TakeVotes = ({ starts, targets, weights }, leaf, totals, voted, at) => {
-  for (let i = starts[leaf]; i < starts[leaf + 1]; i++) {
-    const to = at + targets[i]
-    if (voted[to] === 0 || weights[i] > totals[to]) totals[to] = weights[i]
-    voted[to] = 1
   }
 }

@@ -36,9 +36,9 @@ export const treeEnsembleClassifierRules = defineRules({
  * Runtime. ai.onnx.ml TreeEnsembleClassifier-1, -3, -5.
  */
 export const treeEnsembleClassifier = /* @__PURE__ */ withKernel(treeEnsembleClassifierRules, {
-  *run({ x }, { model }, call) {
+  run({ x }, { model }, call) {
     const labels = call.rawOutput(0).data
-    yield* classifyByTrees(model, x, { labels, scores: call.rawOutput(1).data as Float32Array })
+    return classifyByTrees(model, x, { labels, scores: call.rawOutput(1).data as Float32Array })
   }
 })
 

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
+import type { Aggregate } from '../../kernels/ml/collector.ts'
 import { POST_TRANSFORMS } from '../../kernels/ml/scores.ts'
 import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
-import type { Aggregate } from '../../kernels/ml/walk-forest.ts'
 import { params } from '../../op-kit/define.ts'
 import { indexedForest } from '../../op-kit/indexed-forest.ts'
 import { checkFeatures } from '../../op-kit/ml-shape.ts'
@@ -37,8 +37,8 @@ export const treeEnsembleRegressorRules = defineRules({
  * SOFTMAX, though its text has them the other way round. ai.onnx.ml TreeEnsembleRegressor-1, -3, -5 and TreeEnsemble-5.
  */
 export const treeEnsembleRegressor = /* @__PURE__ */ withKernel(treeEnsembleRegressorRules, {
-  *run({ x }, { model }, call) {
-    yield* regressByTrees(model, x, call.rawOutput())
+  run({ x }, { model }, call) {
+    return regressByTrees(model, x, call.rawOutput())
   }
 })
 
