@@ -1,7 +1,7 @@
 import type { Movable } from '../../shapes/fact.ts'
 import { product } from '../../tensor/tensor.ts'
 import { chunkSize, COST, DONE, Pace } from './pace.ts'
-import { copyUnits, type MovedArray, SHORT, unitsOfBoth } from './units.ts'
+import { copyUnits, type MovedArray, SHORT, unitsOf, unitsOfBoth } from './units.ts'
 
 /** One loop of a copy: its iterations, and its stride in the source and in the target, in elements. */
 export interface Loop {
@@ -86,26 +86,37 @@ export function joinFew(inputs: readonly Movable[], out: Movable): boolean {
   return true
 }
 
-/** Fewest elements of a line that {@link joinLines} copies. */
-const MIN_LINE = 16
-
 /**
  * Concatenates tensors along an axis, line by line, where that takes too little time for a chance to yield.
- * @returns false, with nothing done, where the result is large or lines are short, which loops of loops are for
+ * @returns false, with nothing done, where the result is large
  */
 export function joinLines(inputs: readonly Movable[], out: Movable, axis: number): boolean {
-  const inner = product(out.dims.slice(axis + 1))
-  if (out.data.length > CHUNK || inputs.some(({ dims }) => dims[axis] * inner < MIN_LINE)) return false
-  const outer = product(out.dims.slice(0, axis))
-  const step = out.dims[axis] * inner
+  if (out.data.length > CHUNK) return false
+  const inner = product(out.dims, axis + 1)
+  const outer = product(out.dims, 0, axis)
+  const { to, per } = unitsOfBoth(inputs[0], out)
+  const step = out.dims[axis] * inner * per
   let offset = 0
   for (const input of inputs) {
-    const line = input.dims[axis] * inner
-    const { from, to, per } = unitsOfBoth(input, out)
-    for (let i = 0; i < outer; i++) copyUnits(from, i * line * per, to, (offset + i * step) * per, line * per)
+    const line = input.dims[axis] * inner * per
+    const from = to instanceof BigInt64Array ? (input.data as BigInt64Array) : unitsOf(input).array
+    if (line === 1) spread(from, to, offset, step, outer)
+    else
+      for (let i = 0, at = 0, target = offset; i < outer; i++, at += line, target += step)
+        copyUnits(from, at, to, target, line)
     offset += line
   }
   return true
+}
+
+/** Writes a column: the loop over 32-bit units meets one type of array. */
+function spread(from: MovedArray, to: MovedArray, target: number, step: number, count: number): void {
+  if (from instanceof Int32Array && to instanceof Int32Array) spreadWords(from, to, target, step, count)
+  else copyStepped(from, 0, 1, to, target, step, count)
+}
+
+function spreadWords(from: Int32Array, to: Int32Array, target: number, step: number, count: number): void {
+  for (let i = 0; i < count; i++, target += step) to[target] = from[i]
 }
 
 /** The loops in units, without those of one iteration, and with neighbours that continue each other merged. */

@@ -82,17 +82,17 @@ describe('Concat', () => {
     ])
   })
 
-  test('joins long lines of any type as it joins single elements', () => {
+  test.each([17, 3, 1])('joins lines of any type as it joins single elements, of %i elements', width => {
     for (const type of ['uint8', 'float16', 'float32', 'int64', 'complex128', 'string'] as const)
       for (const [outer, rows] of [
         [1, [30, 3]],
         [6, [2, 40, 1]],
         [5, [1, 1]]
       ] as const) {
-        const parts = rows.map(count => counted(type, [outer, count, 17]))
+        const parts = rows.map(count => counted(type, [outer, count, width]))
         const { slots } = DTYPES[type]
         const lineOf = ({ data, dims }: Tensor, o: number): unknown[] => {
-          const length = dims[1] * 17 * slots
+          const length = dims[1] * width * slots
           return [...(data as Uint8Array).slice(o * length, (o + 1) * length)]
         }
         const expected = Array.from({ length: outer }, (_, o) => parts.flatMap(part => lineOf(part, o)))
