@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { type DType, DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { isCodedFloat } from '../../tensor/floats.ts'
-import { allocate, stridesOf, type Tensor } from '../../tensor/tensor.ts'
+import { allocate, areSameDims, product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from './convert-paced.ts'
 import { type BigInts, doubles, readNumbers, targetOf } from './numbers.ts'
 import { chunkSize, COST, DONE, inChunks, Pace } from './pace.ts'
@@ -72,36 +72,51 @@ export function mergedLoops(dims: readonly number[], strides: readonly (readonly
   return { sizes, strides: merged }
 }
 
+/** Is called with the operands' positions at the start of a run of the innermost loop, and with its length. */
+type EachRun = (at: readonly number[], length: number) => void
+
 /**
- * Calls `innerLoop` for each run of the innermost loop, with the operands' positions at its start (the array is reused)
- * and its length. Long runs are split. Yields.
+ * Calls `innerLoop` for each run of the innermost loop, with an array of positions that is used again. Long runs are
+ * split. Yields; few elements are visited before this returns.
  */
-export function* eachInnerLoop(
-  { sizes, strides }: Loops,
-  innerLoop: (at: readonly number[], length: number) => void
-): Generator<void> {
-  if (sizes.includes(0)) return
+export function eachInnerLoop(loops: Loops, innerLoop: EachRun): Generator<void> {
+  const { sizes, strides } = loops
+  if (product(sizes) > CHUNK) return eachPacedLoop(loops, innerLoop)
+  if (sizes.includes(0)) return DONE
+  const outer = Math.max(0, sizes.length - 1)
+  const index = new Array<number>(outer).fill(0)
+  const at = strides.map(() => 0)
+  do innerLoop(at, sizes[outer] ?? 1)
+  while (advance(loops, outer, index, at))
+  return DONE
+}
+
+function* eachPacedLoop(loops: Loops, innerLoop: EachRun): Generator<void> {
+  const { sizes, strides } = loops
   const outer = sizes.length - 1
-  const length = outer < 0 ? 1 : sizes[outer]
-  const index = new Array<number>(Math.max(0, outer)).fill(0)
+  const length = sizes[outer]
+  const index = new Array<number>(outer).fill(0)
   const at = strides.map(() => 0)
   const pace = new Pace()
-  for (;;) {
+  do {
     for (let start = 0; start < length; start += CHUNK) {
       const part = Math.min(CHUNK, length - start)
       innerLoop(start === 0 ? at : at.map((position, k) => position + start * strides[k][outer]), part)
       if (pace.isDue((part + 1) * COST.element)) yield
     }
-    let loop = outer - 1
-    for (; loop >= 0; loop--) {
-      index[loop]++
-      const wraps = index[loop] === sizes[loop]
-      for (let k = 0; k < at.length; k++) at[k] += wraps ? -strides[k][loop] * (sizes[loop] - 1) : strides[k][loop]
-      if (!wraps) break
-      index[loop] = 0
-    }
-    if (loop < 0) return
+  } while (advance(loops, outer, index, at))
+}
+
+/** Goes to the next iteration of the `outer` loops around the innermost one; false after the last. */
+function advance({ sizes, strides }: Loops, outer: number, index: number[], at: number[]): boolean {
+  for (let loop = outer - 1; loop >= 0; loop--) {
+    index[loop]++
+    const wraps = index[loop] === sizes[loop]
+    for (let k = 0; k < at.length; k++) at[k] += wraps ? -strides[k][loop] * (sizes[loop] - 1) : strides[k][loop]
+    if (!wraps) return true
+    index[loop] = 0
   }
+  return false
 }
 
 /** The stride of each operand in the innermost loop. */
@@ -147,9 +162,35 @@ export function binary(operator: AnyBinaryLoops, a: Tensor, b: Tensor, out: Tens
   if (count > CHUNK || isCoded) return binaryByLoops(innerLoop, a, b, out)
   const s = singleStride(a, count)
   const t = singleStride(b, count)
-  if (s === undefined || t === undefined) return binaryByLoops(innerLoop, a, b, out)
+  if (s === undefined || t === undefined) return binaryOfFew(innerLoop, a, b, out)
   innerLoop(a.data as Numbers, 0, s, b.data as Numbers, 0, t, out.data as Numbers, 0, 1, count)
   return DONE
+}
+
+/** {@link binary} of few elements, none of which has to be decoded. */
+function binaryOfFew(innerLoop: NumberInnerLoop, a: Tensor, b: Tensor, out: Tensor): Generator<void> {
+  const { sizes, strides } = loopsOfBoth(out.dims, a.dims, b.dims)
+  const [x, y, results] = [a.data as Numbers, b.data as Numbers, out.data as Numbers]
+  const [ofA, ofB, ofOut] = strides
+  if (sizes.length !== 2) {
+    const [s, t, u] = innermost({ sizes, strides })
+    return eachInnerLoop({ sizes, strides }, (at, n) => innerLoop(x, at[0], s, y, at[1], t, results, at[2], u, n))
+  }
+  for (let i = 0; i < sizes[0]; i++)
+    innerLoop(x, i * ofA[0], ofA[1], y, i * ofB[0], ofB[1], results, i * ofOut[0], ofOut[1], sizes[1])
+  return DONE
+}
+
+/** Loops by the dims of the result, which steps that run again have as one frozen list, with those of the operands. */
+const KNOWN = new WeakMap<readonly number[], { readonly loops: Loops; readonly a: number[]; readonly b: number[] }>()
+
+/** The loops of {@link loopsOf} for two operands; those that were worked out last for frozen dims are kept. */
+function loopsOfBoth(dims: readonly number[], a: readonly number[], b: readonly number[]): Loops {
+  const known = KNOWN.get(dims)
+  if (known && areSameDims(known.a, a) && areSameDims(known.b, b)) return known.loops
+  const loops = loopsOf(dims, [a, b])
+  if (Object.isFrozen(dims)) KNOWN.set(dims, { loops, a: a.slice(), b: b.slice() })
+  return loops
 }
 
 /** The stride with which one loop over all `count` elements of a result reads an operand, where there is one. */

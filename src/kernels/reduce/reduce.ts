@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
 import { type DType, DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import { allocate, stridesOf, Tensor } from '../../tensor/tensor.ts'
+import { allocate, areSameDims, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from '../core/convert-paced.ts'
-import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
+import { eachInnerLoop, innermost, type Loops, mergedLoops } from '../core/elementwise.ts'
 import { type BigInts, doubles, readNumbers } from '../core/numbers.ts'
-import { inChunks } from '../core/pace.ts'
+import { chunkSize, COST, DONE, inChunks } from '../core/pace.ts'
 
 export type Reduction =
   | 'sum'
@@ -115,10 +115,10 @@ const BIGS: Readonly<Partial<Record<Reduction, BigAccumulate>>> = {
  * Reduces the axes `axes` (not negative) of `x` into `out`, whose elements are those of the other axes in row-major
  * order. Floats are accumulated in double precision. Integers are exact and wrap; means and other fractional results
  * are truncated. No elements give 0 (sums), 1 (products), the lowest or highest value of the type (max, min), or
- * `meanOfNone`.
+ * `meanOfNone`. Few elements are reduced before this returns.
  * @throws NodewiseError `value-out-of-range` for the mean of no integers, unless `meanOfNone` is an integer
  */
-export function* reduce(
+export function reduce(
   kind: Reduction,
   x: Tensor,
   axes: readonly number[],
@@ -126,7 +126,32 @@ export function* reduce(
   meanOfNone = NaN
 ): Generator<void> {
   const { type } = x
+  const isPlain = type === 'float32' || type === 'float64'
   const count = axes.reduce((product, axis) => product * x.dims[axis], 1)
+  if (!isPlain || kind === 'logSumExp' || count === 0 || x.data.length > FEW)
+    return reduceMany(kind, x, axes, count, out, meanOfNone)
+  const results = doubles(out.data.length)
+  const start = startOf(kind, type)
+  if (start !== 0) results.fill(start)
+  accumulate(NUMBERS[kind], x.data as Numbers, x.dims, axes, results)
+  finish(kind, results, count)
+  const to = out.data as Numbers
+  for (let i = 0; i < results.length; i++) to[i] = results[i]
+  return DONE
+}
+
+/** Elements that are reduced before {@link reduce} returns, where they need no conversion. */
+const FEW = chunkSize(COST.element)
+
+function* reduceMany(
+  kind: Reduction,
+  x: Tensor,
+  axes: readonly number[],
+  count: number,
+  out: Tensor,
+  meanOfNone: number
+): Generator<void> {
+  const { type } = x
   const ofNone = kind === 'mean' && count === 0 && out.data.length > 0
   if (ofNone && isInteger(type) && !Number.isInteger(meanOfNone))
     fail('value-out-of-range', 'the mean of no integers is asked for')
@@ -183,17 +208,32 @@ function finish(kind: Reduction, results: Float64Array, count: number): void {
   }
 }
 
-/** Accumulates every element of `x` into the result for its position along the axes that are not reduced. */
-export function* accumulate<In, Acc>(
+/**
+ * Accumulates every element of `x` into the result for its position along the axes that are not reduced. Few elements
+ * are accumulated before this returns.
+ */
+export function accumulate<In, Acc>(
   innerLoop: Accumulate<In, Acc>,
   x: In,
   dims: readonly number[],
   axes: readonly number[],
   results: Acc
 ): Generator<void> {
-  const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
+  const loops = loopsOver(dims, axes)
   const [s, u] = innermost(loops)
-  yield* eachInnerLoop(loops, (at, n) => innerLoop(x, at[0], s, results, at[1], u, n))
+  return eachInnerLoop(loops, (at, n) => innerLoop(x, at[0], s, results, at[1], u, n))
+}
+
+/** Loops by the dims of the operand, which steps that run again have as one frozen list, with the axes. */
+const KNOWN = new WeakMap<readonly number[], { readonly loops: Loops; readonly axes: readonly number[] }>()
+
+/** Loops over an operand and what it is reduced to; those that were worked out last for frozen dims are kept. */
+function loopsOver(dims: readonly number[], axes: readonly number[]): Loops {
+  const known = KNOWN.get(dims)
+  if (known && areSameDims(known.axes, axes)) return known.loops
+  const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
+  if (Object.isFrozen(dims)) KNOWN.set(dims, { loops, axes: axes.slice() })
+  return loops
 }
 
 /** Strides of the result along the dims of the operand: 0 along dims that are reduced. */
@@ -212,7 +252,7 @@ function* logSumExp(
 ): Generator<void> {
   const highest = doubles(results.length).fill(-Infinity)
   yield* accumulate(HIGHEST, x, dims, axes, highest)
-  const loops = mergedLoops(dims, [stridesOf(dims), resultStrides(dims, axes)])
+  const loops = loopsOver(dims, axes)
   const [s, u] = innermost(loops)
   yield* eachInnerLoop(loops, (at, n) => addExponentials(x, at[0], s, results, at[1], u, n, highest))
   for (let i = 0; i < results.length; i++) results[i] = highest[i] + Math.log(results[i])

@@ -102,19 +102,37 @@ describe('binary', () => {
     expect(finish(binary(ADD, rows, allocate('int8', [64]), allocate('int8', rows.dims)))).toBe(4)
   })
 
-  test('few elements that one loop visits are computed at once, and others when asked for', () => {
-    const [x, one] = [iota([2, 3]), iota([1, 1])]
+  test('few elements are computed at once, those of 16-bit floats when asked for', () => {
+    const [x, half] = [iota([2, 3]), allocate('float16', [2, 3])]
     for (const [a, b, isAtOnce] of [
       [x, x, true],
-      [x, one, true],
-      [one, x, true],
-      [x, iota([3]), false]
+      [x, iota([1, 1]), true],
+      [iota([1, 1]), x, true],
+      [x, iota([3]), true],
+      [iota([2, 1]), iota([3]), true],
+      [x, half, false]
     ] as const) {
       const out = allocate('float32', [2, 3])
       const work = binary(ADD, a, b, out)
       expect(out.data.some(element => element !== 0)).toBe(isAtOnce)
       finish(work)
-      expect(out.data[5]).toBe(Number(a.data[5] ?? a.data[0]) + Number(b.data[5] ?? b.data.at(-1)))
+      expect(out.data[5]).toBe(Number(a.data.at(-1)) + Number(b.data.at(-1)))
+    }
+  })
+
+  test('loops are worked out anew where operands of other dims meet in a result of the same frozen dims', () => {
+    const dims = Object.freeze([2, 3])
+    const sums = (a: Tensor, b: Tensor): number[] => {
+      const out = new Tensor('float32', new Float32Array(6), dims)
+      finish(binary(ADD, a, b, out))
+      return [...out.data]
+    }
+    const [x, row, column] = [iota([2, 3]), iota([3]), iota([2, 1])]
+    for (let i = 0; i < 2; i++) {
+      expect(sums(x, row)).toEqual([...x.data].map((value, at) => Number(value) + Number(row.data[at % 3])))
+      expect(sums(x, column)).toEqual(
+        [...x.data].map((value, at) => Number(value) + Number(column.data[Math.floor(at / 3)]))
+      )
     }
   })
 
