@@ -34,6 +34,6 @@ export const arrayFeatureExtractor = defineOp({
     const size = x.dims[axis]
     const positions = yield* resolveIndicesPaced(indices, size, axis, FROM_START)
     const outer = product(x.dims.slice(0, -1))
-    yield* gatherBlocks(x, positions, call.output(), { batch: 1, outer, size, inner: 1, count: positions.length })
+    yield* gatherBlocks(x, positions, call.rawOutput(), { batch: 1, outer, size, inner: 1, count: positions.length })
   }
 })

@@ -224,7 +224,9 @@ describe.each(['heap', 'array'] as const)(
         [1, 3]
       ],
       [[5001], []],
-      [[3, 700, 2], [1]]
+      [[3, 700, 2], [1]],
+      [[90, 2], [1]],
+      [[40, 7], [1]]
     ]
 
     test.each(['int32', 'uint32', 'int64', 'uint64'] as const)('%s wraps', type => {

@@ -117,6 +117,11 @@ function combine<T>(kind: i32, a: v128, b: v128): v128 {
 function reduceBy<T>(kind: i32, args: WideReduceArguments, from: u32, to: u32): void {
   const n = <usize>args.n
   const inner = <usize>args.inner
+  if (inner == 1 && n < 4 * (step<T>() / sizeof<T>())) {
+    if (isFloat<T>()) shortLines<T, f64>(kind, args, from, to)
+    else shortLines<T, T>(kind, args, from, to)
+    return
+  }
   const panels = (args.inner + args.panel - 1) / args.panel
   for (let block = from; block < to; block++) {
     const outer = <usize>(block / panels)
@@ -125,6 +130,24 @@ function reduceBy<T>(kind: i32, args: WideReduceArguments, from: u32, to: u32): 
     const y = args.y + (outer * inner + first) * sizeof<T>()
     if (inner == 1) line<T>(kind, args, x, x + n * sizeof<T>(), y)
     else columns<T>(kind, args, x, min<usize>(args.panel, inner - first) * sizeof<T>(), y)
+  }
+}
+
+/** Results of lines that are shorter than what {@link line} takes at once, in numbers of type `A`. */
+// @ts-ignore: decorator
+@inline
+function shortLines<T, A>(kind: i32, args: WideReduceArguments, from: u32, to: u32): void {
+  const bytes = <usize>args.n * sizeof<T>()
+  let x = args.x + <usize>from * bytes
+  let y = args.y + <usize>from * sizeof<T>()
+  for (const last = args.y + <usize>to * sizeof<T>(); y < last; y += sizeof<T>()) {
+    let a = kind == SUM ? <A>0 : kind == PRODUCT ? <A>1 : kind == MAX ? <A>-Infinity : <A>Infinity
+    for (const end = x + bytes; x < end; x += sizeof<T>()) {
+      const b = <A>load<T>(x)
+      a = kind == SUM ? a + b : kind == PRODUCT ? a * b : kind == MAX ? max<A>(a, b) : min<A>(a, b)
+    }
+    if (isFloat<T>() && args.divisor != 1) a /= <A>args.divisor
+    store<T>(y, <T>a)
   }
 }
 
