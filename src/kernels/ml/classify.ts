@@ -1,6 +1,6 @@
 import type { Label } from './look-up.ts'
 import { largestOf, type PostTransform, transformScores, writeTwo } from './scores.ts'
-import { mostVotes, type PairDecisions, probabilities } from './svm.ts'
+import { mostVotes, type PairDecisions, type PairWork, probabilities } from './svm.ts'
 
 /** Where a classifier writes the label of each row, and its scores. */
 export interface Classified {
@@ -44,19 +44,18 @@ export interface PairClasses extends LinearClasses {
 
 /**
  * Writes what a classifier by support vectors makes of a row's decisions.
- * @param decisions are written over
- * @param ofClasses room for a number for each class
+ * @param work has the row's decisions, which are written over
  */
 export function classifyPairs(
-  decisions: Float64Array,
-  ofClasses: Float64Array,
+  work: PairWork,
   row: number,
   { labels, columns, pairs, platt }: PairClasses,
   post: PostTransform,
   to: Classified
 ): void {
-  to.labels[row] = labels.values[mostVotes(pairs.classes, decisions)]
-  if (platt) probabilities(pairs.classes, decisions, platt.a, platt.b, ofClasses)
+  to.labels[row] = labels.values[mostVotes(pairs.classes, work)]
+  if (platt) probabilities(pairs.classes, work, platt.a, platt.b)
+  const { decisions, ofClasses } = work
   if (!platt && pairs.classes === 2) {
     const first = post === 'SOFTMAX' || post === 'SOFTMAX_ZERO' ? 'one-minus' : 'minus'
     writeTwo(decisions[0], first, post, to.scores, row * columns)

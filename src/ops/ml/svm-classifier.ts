@@ -3,7 +3,7 @@ import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
 import { eachProduct, type LinearModel } from '../../kernels/ml/linear.ts'
 import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { largestOf, POST_TRANSFORMS, type PostTransform, transformScores } from '../../kernels/ml/scores.ts'
-import { decide, eachKernelRow, type SupportVectors } from '../../kernels/ml/svm.ts'
+import { decide, eachKernelRow, pairWork, type SupportVectors } from '../../kernels/ml/svm.ts'
 import { type KernelContext, params } from '../../op-kit/define.ts'
 import { type Labels, labelsOf } from '../../op-kit/ml-labels.ts'
 import { classifierOutputs, rowsOfFeatures } from '../../op-kit/ml-shape.ts'
@@ -85,11 +85,10 @@ function* runPairwise(x: Tensor, model: Pairwise, post: PostTransform, call: Ker
   const { support, pairs } = model
   const [rows, features] = rowsAndFeatures(x.dims)
   const to = { labels: call.rawOutput(0).data, scores: call.rawOutput(1).data as Float32Array }
-  const decisions = new Float64Array(pairs.rho.length)
-  const ofClasses = new Float64Array(pairs.classes)
+  const work = pairWork(pairs.classes)
   yield* eachKernelRow(yield* readReals(x), rows, features, support, (kernels, row) => {
-    decide(pairs, kernels, decisions)
-    classifyPairs(decisions, ofClasses, row, model, post, to)
+    decide(pairs, kernels, work.decisions)
+    classifyPairs(work, row, model, post, to)
   })
 }
 

@@ -2,7 +2,7 @@ import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import type { PostTransform } from '../../kernels/ml/scores.ts'
-import type { PairDecisions, SupportVectors } from '../../kernels/ml/svm.ts'
+import { type PairDecisions, pairWork, type SupportVectors } from '../../kernels/ml/svm.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -13,7 +13,7 @@ import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { type Product, productTemplate } from './matrix.ts'
 
 /** Products of rows and vectors below which setting jobs up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 13
+const MIN_MULTIPLICATIONS = 1 << 12
 /** Kernel values that are computed before they are weighted, so that they stay in the cache. */
 const MAX_VALUES = 1 << 17
 /** Work of a radial function, in floating-point operations. */
@@ -37,6 +37,8 @@ interface Weighted {
   /** A column of weights for each sum, and what is added to it. */
   readonly weights: Float32Array
   readonly added: Float32Array
+  /** The jobs for some numbers of rows, of which a call has one or two. */
+  readonly jobs: Map<number, readonly ChainedJob[]>
 }
 
 const productOfRows = (m: number, k: number, n: number, isTransposed: boolean): Product => ({
@@ -93,18 +95,16 @@ function* weightedSums(
   weighted: Weighted,
   threads: number
 ): Generator<void, boolean> {
-  const { support, features, weights, added } = weighted
+  const { support, features, added } = weighted
   const rows = x.length / features
   const sums = added.length
   const most = Math.max(1, Math.min(rows, Math.floor(MAX_VALUES / support.count)))
   const { allocate, free } = temporaries()
-  let jobs: ChainedJob[] = []
   try {
     const values = allocate(most * support.count)
-    for (let from = 0, count = 0; from < rows; from += count) {
+    for (let from = 0; from < rows; from += most) {
       const own = Math.min(most, rows - from)
-      if (own !== count) jobs = [...kernelJobs(own, features, support), sumJob(own, support.count, weights, added)]
-      count = own
+      const jobs = jobsFor(own, weighted)
       let input: NumericArray = x.subarray(from * features, (from + own) * features)
       for (const [i, { template, tables, repeats = 0 }] of jobs.entries()) {
         const isLast = i === jobs.length - 1
@@ -118,6 +118,14 @@ function* weightedSums(
   } finally {
     free()
   }
+}
+
+function jobsFor(rows: number, { support, features, weights, added, jobs }: Weighted): readonly ChainedJob[] {
+  const known = jobs.get(rows)
+  if (known) return known
+  const made = [...kernelJobs(rows, features, support), sumJob(rows, support.count, weights, added)]
+  jobs.set(rows, made)
+  return made
 }
 
 const sumJob = (rows: number, count: number, weights: Float32Array, added: Float32Array): ChainedJob => ({
@@ -143,7 +151,13 @@ export const selectSvmRegressor = selectorFor<RegressorParams>(({ op, operands, 
   const { support, weights, rho } = model
   const features = featuresOf(operands.x, support)
   if (features === undefined) return undefined
-  const weighted = { support, features, weights: Float32Array.from(weights), added: Float32Array.of(rho) }
+  const weighted = {
+    support,
+    features,
+    weights: Float32Array.from(weights),
+    added: Float32Array.of(rho),
+    jobs: new Map()
+  }
   return {
     *kernel(given, parameters, context) {
       const out = context.rawOutput()
@@ -169,7 +183,13 @@ export const selectSvmClassifier = selectorFor<ClassifierParams>(({ op, operands
   const { support, pairs } = model
   const features = support && featuresOf(operands.x, support)
   if (support === undefined || pairs === undefined || features === undefined) return undefined
-  const weighted = { support, features, weights: weightsOf(pairs, support.count), added: Float32Array.from(pairs.rho) }
+  const weighted = {
+    support,
+    features,
+    weights: weightsOf(pairs, support.count),
+    added: Float32Array.from(pairs.rho),
+    jobs: new Map()
+  }
   const columns = pairs.rho.length
   return {
     *kernel(given, parameters, context) {
@@ -180,12 +200,11 @@ export const selectSvmClassifier = selectorFor<ClassifierParams>(({ op, operands
         const all = allocate(rows * columns)
         if (yield* weightedSums(x, all, weighted, context.threads)) {
           const to = { labels: context.rawOutput(0).data, scores: context.rawOutput(1).data as Float32Array }
-          const decisions = new Float64Array(columns)
-          const ofClasses = new Float64Array(pairs.classes)
+          const work = pairWork(pairs.classes)
           const classify = (from: number, end: number): void => {
             for (let row = from; row < end; row++) {
-              for (let k = 0; k < columns; k++) decisions[k] = all[row * columns + k]
-              classifyPairs(decisions, ofClasses, row, model as PairClasses, post, to)
+              for (let k = 0; k < columns; k++) work.decisions[k] = all[row * columns + k]
+              classifyPairs(work, row, model as PairClasses, post, to)
             }
           }
           yield* inChunks(rows, classify, COST.allocation + columns * COST.transcendental)

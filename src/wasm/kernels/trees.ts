@@ -11,7 +11,7 @@ import { arrayOf, selectorFor, staged, type TensorOperands } from '../selector.t
 import { temporaries } from '../temporary.ts'
 
 /** Walks below which setting jobs up costs more than it gains. */
-const MIN_WALKS = 1 << 10
+const MIN_WALKS = 1 << 8
 /** Cells for each walk above which copying them takes longer than what is gained. */
 const MAX_CELLS = 8
 /** Leaf cells of a block of rows, which should stay in the second cache. */
