@@ -53,7 +53,8 @@ export function forestOf(nodes: TreeNodes, roots: readonly TreeRef[], leaves: Le
     rootCells[tree] = layout.cells
     shortest[tree] = layout.placeTree(ref)
   })
-  const { next, columns, thresholds, leafOf, sums, features } = layout
+  const { next, columns, thresholds, leafOf, sums } = layout
+  const features = inOrder(layout)
   let featureCount = 0
   for (let i = 0; i < nodes.features.length; i++) featureCount = Math.max(featureCount, nodes.features[i] + 1)
   return {
@@ -62,7 +63,7 @@ export function forestOf(nodes: TreeNodes, roots: readonly TreeRef[], leaves: Le
     thresholds,
     leafOf,
     sums,
-    features: Int32Array.from(features.keys()),
+    features,
     featureCount,
     roots: rootCells,
     shortest,
@@ -96,6 +97,16 @@ function depthsOf({ low, high }: TreeTests): Int32Array {
     }
   }
   return depths
+}
+
+/** What is compared, ascending, so that whole rows may be copied: columns are numbered anew. */
+function inOrder({ features, columns }: Layout): Int32Array {
+  const found = Int32Array.from(features.keys())
+  const sorted = found.slice().sort()
+  const places = new Int32Array(found.length)
+  sorted.forEach((feature, place) => (places[features.get(feature)!] = place))
+  if (found.length > 0) for (let cell = 0; cell < columns.length; cell++) columns[cell] = places[columns[cell]]
+  return sorted
 }
 
 /** Places trees one after the other, each level by level. */

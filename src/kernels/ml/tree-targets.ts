@@ -22,7 +22,8 @@ export function regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, finder
   const { forest, targets, aggregate, base, post } = model
   const { numbers, finish } = targetOf(to)
   const work = walkForest(forest, x, { targets, aggregate, finder }, ({ totals }, first, count) => {
-    for (let row = 0, at = 0; row < count; row++, at += targets) {
+    const isFinal = base.length === 0 && post === 'NONE'
+    for (let row = 0, at = 0; row < count && !isFinal; row++, at += targets) {
       for (let i = 0; i < base.length; i++) totals[at + i] += base[i]
       transformScores(totals, at, targets, post)
     }

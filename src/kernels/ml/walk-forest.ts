@@ -90,8 +90,8 @@ function* walkBlocks(forest: Forest, tensor: Tensor, walk: Walk, finish: Finish)
   const most = Math.min(finder?.most ?? Math.min(BLOCK, QUANTUM / perRow), MAX_BLOCK / Math.max(columns, targets))
   const block = Math.min(rows, Math.max(LANES, LANES * Math.floor(most / LANES)))
   const collector = new Collector(forest, block, targets, aggregate)
-  const values = doubles(block * columns)
-  const cells = new Int32Array(Math.max(block, forest.roots.length) + LANES)
+  const values = borrowed(block * columns)
+  let cells: Int32Array | undefined
   const pace = new Pace()
   for (let first = 0; first < rows; first += block) {
     const count = Math.min(block, rows - first)
@@ -99,11 +99,24 @@ function* walkBlocks(forest: Forest, tensor: Tensor, walk: Walk, finish: Finish)
     collector.clear()
     const found = finder && (yield* finder.find(values, count))
     if (found) yield* takeFound(collector, found, found.length / forest.roots.length, count, pace)
-    else yield* walkBlock(forest, values, count, cells, collector, pace)
+    else {
+      cells ??= new Int32Array(Math.max(block, forest.roots.length) + LANES)
+      yield* walkBlock(forest, values, count, cells, collector, pace)
+    }
     collector.finish()
     finish(collector, first, count)
     if (pace.isDue(count * (forest.features.length + targets) * STEP)) yield
   }
+  if (values.length <= MAX_BLOCK) spare = values
+}
+
+/** What one call compared, for another one: to make it takes as long as to fill it. */
+let spare: Float64Array | undefined
+
+function borrowed(count: number): Float64Array {
+  const values = spare !== undefined && spare.length >= count ? spare : new Float64Array(count)
+  spare = undefined
+  return values
 }
 
 /** Takes the votes of leaf cells that a {@link LeafFinder} has found, `step` of each tree. */
@@ -206,13 +219,44 @@ export const columnsOf = ({ features }: Forest): number => Math.max(1, features.
 /** Copies the features that the trees compare of some rows, side by side. */
 function takeValues(forest: Forest, x: Numbers, first: number, count: number, stride: number, to: Float64Array): void {
   const { features } = forest
-  const columns = columnsOf(forest)
-  for (let row = 0; row < count; row++) {
-    const from = (first + row) * stride
-    const at = row * columns
+  const end = (first + count) * stride
+  if (areAll(features, stride)) for (let i = first * stride, at = 0; i < end; i++, at++) to[at] = x[i]
+  else if (features.every(isPlain)) takeFeatures(features, x, first * stride, end, stride, to)
+  else takeSigned(features, x, first * stride, end, stride, to)
+}
+
+const isPlain = (feature: number): boolean => feature >= 0
+
+/** Whether all features are compared, in their order. */
+function areAll(features: Int32Array, stride: number): boolean {
+  if (features.length !== stride) return false
+  for (let i = 0; i < stride; i++) if (features[i] !== i) return false
+  return true
+}
+
+function takeFeatures(
+  features: Int32Array,
+  x: Numbers,
+  from: number,
+  end: number,
+  stride: number,
+  to: Float64Array
+): void {
+  for (let at = 0; from < end; from += stride)
+    for (let column = 0; column < features.length; column++) to[at++] = x[from + features[column]]
+}
+
+function takeSigned(
+  features: Int32Array,
+  x: Numbers,
+  from: number,
+  end: number,
+  stride: number,
+  to: Float64Array
+): void {
+  for (let at = 0; from < end; from += stride)
     for (let column = 0; column < features.length; column++) {
       const feature = features[column]
-      to[at + column] = feature < 0 ? -x[from - 1 - feature] : x[from + feature]
+      to[at++] = feature < 0 ? -x[from - 1 - feature] : x[from + feature]
     }
-  }
 }
