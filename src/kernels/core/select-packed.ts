@@ -242,16 +242,11 @@ function* takeBest(line: Line, items: Float64Array, pace: Pace): Generator<void>
 function takeRange(line: Line, items: Float64Array, from: number, to: number): number {
   const { keys, first, step, sign } = line
   const end = first + to * step
-  const isPlain = step === 1 && sign === 1 && keys instanceof Float32Array
-  const areWords = sign === 1 && keys instanceof Int32Array
+  const pass = keys instanceof Float32Array ? passFloats : keys instanceof Int32Array ? passWords : passAny
   let taken = 0
   let last = sign * keys[first + positionIn(items[0]) * step]
   for (let at = first + from * step; ; at += step) {
-    at = isPlain
-      ? passFloats(keys, at, end, last)
-      : areWords
-        ? passWords(keys, at, end, step, last)
-        : pass(keys, at, end, step, sign, last)
+    at = pass(keys as Float32Array & Int32Array, at, end, step, sign, last)
     if (at >= end) return taken
     const item = packElement(line, sign * keys[at], (at - first) / step)
     if (item >= items[0]) continue
@@ -266,28 +261,40 @@ function takeRange(line: Line, items: Float64Array, from: number, to: number): n
  * Where the first element is that may come before `last`, from `at` on. Equal elements come after those of lower
  * positions; what does not compare is NaN, or meets one.
  */
-function pass(keys: Numbers, at: number, end: number, step: number, sign: number, last: number): number {
+function passAny(keys: Numbers, at: number, end: number, step: number, sign: number, last: number): number {
   while (at < end && sign * keys[at] <= last) at += step
   return at
 }
 
-/** {@link pass} for float32 side by side, the highest of which are selected. */
-function passFloats(keys: Float32Array, at: number, end: number, last: number): number {
-  while (at + 4 <= end && keys[at] <= last && keys[at + 1] <= last && keys[at + 2] <= last && keys[at + 3] <= last)
-    at += 4
-  while (at < end && keys[at] <= last) at++
-  return at
+/** {@link passAny} of float32: one loop for the highest and one for the lowest, four elements at a time. */
+function passFloats(keys: Float32Array, at: number, end: number, step: number, sign: number, last: number): number {
+  const [second, third] = [2 * step, 3 * step]
+  const bound = sign * last
+  const stop = end - third
+  if (sign === 1)
+    while (at < stop) {
+      if (!(keys[at] <= bound && keys[at + step] <= bound && keys[at + second] <= bound && keys[at + third] <= bound))
+        break
+      at += 4 * step
+    }
+  else
+    while (at < stop) {
+      if (!(keys[at] >= bound && keys[at + step] >= bound && keys[at + second] >= bound && keys[at + third] >= bound))
+        break
+      at += 4 * step
+    }
+  return passAny(keys, at, end, step, sign, last)
 }
 
-/** {@link pass} for integers of 32 bits, as halves of those of 64 are, the highest of which are selected. */
-function passWords(keys: Int32Array, at: number, end: number, step: number, last: number): number {
+/** {@link passFloats} of integers of 32 bits, as halves of those of 64 are. */
+function passWords(keys: Int32Array, at: number, end: number, step: number, sign: number, last: number): number {
   const [second, third] = [2 * step, 3 * step]
-  while (at + third < end) {
+  const stop = sign === 1 ? end - third : 0
+  while (at < stop) {
     if (keys[at] > last || keys[at + step] > last || keys[at + second] > last || keys[at + third] > last) break
     at += 4 * step
   }
-  while (at < end && keys[at] <= last) at += step
-  return at
+  return passAny(keys, at, end, step, sign, last)
 }
 
 /** Puts an item in the place of the one at `at`, from where it sinks. */
