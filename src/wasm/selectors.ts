@@ -22,6 +22,7 @@ import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import { selectCast, selectCastLike } from './kernels/convert.ts'
 import { selectCumSum } from './kernels/cumulate.ts'
+import { selectDistances } from './kernels/distances.ts'
 import { selectEinsum } from './kernels/einsum.ts'
 import {
   selectBinary,
@@ -86,6 +87,7 @@ import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
 import { selectSvmClassifier, selectSvmRegressor } from './kernels/support-vectors.ts'
+import { selectTopK } from './kernels/top.ts'
 import { selectTranscendental } from './kernels/transcendental.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
 import { selectTreeClassifier, selectTreeRegressor } from './kernels/trees.ts'
@@ -142,6 +144,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['BitwiseXor', selectArithmetic('xor')],
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
+  ['TopK', selectTopK],
   ['CumSum', selectCumSum],
   ['Col2Im', selectCol2Im],
   ['Cast', selectCast],
@@ -247,6 +250,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceL2', selectReduce('l2')],
   ['ReduceLogSum', selectLogSum],
   ['ReduceLogSumExp', selectLogSumExp],
+  ['CDist', selectDistances],
   ['LRN', selectResponse],
   ['Normalizer', selectNormalizer],
   ['LinearRegressor', selectLinearRegressor],

@@ -64,14 +64,15 @@ const COMPUTING = {
   wideReduce: 84,
   wideProduct: 85,
   response: 86,
-  radial: 87,
+  distances: 87,
   cumulate: 88,
   wideBest: 89,
   fold: 90,
   transcendental: 91,
   padding: 92,
   scatterTuples: 93,
-  trees: 94
+  trees: 94,
+  top: 95
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -1,16 +1,13 @@
 import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
-import { storeManyIntegers } from '../../kernels/core/integers.ts'
 import { narrowHalves, orderKeys } from '../../kernels/core/order.ts'
 import { selectTop } from '../../kernels/core/select.ts'
-import { gatherOffsets } from '../../kernels/gather/gather.ts'
-import { ravelPositions } from '../../kernels/gather/indices.ts'
+import { storeSelected } from '../../kernels/reduce/top.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
 import { choice, flag, inputInt, int, is, listed, mapped } from '../../op-kit/sources.ts'
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
 import { asDim, type Dim, maxDim, meetDims, minDim, normalizeAxis, printDim, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { MAX_INT32 } from '../../tensor/dtype.ts'
 
 interface Params {
   k: DataDependent<number>
@@ -71,12 +68,8 @@ export const topK = defineOp({
     const positions = halves
       ? yield* selectTop(halves, layout, p.k, p, 2)
       : yield* selectTop(yield* orderKeys(data), layout, p.k, p)
-    if (call.wanted(1)) yield* storeManyIntegers(call.output(1), positions)
-    if (!call.wanted(0)) return
-    const values = call.output(0)
-    const offsets = data.data.length > MAX_INT32 ? new Float64Array(positions) : positions
-    yield* ravelPositions(offsets, values.dims, data.dims, axis)
-    yield* gatherOffsets(data, offsets, values, 1)
+    const [values, indices] = [0, 1].map(index => (call.wanted(index) ? call.output(index) : undefined))
+    yield* storeSelected(data, positions, axis, indices, values)
   }
 })
 

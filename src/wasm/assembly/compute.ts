@@ -11,6 +11,7 @@ import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { ConvertArguments, convertElements } from './f32/convert'
 import { convPanels } from './f32/conv-panels'
 import { depthwisePlanes } from './f32/depthwise'
+import { DistanceArguments, distanceRows } from './f32/distances'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { fold, FoldArguments } from './f32/fold'
 import { fewOutputBands } from './f32/few-outputs'
@@ -20,7 +21,6 @@ import { GateArguments, gateRows } from './f32/gate'
 import { GridArguments, sampleGrid } from './f32/grid'
 import { findHighest, HighestArguments } from './f32/highest'
 import { PoolArguments, poolPlanes } from './f32/pool'
-import { radialRows, RadialArguments } from './f32/radial'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
 import { alignRegions, RegionArguments } from './f32/regions'
@@ -39,6 +39,7 @@ import {
 import { NumberedArguments, sine } from './f32/sine'
 import { softmax, SoftmaxArguments } from './f32/softmax'
 import { TakeArguments, takeRows } from './f32/take'
+import { TopArguments, topLines } from './f32/top'
 import { transcendental } from './f32/transcendental'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
@@ -279,7 +280,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       localResponse(changetype<ResponseArguments>(args), from, to)
       break
     case 87:
-      radialRows(changetype<RadialArguments>(args), from, to)
+      distanceRows(changetype<DistanceArguments>(args), from, to)
       break
     case 88:
       cumulate(changetype<CumulateArguments>(args), scratch, from, to)
@@ -300,6 +301,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       return scatterTuples(changetype<ScatterTuplesArguments>(args))
     case 94:
       walkTrees(changetype<TreesArguments>(args), from, to)
+      break
+    case 95:
+      topLines(changetype<TopArguments>(args), scratch, from, to)
       break
     default:
       unreachable()

@@ -7,8 +7,9 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, floatBits, selectorFor, staged, workOfFlops } from '../selector.ts'
+import { arrayOf, selectorFor } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
+import { columnsFor, distanceTemplate, putInColumns } from './distances.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { type Product, productTemplate } from './matrix.ts'
 
@@ -68,21 +69,14 @@ function kernelJobs(rows: number, features: number, { count, vectors, kernel }: 
   return [products, { template: powers, tables: [Float32Array.of(degree)] }]
 }
 
-/** The arguments are those of RadialArguments in ../assembly/f32/radial.ts. */
 function radialJob(rows: number, features: number, count: number, vectors: Float64Array, gamma: number): ChainedJob {
-  const width = Math.ceil(count / 4) * 4
-  const columns = new Float32Array(features * width)
-  for (let k = 0; k < count; k++) for (let f = 0; f < features; f++) columns[f * width + k] = vectors[k * features + f]
-  const template: JobTemplate = {
-    kernel: 'radial',
-    blocks: rows,
-    blockBytes: count * 4,
-    work: workOfFlops(rows * count * (3 * features + RADIAL_FLOPS)),
-    inputs: staged(2),
-    outputStaging: 'whole',
-    args: [features, count, floatBits(gamma)]
+  const columns = new Float32Array(features * columnsFor(count))
+  putInColumns(vectors, count, features, columns)
+  const flops = rows * count * (3 * features + RADIAL_FLOPS)
+  return {
+    template: distanceTemplate({ rows, features, count, power: 2, end: 'radial', gamma, flops }),
+    tables: [columns]
   }
-  return { template, tables: [columns] }
 }
 
 /**

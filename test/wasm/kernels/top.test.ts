@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { expectEqual, noise, runAccelerated } from '../compare.ts'
+
+const count = (k: number): Tensor => new Tensor('int64', [BigInt(k)], [1])
+
+/** Numbers of which many are equal, with zeros of both signs, infinite ones and NaN. */
+function spoiled(dims: readonly number[], seed: number): Tensor {
+  const data = Float32Array.from(noise([...dims], seed).data, value => Math.round(value * 6) / 2)
+  for (const [i, value] of [NaN, -0, Infinity, 0, -Infinity, NaN].entries())
+    for (let at = 7 * i + seed; at < data.length; at += 61 + i) data[at] = value
+  return new Tensor('float32', data, [...dims])
+}
+
+const LAYOUTS: readonly (readonly [dims: readonly number[], axis: number, k: number])[] = [
+  [[40, 131], 1, 5],
+  [[131, 40], 0, 5],
+  [[9, 300], -1, 16],
+  [[200, 6], 1, 6],
+  [[200, 6], 1, 1],
+  [[3, 70, 7], 1, 4],
+  [[2, 50, 5, 3], 1, 16],
+  [[5001], 0, 3],
+  [[1, 16, 70], 1, 16]
+]
+
+describe.each(['heap', 'array'] as const)('TopK in WebAssembly, operands in an %s', region => {
+  test.each([0, 1])('of the largest: %i', largest => {
+    for (const [dims, axis, k] of LAYOUTS)
+      for (const data of [
+        noise([...dims], 3),
+        spoiled(dims, 2),
+        new Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b)).fill(NaN), [...dims])
+      ])
+        expectEqual(['onnx', 'TopK', 11], [data, count(k)], { region, outputs: 2, attributes: { axis, largest } }, 0)
+  })
+
+  test.each(['max', 'min'])('in the order of their positions, NaN below every number: %s', mode => {
+    for (const [dims, axis, k] of LAYOUTS) {
+      const attributes = { axis: axis < 0 ? axis + dims.length : axis, mode, sort: 'index' }
+      const k32 = new Tensor('int32', [k], [])
+      expectEqual(['openvino', 'TopK', 3], [spoiled(dims, 5), k32], { region, outputs: 2, attributes }, 0)
+    }
+  })
+
+  test('shared by two threads', () => {
+    const options = { region, threads: 2, outputs: 2, attributes: { axis: 1 } }
+    expectEqual(['onnx', 'TopK', 11], [noise([3000, 150], 1), count(7)], options, 0)
+  })
+})
+
+test('few elements, other types, and many items of a line are left to the reference', () => {
+  const refused = (data: Tensor, k: number): void =>
+    expect(() => runAccelerated(['onnx', 'TopK', 11], [data, count(k)], { outputs: 2 })).toThrow(
+      'no accelerated kernel'
+    )
+  refused(noise([5, 100], 1), 3)
+  refused(noise([50, 100], 1), 17)
+  refused(new Tensor('float64', new Float64Array(5000), [50, 100]), 3)
+})
