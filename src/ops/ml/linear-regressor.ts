@@ -42,7 +42,7 @@ export const linearRegressor = /* @__PURE__ */ withKernel(linearRegressorRules, 
     const out = call.rawOutput().data as Float32Array
     yield* eachProduct(yield* readReals(x), rows, features, targets, model, (products, row) => {
       transformScores(products, 0, targets, post)
-      out.set(products, row * targets)
+      for (let k = 0, at = row * targets; k < targets; k++, at++) out[at] = products[k]
     })
   }
 })

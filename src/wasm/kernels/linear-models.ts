@@ -13,7 +13,7 @@ import { productTemplate } from './matrix.ts'
 import { softmaxTemplate } from './softmax.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
-const MIN_MULTIPLICATIONS = 1 << 12
+const MIN_MULTIPLICATIONS = 1 << 10
 /** Cost of a sigmoid, in that of Relu. */
 const SIGMOID_COST = 6
 
