@@ -1,4 +1,4 @@
-import { COST, type Pace } from '../core/pace.ts'
+import { chunkSize, COST, type Pace } from '../core/pace.ts'
 
 type Item = string | bigint
 
@@ -57,21 +57,43 @@ export function* countGrams(
   from: number,
   to: number,
   root: GramTree,
-  { min, max, skips }: GramRange,
-  { counts, found }: GramCounts,
+  range: GramRange,
+  counts: GramCounts,
   pace: Pace
 ): Generator<void> {
-  for (let step = 1; step <= Math.min(skips + 1, Math.max(1, to - from)); step++) {
-    for (let start = from; start < to; start++) {
-      let tree: GramTree | undefined = root
-      let length = 1
-      for (let at = start; at < to && length <= max; at += step, length++) {
-        tree = tree.longer.get(items[at])
-        if (tree === undefined) break
-        if (length < min || (length === 1 && step > 1)) continue
-        for (const end of tree.ends) if (counts[end]++ === 0) found.push(end)
-      }
-      if (pace.isDue(length * COST.lookup)) yield
+  const part = chunkSize(COST.lookup * range.max)
+  for (let step = 1; step <= Math.min(range.skips + 1, Math.max(1, to - from)); step++) {
+    for (let start = from; start < to; start += part) {
+      const end = Math.min(to, start + part)
+      const lookups = countFrom(items, start, end, to, step, root, range, counts)
+      if (pace.isDue(lookups * COST.lookup)) yield
     }
   }
+}
+
+/** Counts the n-grams that begin from `from` to `end`; returns how many items have been looked up. */
+function countFrom(
+  items: ArrayLike<Item>,
+  from: number,
+  end: number,
+  to: number,
+  step: number,
+  root: GramTree,
+  { min, max }: GramRange,
+  { counts, found }: GramCounts
+): number {
+  let lookups = end - from
+  for (let start = from; start < end; start++) {
+    let tree: GramTree | undefined = root
+    let length = 1
+    for (let at = start; at < to && length <= max; at += step, length++) {
+      tree = tree.longer.get(items[at])
+      if (tree === undefined) break
+      if (length < min || (length === 1 && step > 1)) continue
+      const { ends } = tree
+      for (let i = 0; i < ends.length; i++) if (counts[ends[i]]++ === 0) found.push(ends[i])
+    }
+    lookups += length
+  }
+  return lookups
 }

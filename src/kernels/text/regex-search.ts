@@ -1,4 +1,4 @@
-import { COST, type Pace } from '../core/pace.ts'
+import { COST, type Pace, QUANTUM } from '../core/pace.ts'
 import { DEAD, Dfa, NO_ROOM, TEXT_END } from './regex-dfa.ts'
 import { type Automaton, follow, STATE_COST } from './regex.ts'
 
@@ -17,6 +17,37 @@ function dfaOf(automaton: Automaton): Dfa {
   if (dfa === undefined) dfas.set(automaton, (dfa = new Dfa(automaton)))
   return dfa
 }
+
+/** Characters up to which a search may take no pause. */
+const FEW = 1 << 12
+
+/**
+ * What {@link findLongest} finds, where that takes no pause: most texts are short, and generators for each match would
+ * take longer than to find it.
+ * @returns undefined where it is not known yet; `none` where there is no match
+ */
+export function findAtOnce(automaton: Automaton, codes: ArrayLike<number>, from: number): Match | 'none' | undefined {
+  const count = codes.length
+  if (count - from > FEW) return undefined
+  const dfa = dfaOf(automaton)
+  let left = MIN_STEPS + MAX_STEPS * (count - from)
+  let visits = 0
+  for (let begin = from; begin <= count; begin++) {
+    let end = -1
+    for (let at = begin, node = dfa.startAt(codes, at); node !== DEAD; at++) {
+      const edge = node === NO_ROOM ? NO_ROOM : dfa.edge(node, at < count ? codes[at] : TEXT_END)
+      visits += dfa.takeVisits()
+      if (edge === NO_ROOM || --left < 0 || visits > MAX_VISITS) return undefined
+      if (edge % 2 === 1) end = at
+      node = edge >> 1
+    }
+    if (end >= 0) return [begin, end]
+  }
+  return 'none'
+}
+
+/** Visits of states, of which a first text needs many, after which there is a pause. */
+const MAX_VISITS = QUANTUM / STATE_COST
 
 /**
  * The leftmost match from a position on, and of those the longest. The time is at most proportional to the length of

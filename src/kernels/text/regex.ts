@@ -1,4 +1,5 @@
 import { fail } from '../../errors.ts'
+import { ints } from '../core/numbers.ts'
 import { COST, type Pace } from '../core/pace.ts'
 import { type Assertion, parseRegex, type Regex } from './regex-parse.ts'
 import { type CharSet, NEWLINE, PERL_SETS } from './regex-sets.ts'
@@ -101,7 +102,7 @@ export function* matchesWhole({ states, start }: Automaton, text: string, pace: 
 
 /** The code points of a text; an unpaired surrogate is one of its own. */
 export function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike<number>> {
-  const codes = new Int32Array(text.length)
+  const codes = ints(text.length)
   let count = 0
   for (let at = 0; at < text.length;) {
     const from = at
@@ -112,7 +113,7 @@ export function* codePoints(text: string, pace: Pace): Generator<void, ArrayLike
     }
     if (pace.isDue((at - from) * COST.copy)) yield
   }
-  return codes.subarray(0, count)
+  return count === text.length ? codes : codes.subarray(0, count)
 }
 
 /**

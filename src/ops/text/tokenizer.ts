@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
-import { findLongest } from '../../kernels/text/regex-search.ts'
+import { findAtOnce, findLongest } from '../../kernels/text/regex-search.ts'
 import { type Automaton, codePoints, compileRegex } from '../../kernels/text/regex.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { derive, flag, int, type NodeFacts, text, texts } from '../../op-kit/sources.ts'
@@ -119,8 +119,8 @@ function* splitAt(item: string, separator: Automaton, shortest: number, pace: Pa
   }
   let from = 0
   while (from <= codes.length) {
-    const match = yield* findLongest(separator, codes, from, pace)
-    if (match === undefined) break
+    const match = findAtOnce(separator, codes, from) ?? (yield* findLongest(separator, codes, from, pace))
+    if (match === undefined || match === 'none') break
     add(from, match[0])
     from = Math.max(match[1], match[0] + 1)
   }
@@ -134,8 +134,8 @@ function* matchesOf(item: string, expression: Automaton, shortest: number, pace:
   const part = partsOf(item, codes)
   const tokens: string[] = []
   for (let from = 0; codes.length >= shortest && from <= codes.length;) {
-    const match = yield* findLongest(expression, codes, from, pace)
-    if (match === undefined) break
+    const match = findAtOnce(expression, codes, from) ?? (yield* findLongest(expression, codes, from, pace))
+    if (match === undefined || match === 'none') break
     const [begin, end] = match
     const isToken = end - begin >= shortest
     if (isToken) tokens.push(part(begin, end))

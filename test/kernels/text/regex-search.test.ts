@@ -1,17 +1,25 @@
 import { expect, test } from 'vitest'
 import { drain, Pace } from '../../../src/kernels/core/pace.ts'
-import { findLongest, type Match } from '../../../src/kernels/text/regex-search.ts'
-import { compileRegex } from '../../../src/kernels/text/regex.ts'
+import { findAtOnce, findLongest, type Match } from '../../../src/kernels/text/regex-search.ts'
+import { type Automaton, compileRegex } from '../../../src/kernels/text/regex.ts'
 
-const found = (pattern: string, text: string, from = 0): Match | undefined =>
-  drain(
-    findLongest(
-      compileRegex(pattern),
-      Array.from(text, character => character.codePointAt(0)!),
-      from,
-      new Pace()
-    )
-  )
+const codesOf = (text: string): number[] => Array.from(text, character => character.codePointAt(0)!)
+
+/** What is found with pauses, which is what is found at once, where that is known. */
+function search(automaton: Automaton, text: string, from = 0): Match | undefined {
+  const atOnce = findAtOnce(automaton, codesOf(text), from)
+  const match = drain(findLongest(automaton, codesOf(text), from, new Pace()))
+  if (atOnce !== undefined) expect(atOnce).toEqual(match ?? 'none')
+  return match
+}
+
+const found = (pattern: string, text: string, from = 0): Match | undefined => search(compileRegex(pattern), text, from)
+
+test('short texts are searched at once, long ones with pauses', () => {
+  expect(findAtOnce(compileRegex('b'), codesOf('ab'), 0)).toEqual([1, 2])
+  expect(findAtOnce(compileRegex('c'), codesOf('ab'), 0)).toBe('none')
+  expect(findAtOnce(compileRegex('c'), codesOf('ab'.repeat(10_000)), 0)).toBeUndefined()
+})
 
 test('the leftmost match counts, and of these the longest', () => {
   expect(found('a|ab|abc', 'xabcd')).toEqual([1, 4])
@@ -35,22 +43,13 @@ test('a pattern that a backtracking search would never end with is searched in l
 
 test('assertions between characters see both, wherever a search has been before', () => {
   const words = compileRegex('\\b\\w+\\b|^-$|\\n$')
-  const search = (text: string, from: number): Match | undefined =>
-    drain(
-      findLongest(
-        words,
-        Array.from(text, character => character.codePointAt(0)!),
-        from,
-        new Pace()
-      )
-    )
-  expect(search('ab cd', 0)).toEqual([0, 2])
-  expect(search('ab cd', 1)).toEqual([3, 5])
-  expect(search('a b_1é', 2)).toEqual([2, 5])
-  expect(search('-', 0)).toEqual([0, 1])
-  expect(search('--', 0)).toBeUndefined()
-  expect(search('-\n', 0)).toEqual([1, 2])
-  expect(search('-\n', 2)).toBeUndefined()
+  expect(search(words, 'ab cd', 0)).toEqual([0, 2])
+  expect(search(words, 'ab cd', 1)).toEqual([3, 5])
+  expect(search(words, 'a b_1é', 2)).toEqual([2, 5])
+  expect(search(words, '-', 0)).toEqual([0, 1])
+  expect(search(words, '--', 0)).toBeUndefined()
+  expect(search(words, '-\n', 0)).toEqual([1, 2])
+  expect(search(words, '-\n', 2)).toBeUndefined()
 })
 
 test('a text that leads to more nodes than are kept is searched all the same', () => {
