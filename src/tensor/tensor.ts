@@ -324,7 +324,9 @@ function make<T extends DType>(type: T, dims: readonly number[], isFilled: boole
 }
 
 /** A tensor with the same array and other dims of as many elements. */
-export const withDims = (tensor: Tensor, dims: readonly number[]): Tensor => new Tensor(tensor.type, tensor.data, dims)
+export const withDims = ({ type, data }: Tensor, dims: readonly number[]): Tensor =>
+  // Texts, each of which would be looked at, are what they were.
+  type === 'string' && product(dims) === data.length ? soundTensor(type, data, dims) : new Tensor(type, data, dims)
 
 /** The position in `dims` of element `at` in row-major order. */
 export function positionOf(at: number, dims: readonly number[]): number[] {
