@@ -73,7 +73,7 @@ interface DotProductParams {
   readonly parts: Parts
 }
 
-/** ScaledDotProductAttention of float32 with at most one axis of batches and one of heads. */
+/** ScaledDotProductAttention of float32 whose batch axes are two at most once those that lie side by side are one. */
 export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
   // A mask is ignored where causality hides keys.
   const withoutMask = parameters.causal
@@ -109,7 +109,7 @@ function dotProductTemplate(
   made: readonly number[]
 ): JobTemplate | undefined {
   const mask = causal ? undefined : given
-  if (!query || !key || !value || made.length > 4 || !areServed([query, key, value], mask)) return undefined
+  if (!query || !key || !value || !areServed([query, key, value], mask)) return undefined
   const dims = swapHeads(made, rowsFirst.result === true)
   const dimsOf = (name: keyof Parts, of: Tensor): readonly number[] =>
     headsFirstDims(of.dims, rowsFirst[name], parts[name])
@@ -118,31 +118,64 @@ function dotProductTemplate(
   const ownKeys = dimsOf('key', key).at(keysInColumns ? -1 : -2)!
   const keys = commonRows(ownKeys, values, mask?.dims.at(-1) ?? 1)
   const batch = dims.slice(0, -2)
-  const strides = (name: keyof Parts, tensor: Tensor, of: readonly number[], matrix: readonly number[]): Strides =>
-    matrixStrides(placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true, parts[name]))
+  const strides = (name: keyof Parts, tensor: Tensor, of: readonly number[], matrix: readonly number[]) =>
+    placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true, parts[name])
   const shared = sharedBatch(batch, group)
-  const kStrides = strides('key', key, shared, keysInColumns ? [depth, keys] : [keys, depth])
+  const all = [
+    strides('query', query, batch, [queries, depth]),
+    strides('key', key, shared, keysInColumns ? [depth, keys] : [keys, depth]),
+    strides('value', value, shared, [keys, width]),
+    swapHeads(broadcastStrides(made, made), rowsFirst.result === true),
+    ...(mask ? [broadcastStrides(mask.dims, [...batch, queries, keys])] : [])
+  ]
+  const merged = batch.length > 2 ? mergedBatches(batch, all) : { batch, strides: all }
+  if (merged === undefined) return undefined
+  const [q, k, v, y, m] = merged.strides.map(matrixStrides)
   const layout: Layout = {
-    batches: batch.length > 1 ? batch[0] : 1,
-    heads: batch.at(-1) ?? 1,
+    batches: merged.batch.length > 1 ? merged.batch[0] : 1,
+    heads: merged.batch.at(-1) ?? 1,
     group,
     queries,
     keys,
     depth,
     width,
-    q: strides('query', query, batch, [queries, depth]),
-    k: keysInColumns ? [kStrides[0], kStrides[1], kStrides[3], kStrides[2]] : kStrides,
-    v: strides('value', value, shared, [keys, width]),
-    y: matrixStrides(swapHeads(broadcastStrides(made, made), rowsFirst.result === true))
+    q,
+    k: keysInColumns ? [k[0], k[1], k[3], k[2]] : k,
+    v,
+    y
   }
   const scoring: Scoring = {
     scale: scale ?? 1 / Math.sqrt(depth),
-    mask: mask && { tensor: mask, strides: matrixStrides(broadcastStrides(mask.dims, [...batch, queries, keys])) },
+    mask: mask && { tensor: mask, strides: m },
     hidden,
     causalOffset: causal ? 0 : undefined,
     unseen: NaN
   }
   return attentionTemplate(layout, scoring)
+}
+
+/**
+ * Batch axes and strides with neighbours as one where every operand moves through both by one step.
+ * @param strides of each operand, its last two of a matrix
+ * @returns undefined where more than two axes are left
+ */
+function mergedBatches(
+  batch: readonly number[],
+  strides: readonly (readonly number[])[]
+): { readonly batch: readonly number[]; readonly strides: readonly (readonly number[])[] } | undefined {
+  const axes: { size: number; readonly steps: readonly number[] }[] = []
+  for (let i = batch.length - 1; i >= 0; i--) {
+    const steps = strides.map(of => of[i])
+    const inner = axes[0]
+    if (batch[i] === 1) continue
+    if (inner && steps.every((step, operand) => step === inner.steps[operand] * inner.size)) inner.size *= batch[i]
+    else axes.unshift({ size: batch[i], steps })
+  }
+  if (axes.length > 2) return undefined
+  return {
+    batch: axes.map(({ size }) => size),
+    strides: strides.map((of, operand) => [...axes.map(({ steps }) => steps[operand]), ...of.slice(-2)])
+  }
 }
 
 /** {@link broadcastStrides} of a tensor that may lie in a room or a projection, or whose rows may come before heads. */

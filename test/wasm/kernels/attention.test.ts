@@ -202,6 +202,18 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
     expectEqual(['onnx', 'Attention', 23], inputs, { region }, TOLERANCE)
   })
 
+  test.each([
+    ['one line', [2, 3, 4], [2, 3, 4], undefined],
+    ['lines that share keys', [2, 3, 4], [2, 1, 1], undefined],
+    ['lines with a mask for each of the last axis', [2, 3, 4], [2, 3, 4], [4, 12, 20]],
+    ['lines with a mask for each of the first axis', [2, 1, 2, 2], [2, 1, 2, 2], [2, 1, 1, 1, 1, 20]]
+  ])('axes of batches are as many as the file has: %s', (_, batch, shared, masked) => {
+    const inputs = [noise([...batch, 12, 16], 1), noise([...shared, 20, 16], 2), noise([...shared, 20, 16], 3)]
+    if (masked) inputs.push(mask(masked, 4) as never)
+    const attributes = { causal: 'false' }
+    expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
+  })
+
   test('blocks of queries are shared by threads', () => {
     const inputs = [noise([1, 4, 300, 64], 1), noise([1, 4, 300, 64], 2), noise([1, 4, 300, 64], 3)]
     const attributes = { causal: 'false' }
