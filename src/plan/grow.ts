@@ -64,10 +64,11 @@ function isFromBefore(graph: PlanGraph, id: ValueId | undefined): boolean {
   return isNamed('ReadValue')(call) || (isReordering(graph, call) && isFromBefore(graph, data))
 }
 
-/** Whether a Gather chooses entries of the batch for a call that alone reads them. */
+/** Whether a Gather chooses entries of the batch for a call that alone reads their elements: others ask for dims. */
 const isReordering = (graph: PlanGraph, call: Call): boolean =>
   isNamed('Gather')(call) &&
   call.known.batchDims === 0 &&
   numbersOf(graph, call, 'axis')?.[0] === 0 &&
-  graph.readersOf(call.outputs[0]!).size === 1 &&
+  [...graph.readersOf(call.outputs[0]!)].filter(item => !isPlanCall(item) || !isNamed('Shape')(item.call)).length ===
+    1 &&
   !graph.isOutside(call.outputs[0]!)

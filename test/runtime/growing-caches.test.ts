@@ -243,7 +243,7 @@ describe('a cache that a loop carries', () => {
 const state = (id: string): string => `variable_id="${id}" variable_type="f32" variable_shape="?,${HEADS},?,${SIZE}"`
 const DIMS = `shape="${BEAMS},${HEADS},?,${SIZE}" element_type="f32"`
 
-/** Two variables whose beams are chosen, joined with what is given, and kept. */
+/** Two variables whose beams are chosen, joined with what is given, and kept; dims of one before say its positions. */
 const stateful = net(
   [
     ...['q', 'k', 'v'].map((name, i) => layer(i, 'Parameter', { name, data: DIMS, out: ['0:FP32'] })),
@@ -266,7 +266,9 @@ const stateful = net(
       in: ['0', '1', '2'],
       out: ['3:FP32']
     }),
-    layer(41, 'Result', { name: 'y', in: ['0'] })
+    layer(41, 'Result', { name: 'y', in: ['0'] }),
+    layer(42, 'ShapeOf', { version: 'opset3', data: 'output_type="i64"', in: ['0'], out: ['1:I64'] }),
+    layer(43, 'Result', { name: 'before', in: ['0'] })
   ],
   [
     ...[5, 6].flatMap(at => [
@@ -279,7 +281,9 @@ const stateful = net(
       `${at + 20}:2>40:${at - 4}`
     ]),
     '0:0>40:0',
-    '40:3>41:0'
+    '40:3>41:0',
+    '15:3>42:0',
+    '42:1>43:0'
   ]
 )
 
@@ -327,8 +331,11 @@ describe('a cache in variables', () => {
       await session.run({ ...tokens(1), beams: new Tensor('int32', order, [BEAMS]) })
       return heapStats().used
     }
-    const first = await session.run({ ...tokens(0, 40), beams: new Tensor('int32', [0, 1], [BEAMS]) })
+    const beams = new Tensor('int32', [0, 1], [BEAMS])
+    const first = await session.run({ ...tokens(0, 40), beams })
     expect(first.y.dims).toEqual([BEAMS, HEADS, 1, SIZE])
+    const { before } = await session.run({ ...tokens(1), beams })
+    expect([...before.data]).toEqual([BEAMS, HEADS, 40, SIZE].map(BigInt))
     const used = await step([0, 1])
     for (let i = 0; i < 4; i++) expect(await step([0, 1])).toBe(used)
     const apart = await step([1, 0])
