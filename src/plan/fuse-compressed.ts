@@ -1,9 +1,12 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { compressedMatMul, type CompressedParams, valuesOf } from '../op-kit/compressed.ts'
+import { tensorFact } from '../shapes/fact.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
+import { convert } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { isCodedFloat } from '../tensor/floats.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
+import { derivedConstant, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
@@ -11,11 +14,14 @@ import { binaryOf, commutative } from './patterns.ts'
 
 /** Types in which files store weights. */
 export const CODES: readonly DType[] = [
-  ...(['uint2', 'int2', 'uint4', 'int4', 'uint8', 'int8', 'nf4'] as const),
+  ...(['uint2', 'int2', 'uint4', 'int4', 'uint8', 'int8', 'nf4', 'float4e2m1'] as const),
   ...(['float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz'] as const)
 ]
 /** Types of scales, and of what they make of codes, that the kernel knows. */
 export const FLOATS: readonly DType[] = ['float32', 'float16', 'bfloat16']
+
+/** Types of scales that a Cast makes numbers of, in models of microscaling formats. */
+const CODED_SCALES: readonly DType[] = ['float8e8m0', 'float8e4m3fn', 'float8e5m2']
 
 /** Calls that others may read, too: they stay for them. */
 const shared = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
@@ -60,7 +66,7 @@ export const compressedPattern: Pattern = {
     const inputs = {
       a: match.values.get('a'),
       codes: bytesOf(graph, codes),
-      scales,
+      scales: scales(),
       zeros: isOne ? undefined : parameters.zeros === 'codes' ? bytesOf(graph, zeros!) : zeros
     }
     return { call: fusedCall(call, compressedMatMul, inputs, { ...parameters }) }
@@ -73,7 +79,7 @@ const isPlainTransposed = ({ alpha, transposeA, transposeB, movesA, movesB }: Re
 /** Values of compressed weights, and how they belong together. */
 interface Weights {
   readonly codes: ValueId
-  readonly scales: ValueId
+  readonly scales: () => ValueId
   readonly zeros: ValueId | undefined
   readonly parameters: CompressedParams
 }
@@ -95,10 +101,22 @@ function weightsOf({ calls, values }: Match, graph: PlanGraph): Weights | undefi
   if (!isMatrix || (k * bits) % 8 !== 0 || !isGrouped(constant.dims, n, k)) return undefined
   const kind = kindOfZeros({ calls, values }, graph, constant, zeros)
   const own = graph.constantOf(scales)
-  if (kind === undefined || own === undefined || !FLOATS.includes(own.type)) return undefined
+  const isNumber = FLOATS.includes(own?.type ?? 'bool')
+  const isCoded = calls.has('wideScales') && CODED_SCALES.includes(own?.type ?? 'bool')
+  if (kind === undefined || own === undefined || !(isNumber || isCoded)) return undefined
   if (!belongsToGroups(own.dims, constant.dims)) return undefined
   const parameters = { n, k, type: constant.type, blockSize: k / groups, zeros: kind }
-  return { codes, scales, zeros, parameters }
+  return { codes, scales: () => (isCoded ? numbersOfScales(graph, scales, made.type!) : scales), zeros, parameters }
+}
+
+/** Scales in codes as numbers of the type that the file makes of them. */
+function numbersOfScales(graph: PlanGraph, id: ValueId, type: DType): ValueId {
+  const name = `${id}\0${type}`
+  const codes = graph.constantOf(id)!
+  const read = (): Tensor => convert(tensorOf(codes), type)
+  graph.constants.set(name, derivedConstant(codes, type, type, codes.dims, read))
+  graph.describe(name, tensorFact(type, codes.dims))
+  return name
 }
 
 /** Whether codes lie as the rows of a matrix do, or as groups of its rows. */

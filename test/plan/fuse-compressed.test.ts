@@ -24,15 +24,19 @@ interface Weights {
   readonly groups: number
   readonly zeros: 'none' | 'codes' | 'numbers' | 'one'
   readonly transposes?: boolean
+  /** Scales that are powers of two, in codes of their own. */
+  readonly hasCodedScales?: boolean
 }
 
-const BITS = { u2: 2, u4: 4, i4: 4, u8: 8, i8: 8, nf4: 4, f8e4m3: 8, f8e5m2: 8 }
+const BITS = { u2: 2, u4: 4, i4: 4, u8: 8, i8: 8, nf4: 4, f4e2m1: 4, f8e4m3: 8, f8e5m2: 8 }
 const FLOATS8 = { f8e4m3: 'float8e4m3fn', f8e5m2: 'float8e5m2' } as const
+const FLOATS = { ...FLOATS8, f4e2m1: 'float4e2m1' } as const
 const PRECISION: Readonly<Record<string, string>> = { f16: 'FP16', f32: 'FP32' }
-const STORED = { u2: 'uint2', u4: 'uint4', i4: 'int4', nf4: 'nf4' } as const
+const STORED = { u2: 'uint2', u4: 'uint4', i4: 'int4', nf4: 'nf4', f4e2m1: 'float4e2m1' } as const
 
 /** A model as OpenVINO's weight compression writes it, and its weights as numbers. */
-function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): { model: Model; weights: number[] } {
+function compressed(of: Weights): { model: Model; weights: number[] } {
+  const { type, n, k, groups, zeros, transposes = true, hasCodedScales = false } = of
   const bits = BITS[type]
   const isSigned = type.startsWith('i')
   const parts: Uint8Array[] = []
@@ -54,7 +58,8 @@ function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): 
     new Uint8Array(convert(new Tensor('float32', numbers, [numbers.length]), 'float16').data.buffer)
   const blocks = Math.max(1, groups)
   const [codes, zeroCodes] = [codesOf(n * k, 1), codesOf(n * blocks, 2)]
-  const scales = Array.from({ length: n * blocks }, (_, i) => ((i % 61) + 1) / 1024)
+  const exponents = Uint8Array.from({ length: n * blocks }, (_, i) => 118 + (i % 7))
+  const scales = Array.from(exponents, (code, i) => (hasCodedScales ? 2 ** (code - 127) : ((i % 61) + 1) / 1024))
   const dims = groups === 0 ? `${n},${k}` : `${n},${groups},${k / groups}`
   const ofGroups = groups === 0 ? `${n},1` : `${n},${groups},1`
   const constant = (id: number, of: string, shape: string, bytes: Uint8Array): string =>
@@ -74,7 +79,7 @@ function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): 
       : constant(3, 'f16', zeros === 'one' ? '1,1' : ofGroups, halves(zeros === 'one' ? point : zeroCodes)),
     cast(4, 'f16', zeros === 'one' ? '1,1' : ofGroups),
     layer(5, 'Subtract', { in: ['0', '1'], out: [`2:FP16[${dims}]`] }),
-    constant(6, 'f16', ofGroups, halves(scales)),
+    constant(6, hasCodedScales ? 'f8e8m0' : 'f16', ofGroups, hasCodedScales ? exponents : halves(scales)),
     layer(7, 'Multiply', { in: ['0', '1'], out: [`2:FP16[${dims}]`] }),
     constant(8, 'i64', '2', new Uint8Array(BigInt64Array.of(BigInt(n), BigInt(k)).buffer)),
     layer(9, 'Reshape', { data: 'special_zero="false"', in: ['0', '1'], out: [`2:FP16[${n},${k}]`] }),
@@ -85,12 +90,18 @@ function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): 
       out: [`2:FP32[-1,-1,${transposes ? n : k}]`],
       names: 'y'
     }),
-    layer(12, 'Result', { in: ['0'] })
+    layer(12, 'Result', { in: ['0'] }),
+    cast(13, 'f16', ofGroups)
   ]
-  const unused = [...(zeros === 'none' ? [3, 4, 5] : []), ...(groups === 0 ? [8, 9] : [])]
+  const unused = [
+    ...(zeros === 'none' ? [3, 4, 5] : []),
+    ...(groups === 0 ? [8, 9] : []),
+    ...(hasCodedScales ? [] : [13])
+  ]
   const sub = zeros === 'none' ? ['2:1>7:0'] : ['3:0>4:0', '2:1>5:0', '4:1>5:1', '5:2>7:0']
   const reshape = groups === 0 ? ['7:2>10:0'] : ['7:2>9:0', '8:0>9:1', '9:2>10:0']
-  const edges = ['1:0>2:0', ...sub, '6:0>7:1', ...reshape, '0:0>11:0', '10:1>11:1', '11:2>12:0']
+  const scale = hasCodedScales ? ['6:0>13:0', '13:1>7:1'] : ['6:0>7:1']
+  const edges = ['1:0>2:0', ...sub, ...scale, ...reshape, '0:0>11:0', '10:1>11:1', '11:2>12:0']
   const text = net(
     layers.filter((_, i) => !unused.includes(i)),
     edges
@@ -99,7 +110,7 @@ function compressed({ type, n, k, groups, zeros, transposes = true }: Weights): 
   const weights = codes.map((code, i) => {
     const block = Math.floor(i / (k / blocks))
     const zero = zeros === 'none' ? 0 : zeros === 'one' ? point[0] : zeroCodes[block]
-    const value = type in FLOATS8 ? decodeFloat(FLOATS8[type as keyof typeof FLOATS8], code) : code
+    const value = type in FLOATS ? decodeFloat(FLOATS[type as keyof typeof FLOATS], code) : code
     return ((type === 'nf4' ? NF4[code] : value) - zero) * scales[block]
   })
   return { model: load(text, bin), weights }
@@ -150,7 +161,10 @@ const CASES: readonly Weights[] = [
   { type: 'nf4', n: 45, k: 64, groups: 2, zeros: 'none' },
   { type: 'f8e4m3', n: 45, k: 64, groups: 2, zeros: 'none' },
   { type: 'f8e5m2', n: 45, k: 40, groups: 0, zeros: 'none' },
-  { type: 'nf4', n: 45, k: 38, groups: 0, zeros: 'none' }
+  { type: 'nf4', n: 45, k: 38, groups: 0, zeros: 'none' },
+  { type: 'f4e2m1', n: 45, k: 64, groups: 4, zeros: 'none' },
+  { type: 'f4e2m1', n: 700, k: 64, groups: 2, zeros: 'none', hasCodedScales: true },
+  { type: 'f8e4m3', n: 700, k: 64, groups: 2, zeros: 'none', hasCodedScales: true }
 ]
 
 describe('weights that nodes decompress', () => {

@@ -73,7 +73,7 @@ export const selectCompressedMatMul = selectorFor<CompressedParams>(({ op, opera
   if (a?.type !== 'float32' || scales === undefined || (bias && bias.type !== 'float32')) return undefined
   const { n, k, type, blockSize, zeros } = p
   const { bits, kind } = DTYPES[type]
-  const hasTable = type === 'nf4'
+  const hasTable = type === 'nf4' || type === 'float4e2m1'
   const found: CodedProduct = {
     ...{ m: rowsOf(a.dims), n, k, bits, hasTable, isSigned: kind === 'int', rowBytes: (k * bits) / 8, blockSize },
     floats: isFloat8(type) ? type : undefined,
