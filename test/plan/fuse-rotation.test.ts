@@ -95,6 +95,19 @@ describe('rotary positions in nodes', () => {
     }
   )
 
+  test.each([
+    ['batches that are those of x or not', [1, 4, 6, 16], [2, 1, 6, 16]],
+    ['rows for one of x', [2, 4, 1, 16], [1, 1, 6, 16]],
+    ['an axis less', [2, 4, 6, 16], [4, 6, 16]]
+  ])('angles have %s', async (_, x, angles) => {
+    const nodes = [...SLICES, NEG, TURNED, ...SUM]
+    const names = x.map((dim, i) => (i === 0 && dim === 1 ? 'batch' : dim))
+    const inputs = [port('x', 'float', names), ...ANGLES.map(name => port(name, 'float', angles))]
+    const parts = model(['x', ...ANGLES], nodes, { inputs })
+    expect(opsOf(await planOf(parts))).toEqual(['Rotation'])
+    expect(await differenceBetween(parts, { x, cos: angles, sin: angles })).toBeLessThan(1e-6)
+  })
+
   test('are rotated by the angles of each element, and of each pair', () => {
     const x = new Tensor('float32', [1, 2, 3, 4], [1, 4])
     const cos = new Tensor('float32', [0.5, 0.25, 2, 4], [1, 4])

@@ -18,9 +18,9 @@ export const selectRotation = selectorFor<RotationParams>(({ op, operands, param
   const { x, cos, sin } = operands
   if (!x || !cos || !sin || !areFloat32(operands) || x.data.length < MIN_ELEMENTS) return undefined
   const { interleaved, rowsFirst } = parameters
-  const { batches, heads, length, size, half, perElement, angles } = rotationLayout(x.dims, cos.dims, rowsFirst)
-  const inBlocks = [heads * length * size, length * size, size]
-  const steps = [rowsFirst ? [heads * length * size, size, heads * size] : inBlocks, inBlocks, angles]
+  const layout = rotationLayout(x.dims, cos.dims, rowsFirst)
+  const { batches, heads, length, size, half, perElement } = layout
+  const steps = [layout.x, [heads * length * size, length * size, size], layout.angles]
   const template = rotateTemplate({ batches, heads, length, size, half, interleaved, perElement, steps })
   return {
     kernel: jobKernel(op, given => ({ template, inputs: [given.x!, given.cos!, given.sin!].map(arrayOf) })),
