@@ -85,7 +85,7 @@ export const HEAVY: Readonly<Record<string, { readonly parts: ModelParts; readon
   },
   'LSTM of a long sequence': {
     parts: {
-      inputs: [x(4096, 1, 256)],
+      inputs: [x(16384, 1, 256)],
       outputs: y,
       initializers: [
         floats('w', [1, 1024, 256], new Array<number>(2 ** 18).fill(0.1)),
@@ -93,7 +93,7 @@ export const HEAVY: Readonly<Record<string, { readonly parts: ModelParts; readon
       ],
       nodes: one('LSTM', { hidden_size: 256 }, ['x', 'w', 'r'])
     },
-    dims: [4096, 1, 256]
+    dims: [16384, 1, 256]
   },
   'an endless Loop': { parts: adding(''), dims: [1] },
   'an endless Loop whose body has no node': {
