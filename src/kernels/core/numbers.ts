@@ -1,3 +1,4 @@
+import type { ArrayConstructor, NumericArray } from '../../tensor/dtype.ts'
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow, widen } from '../../tensor/floats.ts'
 import { MAX_SLAB_ARRAY, Slab } from '../../tensor/slab.ts'
@@ -13,20 +14,16 @@ export type BigInts = BigInt64Array | BigUint64Array
  * `new Float64Array` it fails with a code where the count is too large, as dims of tensors without data may be.
  * @throws NodewiseError `limit-exceeded`
  */
-export const doubles = (count: number): Float64Array =>
-  count * Float64Array.BYTES_PER_ELEMENT <= MAX_SLAB_ARRAY
-    ? (slab.take(Float64Array, count) as Float64Array)
-    : allocate('float64', [count]).data
+export const doubles = (count: number): Float64Array => zeros(Float64Array, 'float64', count, 8 * count) as Float64Array
 
 /** The same of integers. */
-export const ints = (count: number): Int32Array =>
-  count * Int32Array.BYTES_PER_ELEMENT <= MAX_SLAB_ARRAY
-    ? (slab.take(Int32Array, count) as Int32Array)
-    : allocate('int32', [count]).data
+export const ints = (count: number): Int32Array => zeros(Int32Array, 'int32', count, 4 * count) as Int32Array
 
 /** The same of bytes, for flags. */
-export const flags = (count: number): Uint8Array =>
-  count <= MAX_SLAB_ARRAY ? (slab.take(Uint8Array, count) as Uint8Array) : allocate('uint8', [count]).data
+export const flags = (count: number): Uint8Array => zeros(Uint8Array, 'uint8', count, count) as Uint8Array
+
+const zeros = (of: ArrayConstructor, type: 'float64' | 'int32' | 'uint8', count: number, bytes: number): NumericArray =>
+  bytes <= MAX_SLAB_ARRAY ? slab.take(of, count, bytes) : allocate(type, [count]).data
 
 const slab = new Slab()
 

@@ -49,21 +49,14 @@ const round = Math.fround
  * @param p index of the first number of one box
  * @param q index of the first number of the other box
  * @param extra added to every side length: 1 where the second corner is the last pixel inside the box
+ * @param isExtended whether boxes that are less than `extra` apart overlap, too: each reaches so much further
  */
-export function overlap(boxes: Boxes, p: number, q: number, extra = 0): number {
+export function overlap(boxes: Boxes, p: number, q: number, extra = 0, isExtended = false): number {
   // Most boxes are disjoint, so that is found out first.
   const height = round(Math.min(boxes[p + 2], boxes[q + 2]) - Math.max(boxes[p], boxes[q]))
-  if (!(height >= 0)) return 0
+  if (!(isExtended ? height + extra > 0 : height >= 0)) return 0
   const width = round(Math.min(boxes[p + 3], boxes[q + 3]) - Math.max(boxes[p + 1], boxes[q + 1]))
-  if (!(width >= 0)) return 0
-  return share(height, width, area(boxes, p, extra), area(boxes, q, extra), extra)
-}
-
-/** As {@link overlap}, but boxes that are less than `extra` apart overlap, too: each reaches so much further. */
-export function extendedOverlap(boxes: Boxes, p: number, q: number, extra: number): number {
-  const height = round(Math.min(boxes[p + 2], boxes[q + 2]) - Math.max(boxes[p], boxes[q]))
-  const width = round(Math.min(boxes[p + 3], boxes[q + 3]) - Math.max(boxes[p + 1], boxes[q + 1]))
-  if (!(height + extra > 0 && width + extra > 0)) return 0
+  if (!(isExtended ? width + extra > 0 : width >= 0)) return 0
   return share(height, width, area(boxes, p, extra), area(boxes, q, extra), extra)
 }
 

@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
 import { targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { acceptedIndices, type Boxes, byScore, extendedOverlap, overlap } from '../../kernels/detection/boxes.ts'
+import { acceptedIndices, type Boxes, byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { OVERLAP_COST, suppressFalling } from '../../kernels/detection/suppress.ts'
 import { defineOp, type KernelContext, params } from '../../op-kit/define.ts'
 import { checkDim, checkRank } from '../../op-kit/ranks.ts'
@@ -123,7 +123,7 @@ export const multiclassNms = defineOp({
       function* (image, scoresOf) {
         const candidates = yield* candidatesOf(scoresOf, p.maxCandidates, score => score >= p.minScore)
         const extra = p.normalized ? 0 : 1
-        const kept = yield* suppressFalling((a, b) => extendedOverlap(image, 4 * a, 4 * b, extra), candidates, p)
+        const kept = yield* suppressFalling((a, b) => overlap(image, 4 * a, 4 * b, extra, true), candidates, p)
         return kept.map(box => ({ box, score: scoresOf[box] }))
       },
       'always'

@@ -34,7 +34,7 @@ export const single = (w: Writer, value: number): Made => w.scalar('float32', va
 const edge = (w: Writer, boxes: Made, index: number): Made =>
   w.node('Gather', [boxes, w.scalar('int64', index)], { axis: -1 })
 
-/** Intersection over union, as `overlap` or `extendedOverlap` in `kernels/detection/boxes.ts`; dims are broadcast. */
+/** Intersection over union, as `overlap` in `kernels/detection/boxes.ts`; dims are broadcast. */
 export function overlapOf(w: Writer, a: Made, b: Made, extra = 0, isExtended = false): Made {
   const op = (name: 'Add' | 'Sub' | 'Mul' | 'Div', x: Made, y: Made): Made => elementwise(w, name, x, y)
   const longer = (x: Made): Made => (extra === 0 ? x : op('Add', x, single(w, extra)))
