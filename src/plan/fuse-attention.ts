@@ -8,7 +8,7 @@ import type { Dim } from '../shapes/dim.ts'
 import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall, Reading } from './match.ts'
-import { binaryOf, commutative, numbersOf, operatorOf } from './patterns.ts'
+import { binaryOf, commutative, numbersOf, operatorOf, unaryOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */
 const MAX_RANK = 4
@@ -47,6 +47,16 @@ export const softmaxOf = (...readings: readonly string[]): PatternCall => ({
   reads: readings.map(x => ({ x }))
 })
 
+/** Weights that are NaN, as those of a query that sees no key, become 0: PyTorch's safe softmax. */
+export const SAFE: Readonly<Record<string, PatternCall>> = {
+  isNaN: unaryOf('IsNaN', 'weights'),
+  safe: {
+    ops: ['Where'],
+    where: ({ known }) => (known.broadcast as Broadcast).mode !== 'aligned',
+    reads: { condition: 'isNaN', whenTrue: 'zero', whenFalse: 'weights' }
+  }
+}
+
 /** Labels of {@link SCORES} that are scores. */
 export const SCALED = ['product', 'divided', 'multiplied']
 
@@ -72,9 +82,10 @@ export const attentionPattern: Pattern = {
       reads: ['residual', 'bias'].flatMap(name => READS.map(reading => ({ ...reading, [name]: 'mask' })))
     },
     weights: softmaxOf('masked', 'chosen', 'withMask', ...SCALED),
-    values: valuesOf({ a: 'weights', b: 'value' })
+    ...SAFE,
+    values: valuesOf(...['weights', 'safe'].map(a => ({ a, b: 'value' })))
   },
-  scalars: { divisor: 'any', factor: 'any', queryFactor: 'any', keyFactor: 'any', hiddenScore: 'any' },
+  scalars: { zero: 0, divisor: 'any', factor: 'any', queryFactor: 'any', keyFactor: 'any', hiddenScore: 'any' },
   root: 'values',
   guard: isServed,
   fuse(match, graph) {
@@ -87,7 +98,13 @@ export const attentionPattern: Pattern = {
     }
     const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
     const plain = { causal: false, group: 1, rowsFirst: {}, parts: {} }
-    const parameters = { ...plain, scale: scaleOf(match, graph), keysInColumns: keysInColumns(match), hidden }
+    const parameters = {
+      ...plain,
+      scale: scaleOf(match, graph),
+      keysInColumns: keysInColumns(match),
+      hidden,
+      safe: calls.has('safe')
+    }
     return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
   }
 }

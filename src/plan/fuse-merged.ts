@@ -1,6 +1,6 @@
 import { HIDDEN } from '../kernels/attention/masks.ts'
 import type { Dim } from '../shapes/dim.ts'
-import { keysInColumns, SCALED, scaleOf, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
+import { keysInColumns, SAFE, SCALED, scaleOf, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
 import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
@@ -57,11 +57,12 @@ const maskedApartPattern: Pattern = {
     masked: commutative('Add', ['apart', 'mask']),
     merged: reshaped('masked'),
     weights: softmaxOf('merged', 'masked'),
-    weightsMerged: reshaped('weights'),
-    values: valuesOf(...['weights', 'weightsMerged'].map(a => ({ a, b: 'valueMerged' }))),
+    ...SAFE,
+    weightsMerged: reshaped('weights', 'safe'),
+    values: valuesOf(...['weights', 'safe', 'weightsMerged'].map(a => ({ a, b: 'valueMerged' }))),
     parted: reshaped('values')
   },
-  scalars: { divisor: 'any', factor: 'any' },
+  scalars: { divisor: 'any', factor: 'any', zero: 0 },
   root: 'parted',
   guard: (match, graph) => isMerged(match, graph, 'values') && isMaskedApart(match, graph),
   fuse(match, graph) {
@@ -71,7 +72,8 @@ const maskedApartPattern: Pattern = {
     const parameters = {
       ...{ causal: false, hidden: HIDDEN, group: 1, rowsFirst: {}, parts: {} },
       scale: scaleOf(match, graph),
-      keysInColumns: keysInColumns(match)
+      keysInColumns: keysInColumns(match),
+      safe: calls.has('safe')
     }
     return op && { call: fusedCall(calls.get('parted')!.call, op, inputs, parameters) }
   }

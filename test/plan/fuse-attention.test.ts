@@ -23,7 +23,10 @@ const model = (inputs: readonly Name[], nodes: readonly object[], changes: Parti
     floats('quarter', [1], [0.25]),
     floats('zero', [], [0]),
     floats('low', [], [-3]),
-    floats('lowest', [], [-3.4028234663852886e38])
+    floats('lowest', [], [-3.4028234663852886e38]),
+    floats('infinity', [], [-Infinity]),
+    // The first query sees no key, the third only a few.
+    floats('shut', [20, 30], new Array(600).fill(0).fill(-Infinity, 0, 30).fill(-Infinity, 65, 90))
   ],
   nodes,
   ...changes
@@ -32,6 +35,14 @@ const model = (inputs: readonly Name[], nodes: readonly object[], changes: Parti
 const SCORES = node('MatMul', ['q', 'columns'], ['s'])
 const weighted = (scores: string): readonly object[] => [
   node('Softmax', [scores], ['w'], { axis: -1 }),
+  node('MatMul', ['w', 'v'], ['y'])
+]
+
+/** Weights that are NaN, as all of a query that sees no key, become 0. */
+const safelyWeighted = (scores: string): readonly object[] => [
+  node('Softmax', [scores], ['w0'], { axis: -1 }),
+  node('IsNaN', ['w0'], ['n']),
+  node('Where', ['n', 'zero', 'w0'], ['w']),
   node('MatMul', ['w', 'v'], ['y'])
 ]
 
@@ -118,6 +129,25 @@ const fused: readonly (readonly [string, readonly Name[], readonly object[], rea
       ...weighted('m')
     ],
     ['Greater']
+  ],
+  [
+    'safe softmax of PyTorch, a query that sees no key among others',
+    ['q', 'columns', 'v'],
+    [SCORES, node('Add', ['s', 'shut'], ['m']), ...safelyWeighted('m')],
+    []
+  ],
+  [
+    'safe softmax of PyTorch, a mask made of what is seen',
+    ['q', 'columns', 'v', 'full'],
+    [
+      SCORES,
+      node('Mul', ['s', 'quarter'], ['d']),
+      node('Greater', ['full', 'zero'], ['seen']),
+      node('Where', ['seen', 'zero', 'infinity'], ['bias']),
+      node('Add', ['d', 'bias'], ['m']),
+      ...safelyWeighted('m')
+    ],
+    ['Greater', 'Where']
   ]
 ]
 
@@ -238,6 +268,20 @@ describe('attention written in several nodes', () => {
       model(['q', 'columns', 'v'], [SCORES, ...weighted('s'), node('Relu', ['w'], ['z'])], {
         outputs: [port('y', 'float'), port('z', 'float')]
       })
+    ],
+    [
+      'NaN weights that become another number than 0',
+      model(
+        ['q', 'columns', 'v'],
+        [SCORES, ...safelyWeighted('s')].map((part, i) => (i === 3 ? node('Where', ['n', 'half', 'w0'], ['w']) : part))
+      )
+    ],
+    [
+      'NaN of something else that become 0',
+      model(
+        ['q', 'columns', 'v', 'full'],
+        [SCORES, ...safelyWeighted('s')].map((part, i) => (i === 2 ? node('IsNaN', ['full'], ['n']) : part))
+      )
     ],
     [
       'a mask with more axes',

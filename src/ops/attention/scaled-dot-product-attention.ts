@@ -42,6 +42,8 @@ interface Params {
   rowsFirst: RowsFirst
   /** Operands that lie in one projection: only in calls of a plan. */
   parts: Parts
+  /** Weights that are NaN become 0, as those of PyTorch's safe softmax: only in calls of a plan. */
+  safe: boolean
 }
 
 /** Rules of {@link scaledDotProductAttention}. */
@@ -60,7 +62,8 @@ export const scaledDotProductRules = defineRules({
         hidden: is(HIDDEN),
         group: is(1),
         rowsFirst: is({}),
-        parts: is({})
+        parts: is({}),
+        safe: is(false)
       }
     }
   ],
@@ -86,7 +89,7 @@ export const scaledDotProductRules = defineRules({
  * NaN, as the formula of the specification does.
  */
 export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotProductRules, {
-  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group, rowsFirst, parts }, call) {
+  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group, rowsFirst, parts, safe }, call) {
     const out = call.output()
     if (out.data.length === 0) return
     const [q4, k4, v4, out4] = [
@@ -126,6 +129,7 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
             if (causal) scores.fill(-Infinity, row + 1)
             bias?.(i, row, scores)
             changeLine(softmaxLine, scores)
+            if (safe && Number.isNaN(scores[0])) scores.fill(0)
           },
           ...(causal && { seen: row => [0, Math.min(keys, row + 1)] })
         },

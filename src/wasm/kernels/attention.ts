@@ -61,6 +61,8 @@ export interface Scoring {
   readonly causalOffset?: number | undefined
   /** What a query gives that sees no key. */
   readonly unseen: number
+  /** Whether a query whose weights are NaN gives the same. */
+  readonly isSafe?: boolean
 }
 
 interface DotProductParams {
@@ -71,6 +73,7 @@ interface DotProductParams {
   readonly group: number
   readonly rowsFirst: RowsFirst
   readonly parts: Parts
+  readonly safe: boolean
 }
 
 /** ScaledDotProductAttention of float32 whose batch axes are two at most once those that lie side by side are one. */
@@ -105,7 +108,7 @@ const liesApart = ({ key, value }: TensorOperands): boolean =>
 /** @returns undefined where the kernel does not serve the call, which dims and types decide */
 function dotProductTemplate(
   { query, key, value, mask: given }: TensorOperands,
-  { causal, scale, keysInColumns, hidden, group, rowsFirst, parts }: DotProductParams,
+  { causal, scale, keysInColumns, hidden, group, rowsFirst, parts, safe }: DotProductParams,
   made: readonly number[]
 ): JobTemplate | undefined {
   const mask = causal ? undefined : given
@@ -149,7 +152,8 @@ function dotProductTemplate(
     mask: mask && { tensor: mask, strides: m },
     hidden,
     causalOffset: causal ? 0 : undefined,
-    unseen: NaN
+    unseen: safe ? 0 : NaN,
+    isSafe: safe
   }
   return attentionTemplate(layout, scoring)
 }
@@ -319,7 +323,7 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
  */
 export function attentionTemplate(
   layout: Layout,
-  { scale, softcap = 0, mask, hidden = HIDDEN, causalOffset, unseen }: Scoring
+  { scale, softcap = 0, mask, hidden = HIDDEN, causalOffset, unseen, isSafe = false }: Scoring
 ): JobTemplate | undefined {
   const { batches, heads, group, queries, keys, depth, width, q, k, v, y } = layout
   const multiplications = batches * heads * queries * keys * (depth + width)
@@ -350,7 +354,8 @@ export function attentionTemplate(
       ...(mask === undefined ? [0, 0, 0, 0] : mask.strides.map(stride => stride * (isBool ? 1 : 4))),
       Number(causalOffset !== undefined),
       causalOffset ?? 0,
-      ...[scale, softcap, hidden.score, unseen].map(floatBits)
+      ...[scale, softcap, hidden.score, unseen].map(floatBits),
+      Number(isSafe)
     ]
   }
 }

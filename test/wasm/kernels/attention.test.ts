@@ -7,7 +7,7 @@ import fc from '../../fixtures/random-cases.ts'
 import { differenceOf, expectEqual, noise, runPlanned } from '../compare.ts'
 
 /** How operands lie in calls of files. */
-const AS_IT_IS = { rowsFirst: {}, parts: {} }
+const AS_IT_IS = { rowsFirst: {}, parts: {}, safe: false }
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
 
@@ -134,6 +134,26 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
     ]
     const attributes = { causal: 'false' }
     expectEqual(['openvino', 'ScaledDotProductAttention', 13], inputs, { region, attributes }, TOLERANCE)
+  })
+
+  test.each([
+    [2, NaN],
+    [20, NaN],
+    [2, Infinity],
+    [20, -Infinity]
+  ])('safe attention of %i queries gives zeros where no key is seen, and where a key has %f', (queries, bad) => {
+    const k = noise([1, 2, 300, 16], 2)
+    const bias = new Float32Array(queries * 300).fill(-Infinity, 0, 300)
+    const feeds = {
+      query: noise([1, 2, queries, 16], 1),
+      key: new Tensor('float32', Float32Array.from(k.data).fill(bad, 200 * 16, 201 * 16), k.dims),
+      value: noise([1, 2, 300, 8], 3),
+      mask: new Tensor('float32', bias.fill(-Infinity, 500, 501), [queries, 300])
+    }
+    const own = { causal: false, scale: 0.25, keysInColumns: false, hidden: HIDDEN, group: 1, ...AS_IT_IS, safe: true }
+    const run = (isFast: boolean): Tensor =>
+      runPlanned(scaledDotProductAttention, feeds, own, [1, 2, queries, 8], isFast)
+    expect(differenceOf(run(true), run(false))).toBeLessThan(TOLERANCE)
   })
 
   test.each([2, 20])('a key of NaN gives NaN, also where it alone is seen: %i queries', queries => {

@@ -48,4 +48,6 @@ export class AttentionArguments {
   hidden: f32
   /** What a query gives that sees no key. */
   unseen: f32
+  /** Whether a query whose weights are NaN gives the same. */
+  isSafe: u32
 }

@@ -39,7 +39,7 @@ export function attendRows(
     addRows(args, scores, step, v + <usize>start * args.vRow, y, rows, count, start > 0)
   }
   for (let row: u32 = 0; row < rows; row++) {
-    divideRow(y + row * args.yRow, args.width, f32.load(states + (row << 3), 4), start == 0, args.unseen)
+    divideRow(args, y + row * args.yRow, f32.load(states + (row << 3), 4), start == 0)
   }
 }
 
@@ -176,12 +176,13 @@ function addRows(
 }
 
 /** Divides a row by the sum of its weights; a row that saw no key is filled with `unseen`. */
-function divideRow(y: usize, width: u32, sum: f32, isUnwritten: bool, unseen: f32): void {
-  if (isUnwritten || sum == 0) {
-    for (let at: usize = 0, bytes = (<usize>width) << 2; at < bytes; at += 4) f32.store(y + at, unseen)
+function divideRow(args: AttentionArguments, y: usize, sum: f32, isUnwritten: bool): void {
+  if (isUnwritten || sum == 0 || (args.isSafe && sum != sum)) {
+    const bytes = (<usize>args.width) << 2
+    for (let at: usize = 0; at < bytes; at += 4) f32.store(y + at, args.unseen)
     return
   }
-  scaleRow(y, width, splat(1 / sum))
+  scaleRow(y, args.width, splat(1 / sum))
 }
 
 function scaleRow(y: usize, width: u32, factor: v128): void {

@@ -265,7 +265,8 @@ function writeResults(args: AttentionArguments, results: usize, state: usize, y:
   for (let lane: u32 = 0; lane < lanes; lane += 4, results += 16, state += 16, y += args.yRow << 2) {
     const sum = v128.load(state, 32)
     const factor = f32x4.div(splat(1), sum)
-    const isUnseen = f32x4.eq(sum, splat(0))
+    // Sums are not negative: what is not greater than 0 is 0 or NaN.
+    const isUnseen = args.isSafe ? v128.not(f32x4.gt(sum, splat(0))) : f32x4.eq(sum, splat(0))
     const end = results + ((<usize>args.width) << 5)
     for (let at = results; at < end; at += 32)
       v128.store(at, v128.bitselect(unseen, f32x4.mul(v128.load(at), factor), isUnseen))
