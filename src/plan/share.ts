@@ -4,7 +4,8 @@ import { Numbers, textOf } from '../infer/likes.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
 import { type Fact, isPartial } from '../shapes/fact.ts'
 import { hasFresh, isSym } from '../shapes/sym.ts'
-import { isPlanCall, type PlanCall, type PlanGraph } from './graph.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
+import { isPlanCall, knownTensor, type PlanCall, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 
 /**
@@ -50,11 +51,19 @@ interface Alike {
   byRest: Map<string, Call> | undefined
 }
 
+/** Larger constants are the same only where they are one: to compare them they would have to be read. */
+const MAX_ELEMENTS = 8
+
+/** What an operand is the same by: its elements, or its id. */
+type OperandName = ValueId | readonly [type: string, dims: readonly number[], elements: readonly string[]]
+
 /** The calls before, by what those that give the same have alike. */
 class Seen {
   private readonly graph: PlanGraph
   private readonly numbers = new Numbers()
   private readonly byOperands = new Map<string, Alike>()
+  /** Small constants by their elements: a file has the same number again for each layer. */
+  private readonly constants = new Map<ValueId, OperandName>()
   /** By what they give. */
   private readonly byValue = new Map<string, Call>()
 
@@ -68,7 +77,12 @@ class Seen {
    */
   earlierThan(call: Call, accepts: (other: Call) => boolean): Call | undefined {
     const { op, opVersion, version, inputs } = call
-    const operands = JSON.stringify([this.numbers.of(op), this.numbers.of(opVersion), version, inputs])
+    const operands = JSON.stringify([
+      this.numbers.of(op),
+      this.numbers.of(opVersion),
+      version,
+      inputs.map(id => this.nameOf(id))
+    ])
     const alike = this.byOperands.get(operands)
     const value = this.valueOf(call)
     const places: (readonly [calls: Map<string, Call>, name: string])[] = []
@@ -79,6 +93,14 @@ class Seen {
     if (alike === undefined) this.byOperands.set(operands, { first: call, kept, byRest: undefined })
     for (const [calls, name] of places) if (!calls.has(name)) calls.set(name, kept)
     return earlier
+  }
+
+  private nameOf(id: ValueId | undefined): OperandName | undefined {
+    const constant = id === undefined ? undefined : this.graph.constantOf(id)
+    if (id === undefined || constant === undefined || product(constant.dims) > MAX_ELEMENTS) return id
+    const known = this.constants.get(id) ?? elementsOf(knownTensor(this.graph, id)) ?? id
+    this.constants.set(id, known)
+    return known
   }
 
   private byRestOf(alike: Alike): Map<string, Call> {
@@ -97,6 +119,12 @@ class Seen {
     return isFollowed ? expressionsOf(facts.get(outputs[0]!)) : undefined
   }
 }
+
+/** All that a tensor is; undefined where it is not known. */
+const elementsOf = (tensor: Tensor | undefined): OperandName | undefined =>
+  tensor && [tensor.type, tensor.dims, Array.from(tensor.data as ArrayLike<unknown>, printed)]
+
+const printed = (element: unknown): string => (Object.is(element, -0) ? '-0' : String(element))
 
 /** The elements of an integer tensor as expressions over the names of dims of inputs; undefined: not all are known. */
 function expressionsOf(fact: Fact | undefined): string | undefined {

@@ -51,6 +51,20 @@ describe('calls that give the same', () => {
     expect(await differenceBetween(model(nodes), { x: [2, 3], z: [2, 3] })).toBe(0)
   })
 
+  test('run once where they read constants of their own with the same few elements', async () => {
+    const constants = [floats('two', [], [2]), floats('also2', [], [2]), floats('w2', [3], [1, 2, 3])]
+    const initializers = [...constants, floats('w', [3], [1, 2, 3]), floats('low', [], [-0]), floats('high', [], [0])]
+    const sharing = (a: string, b: string): ModelParts =>
+      model([node('Mul', ['x', a], ['a']), node('Mul', ['x', b], ['b']), node('Add', ['a', 'b'], ['y'])], {
+        initializers
+      })
+    expect(opsOf(await planOf(sharing('two', 'also2')))).toEqual(['Mul', 'Add'])
+    expect(opsOf(await planOf(sharing('w', 'w2')))).toEqual(['Mul', 'Add'])
+    expect(opsOf(await planOf(sharing('two', 'w')))).toEqual(['Mul', 'Mul', 'Add'])
+    expect(opsOf(await planOf(sharing('low', 'high')))).toEqual(['Mul', 'Mul', 'Add'])
+    expect(await differenceBetween(sharing('two', 'also2'), { x: [2, 3], z: [2, 3] })).toBe(0)
+  })
+
   test('run each where inference has other expressions', async () => {
     const nodes = [...counted('x', 'c'), ...counted('z', 'd'), node('Concat', ['c', 'd'], ['y'], { axis: 0 })]
     const inputs = [port('x', 'float', ['n', 3]), port('z', 'float', ['m', 3])]
