@@ -42,12 +42,11 @@ export class HeldRecording {
     }
     if (recording === undefined) return undefined
     const result = take(recording)
-    if (!isWanted() || this.recording !== 'none') recording.free()
-    else {
-      for (const block of recording.blocks) this.blocks.keep(block)
+    for (const block of recording.blocks) this.blocks.keep(block)
+    if (isWanted() && this.recording === 'none') {
       this.weights.otherBytes += recording.bytes
       this.recording = recording
-    }
+    } else for (const block of recording.blocks) this.blocks.giveUp(block)
     return result
   }
 

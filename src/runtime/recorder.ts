@@ -30,8 +30,11 @@ export interface Limits {
   readonly given: number
   /** Bytes of the heap that are taken at once. */
   readonly chunk: number
-  /** A body is recorded whole or not at all, and what it only passes on is not copied. */
-  readonly isBody: boolean
+  /**
+   * What is recorded: a run, of which the first steps may be recorded alone; a body, which is recorded whole or not at
+   * all, and where what it only passes on is not copied; a segment of a run, also as a whole, whose results are lent.
+   */
+  readonly kind: 'run' | 'body' | 'segment'
 }
 
 const LIMITS: Limits = {
@@ -40,7 +43,7 @@ const LIMITS: Limits = {
   jobs: 1 << 21,
   given: 5 << 20,
   chunk: 1 << 16,
-  isBody: false
+  kind: 'run'
 }
 export const MAX_RECORDED_BYTES = LIMITS.values + LIMITS.jobs
 /** The first steps of a plan are recorded alone where there are at least so many. */
@@ -86,8 +89,8 @@ export function* record(
 
 const NOTHING: ReadonlySet<number> = new Set()
 
-const isWorthwhile = (count: number, { steps }: Plan, { isBody }: Limits): boolean =>
-  count === steps.length || (!isBody && count >= MIN_STEPS)
+const isWorthwhile = (count: number, { steps }: Plan, { kind }: Limits): boolean =>
+  count === steps.length || (kind === 'run' && count >= MIN_STEPS)
 
 /**
  * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where much is
@@ -164,7 +167,8 @@ class Recorder {
   /** @param most steps that may be recorded */
   *record(most: number): Paced<Recording> {
     const { plan, given } = this
-    const { isBody } = this.limits
+    const { kind } = this.limits
+    const isBody = kind === 'body'
     const read = readBy(plan, most, isBody)
     this.inputs = [...given]
       .filter(([slot]) => read.has(slot))
@@ -184,7 +188,8 @@ class Recorder {
       this.steps,
       this.inputs.filter(({ slot }) => still.has(slot)),
       made,
-      rest
+      rest,
+      kind === 'segment'
     )
   }
 

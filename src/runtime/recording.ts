@@ -45,6 +45,8 @@ export interface Repeated {
   readonly rest?: Plan
 }
 
+const LENT: Repeated = {}
+
 /** What a step has left to do; undefined: a pause. */
 type Begun = Paced<unknown> | undefined
 
@@ -66,6 +68,7 @@ export class Recording {
   /** The steps that are not recorded. */
   private readonly rest: Plan | undefined
   private readonly arenas: readonly Arena[]
+  private readonly isLent: boolean
   /** Whether a run is under way here. */
   isRunning = false
   /** The call for which a body last ran here. */
@@ -73,13 +76,16 @@ export class Recording {
   /** The step that comes next. */
   private next = 0
 
+  /** @param isLent whether others read what it has made where it lies */
   constructor(
     arenas: readonly Arena[],
     steps: readonly RecordedStep[],
     inputs: readonly RecordedInput[],
     made: readonly Made[],
-    rest: Plan | undefined
+    rest: Plan | undefined,
+    isLent: boolean
   ) {
+    this.isLent = isLent
     this.arenas = arenas
     this.steps = steps
     this.inputs = inputs
@@ -153,11 +159,6 @@ export class Recording {
     return true
   }
 
-  /** Lets go of its memory, where nobody else holds it. */
-  free(): void {
-    for (const arena of this.arenas) arena.freeAll()
-  }
-
   /** Its memory on the heap, which has to be held while it is used. */
   get blocks(): readonly Uint8Array[] {
     return this.arenas.flatMap(({ blocks }) => blocks)
@@ -186,6 +187,15 @@ export class Recording {
     return { values }
   }
 
+  /**
+   * What it has made, where it lies: nobody holds it, and it is there until the next run of it.
+   * @param slots get it
+   */
+  lend(slots: Slots): Repeated {
+    for (const [slot, value] of this.made) slots[slot] = value
+    return LENT
+  }
+
   /** The outputs of a body, held by the budget: copies of what steps have made. */
   heldValues({ budget, weights }: RunPart, slots: Slots): Value[] {
     return this.made.map(([slot, made]) => {
@@ -198,7 +208,8 @@ export class Recording {
   }
 
   private outcome(run: RunPart, slots: Slots, call: object | undefined): Repeated {
-    return call ? { values: this.heldValues(run, slots) } : this.results(run.budget, slots)
+    if (call) return { values: this.heldValues(run, slots) }
+    return this.isLent ? this.lend(slots) : this.results(run.budget, slots)
   }
 
   /**

@@ -21,7 +21,7 @@ const LIMITS: Limits = {
   jobs: 1 << 19,
   given: 1 << 20,
   chunk: 1 << 12,
-  isBody: true
+  kind: 'body'
 }
 
 /** The bodies of a session's models that run again and again for values of the same types and dims. */

@@ -279,7 +279,7 @@ export class Session {
     const request = isSpecial ? yield* specialFor(general, given) : general
     const { overrides, settled } = request
     const course: Course = settled?.courseFor(given, overrides) ?? { plan: request.plan, watch: undefined }
-    const { plan, watch, kept } = course
+    const { plan, watch, kept, growing } = course
     request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slots = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
@@ -299,7 +299,8 @@ export class Session {
       const isUsual = kept === undefined || asViews || targets.length > 0
       const take = (of: Plan): Paced<Value[]> => executePlan(of, slots, run, { writable, asViews, watch, mayExtend })
       const repeated = isUsual ? undefined : yield* settled!.repeated(kept, given, run, slots, take)
-      const values = repeated?.values ?? (yield* take(repeated?.rest ?? plan))
+      const values =
+        repeated?.values ?? (yield* growing ? growing.take(run, slots, take) : take(repeated?.rest ?? plan))
       if (watch) settled?.keep(watch, budget)
       state.settle(given)
       const outputs = deliver(

@@ -9,6 +9,7 @@ import { isSym } from '../shapes/sym.ts'
 import { liesInRoom } from '../tensor/room.ts'
 import { isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
+import { type GrowingCourse, GrowingRuns } from './growing.ts'
 import { HeldRecording } from './held-recording.ts'
 import { lookupsFirst, type Parted, releaseMade, slotsMadeBy } from './lookups-first.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
@@ -29,6 +30,8 @@ export interface Course {
   readonly watch: Watch | undefined
   /** What is kept for runs of this signature; not in the first two of them. */
   readonly kept?: Kept | undefined
+  /** How a run is taken whose inputs have other dims than those of the run before. */
+  readonly growing?: GrowingCourse | undefined
 }
 
 /** What is kept for runs of one signature: the steps that are left, and the values with which they start. */
@@ -53,6 +56,7 @@ export class Settled implements Spare {
   private readonly whole: Plan
   private readonly weights: Weights
   private readonly blocks: Blocks
+  private readonly growing: GrowingRuns
   private last: Signature | undefined
   private kept: Kept | undefined
   /** It does not come and go: once memory was needed, it is done without. */
@@ -66,6 +70,7 @@ export class Settled implements Spare {
     this.whole = plan
     this.weights = weights
     this.blocks = blocks
+    this.growing = new GrowingRuns(plan, weights, blocks)
     weights.others.add(this)
   }
 
@@ -77,8 +82,9 @@ export class Settled implements Spare {
       return { plan: kept.plan, watch: undefined, kept }
     }
     if (last && agrees(last, given)) return { plan: whole, watch: new Watch(whole, last, overrides) }
+    const growing = this.growing.courseFor(given, last)
     this.last = this.isGivenUp ? undefined : signatureOf(given)
-    return { plan: whole, watch: undefined }
+    return { plan: growing?.plan ?? whole, watch: undefined, growing }
   }
 
   /** The plan of what is left of runs with inputs of these types and dims, where that has been found out. */
