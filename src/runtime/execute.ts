@@ -5,6 +5,7 @@ import { clock } from '../host.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-kit/define.ts'
+import { isSamePack } from '../op-kit/packs.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
@@ -303,7 +304,7 @@ class ActiveStep implements CallEnvironment {
   pack(pack: Pack, parameters: Parameters): Paced | undefined {
     const { constants, memo } = this.step
     if (constants.length === 0) return undefined
-    if (memo.packs?.pack !== pack) return this.packNow(pack, parameters)
+    if (!memo.packs || !isSamePack(memo.packs.pack, pack)) return this.packNow(pack, parameters)
     this.packed = memo.packs.entry.packed
     return undefined
   }

@@ -3,6 +3,7 @@ import type { Constant } from '../graph/graph.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Pack, Packed, Parameters } from '../op-kit/define.ts'
 import type { PackContext } from '../op-kit/pack-context.ts'
+import { isSamePack } from '../op-kit/packs.ts'
 import { allocateRaw, elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
@@ -165,7 +166,7 @@ function constantsOf(
 }
 
 const isSame = (a: PackRequest, b: PackRequest): boolean =>
-  a.pack === b.pack &&
+  isSamePack(a.pack, b.pack) &&
   a.constants.size === b.constants.size &&
   [...a.constants].every(([name, constant]) => b.constants.get(name) === constant) &&
   areSameParameters(a.parameters, b.parameters)

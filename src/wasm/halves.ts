@@ -3,6 +3,7 @@ import { convertPaced } from '../kernels/core/convert-paced.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, KernelContext, Op, Pack, Packed, Selection, ValueOperands } from '../op-kit/define.ts'
 import type { PackContext } from '../op-kit/pack-context.ts'
+import { derivedPack } from '../op-kit/packs.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import { bytesOf } from '../tensor/arrays.ts'
 import { convert, convertInto } from '../tensor/convert.ts'
@@ -188,16 +189,8 @@ function* narrow(from: Tensor, to: Tensor): Generator<void> {
   if (target === at) copyBytes(new Uint8Array(buffer, at, 2 * codes.length), bytesOf(codes))
 }
 
-/** By the pack of float32, so that plans of a session share what is packed. */
-const packs = new WeakMap<object, Pack>()
-const NONE = {}
-
-function widenedPack(pack: Pack | undefined): Pack {
-  const key = pack ?? NONE
-  const made = packs.get(key) ?? packWith(pack)
-  packs.set(key, made)
-  return made
-}
+/** Plans of a session, and calls of all dims, share what is packed. */
+const widenedPack = (pack: Pack | undefined): Pack => (pack ? derivedPack('widened', pack, packWith) : packWide)
 
 /** Packs widened constants as `pack` does; those that it does not look at are kept as float32. */
 const packWith = (pack: Pack | undefined): Pack =>
@@ -219,6 +212,8 @@ const packWith = (pack: Pack | undefined): Pack =>
       blocks.forEach(heapFree)
     }
   }
+
+const packWide = packWith(undefined)
 
 /** Constants that are widened when they are read, and noted. */
 function widenedConstants(

@@ -2,6 +2,7 @@ import { roundHalfToEven } from '../../kernels/core/rounding.ts'
 import { type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { TableParams, TablePart } from '../../op-kit/byte-table.ts'
 import type { Pack, Selection } from '../../op-kit/define.ts'
+import { namedPack } from '../../op-kit/packs.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
@@ -109,8 +110,9 @@ function binarySelection(
     // A table that was packed is the reference's, which then computes the call.
     kernel: (given, parameters, context) =>
       context.packed ? op.run(given, parameters, context) : kernel(given, parameters, context),
-    pack: (constants, parameters, context) =>
-      boundOf({ ...constants, ...typed }) ? undefined : packTable(constants, parameters, context),
+    pack: namedPack(`${op.name} ${type}`, (constants, parameters, context) =>
+      boundOf({ ...constants, ...typed }) ? undefined : packTable(constants, parameters, context)
+    ),
     looksAt: names
   }
 }

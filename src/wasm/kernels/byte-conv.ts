@@ -3,6 +3,7 @@ import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import { channelsFirstDims, type ChannelsParams } from '../../op-kit/channels-last.ts'
 import type { Op, Pack, Packed, Selection } from '../../op-kit/define.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
+import { namedPack } from '../../op-kit/packs.ts'
 import { convert } from '../../tensor/convert.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
@@ -81,9 +82,12 @@ function convSelection(
     type === 'int32' ? undefined : (given: TensorOperands) => numbersOf(given, shape, type, parameters.range)
   const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, numbers)
   if (way.kernel === 'byteDepthwise') return { kernel }
-  const weights = packOf(shape, rows > 0, operands.wZero !== undefined)
+  const hasZeros = operands.wZero !== undefined
+  const weights = packOf(shape, rows > 0, hasZeros)
   const names = Object.keys(operands).filter(name => IN_NUMBERS.has(name))
-  return { kernel, pack: numbers ? withNumbers(weights, numbers, names) : weights }
+  const pack = numbers ? withNumbers(weights, numbers, names) : weights
+  // Sizes follow from the constant weights; where there are none, nothing is packed.
+  return { kernel, pack: namedPack([op.name, type, rows > 0, hasZeros, ...names].join(' '), pack) }
 }
 /** Operands of which the numbers are made. */
 const IN_NUMBERS: ReadonlySet<string> = new Set(['xScale', 'wScale', 'yScale', 'yZero', 'bias'])

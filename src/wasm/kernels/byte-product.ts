@@ -1,8 +1,9 @@
 import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
-import type { Pack, Packed } from '../../op-kit/define.ts'
+import type { Op, Pack, Packed } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
+import { namedPack } from '../../op-kit/packs.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
@@ -264,12 +265,14 @@ function spread<A extends Int32Array | Float64Array>(list: A, to: A): void {
  * one number where there is nothing to add or to subtract, and `numbers`.
  * @param names operands whose elements are in the lists
  */
-export const packProduct = (
+export function packProduct(
+  { name }: Op,
   found: ByteProduct,
   names: readonly string[],
   finishOf: (given: TensorOperands) => Finish
-): Pack =>
-  function* (given, _, context) {
+): Pack {
+  // Sizes follow from the constant; where the second factor is none, nothing is packed.
+  return namedPack([name, found.flip, found.transposeB, ...names].join(' '), function* (given, _, context) {
     const packed = yield* packBytes(found, given, context)
     if (packed === undefined || !names.every(name => name in given)) return packed
     const finish = finishOf(Object.fromEntries(names.map(name => [name, given[name]])))
@@ -283,7 +286,8 @@ export const packProduct = (
     const all = numbers.data as Float64Array
     all.set(own)
     return { ...packed, integers, numbers }
-  }
+  })
+}
 
 /** Puts a constant second factor, one matrix of bytes, into panels. */
 function* packBytes(

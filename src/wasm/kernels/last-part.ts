@@ -1,5 +1,6 @@
-import type { KernelContext, Parameters } from '../../op-kit/define.ts'
+import type { KernelContext, Pack, Parameters } from '../../op-kit/define.ts'
 import { type FusedParams, runEpiloguePart } from '../../op-kit/fused.ts'
+import { derivedPack } from '../../op-kit/packs.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import type { Selector } from '../selector.ts'
 
@@ -12,11 +13,6 @@ export const withLastPart =
   call => {
     const { epilogue, activation } = call.parameters as unknown as FusedParams
     if (activation !== 'other') return select(call)
-    const before = <P extends Parameters>(own: P): P => ({
-      ...own,
-      epilogue: epilogue.slice(0, -1),
-      activation: undefined
-    })
     const selection = select({ ...call, parameters: before(call.parameters) })
     const kernel = selection?.kernel
     if (kernel === undefined) return undefined
@@ -30,6 +26,18 @@ export const withLastPart =
         const rest = runEpiloguePart(epilogue[epilogue.length - 1], given, out, into)
         if (rest) yield* rest
       },
-      ...(pack && { pack: (constants, own, memory) => pack(constants, before(own), memory) })
+      ...(pack && { pack: derivedPack('all before', pack, packBefore) })
     }
   }
+
+/** Parameters without the last part of the epilogue. */
+const before = <P extends Parameters>(own: P): P => ({
+  ...own,
+  epilogue: (own as unknown as FusedParams).epilogue.slice(0, -1),
+  activation: undefined
+})
+
+const packBefore =
+  (pack: Pack): Pack =>
+  (constants, own, context) =>
+    pack(constants, before(own), context)

@@ -195,6 +195,6 @@ export const selectDynamicQuantizeMatMul = selectorFor<unknown>(({ op, operands:
       const rest = op.run(operands, parameters, withOutput(context, out))
       if (rest) yield* rest
     },
-    pack: packProduct(product, listed, ({ bZero, bias }) => ({ aZero: undefined, bZero, bias }))
+    pack: packProduct(op, product, listed, ({ bZero, bias }) => ({ aZero: undefined, bZero, bias }))
   }
 })

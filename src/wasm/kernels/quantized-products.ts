@@ -100,7 +100,7 @@ function productSelection(
       const factors = { a: given.a!, b: given.b!, packs }
       return bindByteProduct(found, factors, type, finishOf(given), memory)
     }),
-    pack: packProduct(found, listed, finishOf),
+    pack: packProduct(op, found, listed, finishOf),
     looksAt: operands.aScale === undefined || operands.aScale.type === 'float32' ? listed : ['aScale', ...listed]
   }
 }
