@@ -3,6 +3,7 @@ import { product } from '../tensor/tensor.ts'
 import { isHalf, selectWidened } from './halves.ts'
 import {
   selectArithmetic,
+  selectShift,
   selectSingle,
   selectWideClip,
   selectWideRelu,
@@ -142,6 +143,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['BitwiseAnd', selectArithmetic('and')],
   ['BitwiseOr', selectArithmetic('or')],
   ['BitwiseXor', selectArithmetic('xor')],
+  ['BitShift', selectShift],
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
   ['TopK', selectTopK],

@@ -44,6 +44,8 @@ interface BinaryFunction {
   readonly divides?: true
   /** `fmod` 0 takes floats only from Mod-28 on. */
   readonly integersOnly?: true
+  /** Where bits are shifted to. */
+  readonly shift?: 'left' | 'right'
 }
 
 interface Params {
@@ -125,12 +127,14 @@ const BIT_XOR = same(kernels.BIT_XOR, unknown)
 const SHIFT_LEFT: BinaryFunction = {
   loops: type => kernels.shiftLeft(DTYPES[type].bits),
   result: 'same',
-  elem: unknown
+  elem: unknown,
+  shift: 'left'
 }
 const SHIFT_RIGHT: BinaryFunction = {
   loops: type => kernels.shiftRight(DTYPES[type].bits),
   result: 'same',
-  elem: unknown
+  elem: unknown,
+  shift: 'right'
 }
 
 type BinaryVersion = OpVersion<{ a: 'tensor'; b: 'tensor' }, Params>

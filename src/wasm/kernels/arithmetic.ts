@@ -37,7 +37,9 @@ const KINDS = {
   floor: 14,
   ceil: 15,
   round: 16,
-  sqrt: 17
+  sqrt: 17,
+  shiftLeft: 18,
+  shiftRight: 19
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -55,7 +57,7 @@ const TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: numbe
 }
 
 /** Functions that only integers have; those that only signed integers and floats have. */
-const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set(['floorMod', 'and', 'or', 'xor'])
+const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set(['floorMod', 'and', 'or', 'xor', 'shiftLeft', 'shiftRight'])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign'])
 /** Functions that only floats have. */
 const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt'])
@@ -67,7 +69,7 @@ const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = { divid
 
 interface Params {
   readonly broadcast?: Broadcast
-  readonly function: { loops(type: DType): AnyBinaryLoops }
+  readonly function: { loops(type: DType): AnyBinaryLoops; readonly shift?: 'left' | 'right' }
 }
 
 /** A function of two integers, or numbers of float64, broadcast by NumPy's rules. */
@@ -89,6 +91,11 @@ export const selectArithmetic = (kind: ArithmeticKind): Selector =>
       looksAt: []
     }
   })
+
+/** BitShift. */
+export const selectShift: Selector = selectorFor<Params>(call =>
+  selectArithmetic(call.parameters.function.shift === 'left' ? 'shiftLeft' : 'shiftRight')(call as never)
+)
 
 const liesOver = (a: Tensor, b: Tensor): boolean => {
   const [x, y] = [arrayOf(a), arrayOf(b)]

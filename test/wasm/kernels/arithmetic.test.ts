@@ -84,6 +84,22 @@ describe.each(['heap', 'array'] as const)('integers and float64 in WebAssembly, 
       for (const name of ['Abs', 'Neg', 'Sign']) expectEqual(onnx(name, 13), [x], { region }, 0)
   })
 
+  test.each(['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64'] as const)(
+    '%s: bits that are shifted by any amount, below 0 and beyond the width too',
+    type => {
+      for (const [a, b] of shapes) {
+        const amounts = bits(type, b, 2)
+        const { data } = amounts as { data: Int32Array }
+        for (let i = 0; i < data.length; i++) {
+          const amount = (i * 7) % 70
+          if (i % 5 !== 4) data[i] = (type.endsWith('64') ? BigInt(amount) : amount) as number
+        }
+        for (const name of ['BitwiseLeftShift', 'BitwiseRightShift'])
+          expectEqual(openvino(name, 15), [bits(type, a, 1), amounts], { region }, 0)
+      }
+    }
+  )
+
   test.each(['int32', 'int64', 'float64'] as const)('%s: quotients and functions of one number', type => {
     for (const [a, b] of shapes) expectEqual(onnx('Div'), [numbers(type, a, 1), divisors(type, b, 2)], { region }, 0)
     for (const name of ['Abs', 'Neg', 'Sign']) expectEqual(onnx(name, 13), [numbers(type, [1031])], { region }, 0)

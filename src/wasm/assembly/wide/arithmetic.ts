@@ -43,6 +43,9 @@ const FLOOR: i32 = 14
 const CEIL: i32 = 15
 const ROUND: i32 = 16
 const ROOT: i32 = 17
+/** Of integers alone: those with a sign keep it on the way to the right. */
+const SHIFT_LEFT: i32 = 18
+const SHIFT_RIGHT: i32 = 19
 
 const INT32: i32 = 0
 const INT64: i32 = 1
@@ -104,6 +107,10 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return combineLine<T>(OR, args, a, b, y, bytes)
       case XOR:
         return combineLine<T>(XOR, args, a, b, y, bytes)
+      case SHIFT_LEFT:
+        return shiftLine<T>(true, args, a, b, y, bytes)
+      case SHIFT_RIGHT:
+        return shiftLine<T>(false, args, a, b, y, bytes)
     }
   }
   switch (args.kind) {
@@ -224,6 +231,25 @@ function divideLine<T>(isRest: bool, args: ArithmeticArguments, a: usize, b: usi
       const rest = divisor == -1 ? <T>0 : p % divisor
       store<T>(y, rest != 0 && rest < 0 != divisor < 0 ? rest + divisor : rest)
     } else store<T>(y, divisor == -1 ? 0 - p : p / divisor)
+  }
+  return false
+}
+
+/** Integers shifted by amounts that may be all bits or more, which negative ones are, too. */
+// @ts-ignore: decorator
+@inline
+function shiftLine<T>(isLeft: bool, args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  const aInner = args.aInner
+  const bInner = args.bInner
+  const isUnsigned = args.isUnsigned
+  const bits = <u64>(sizeof<T>() * 8)
+  for (const end = y + bytes; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
+    const amount = <u64>(<i64>load<T>(b))
+    const x = <i64>load<T>(a)
+    const fits = amount < bits
+    if (isLeft) store<T>(y, fits ? <T>(x << amount) : <T>0)
+    else if (isUnsigned) store<T>(y, fits ? <T>((<u64>x & (~(<u64>0) >> (64 - bits))) >> amount) : <T>0)
+    else store<T>(y, <T>(x >> (fits ? amount : 63)))
   }
   return false
 }
