@@ -1,4 +1,5 @@
 import type { Paced } from '../../kernels/core/pace.ts'
+import type { Broadcast } from '../../op-kit/broadcast.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { isInteger } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
@@ -19,12 +20,17 @@ const FUNCTIONS: ReadonlyMap<number, UnaryCall> = new Map([
 /** Types of exponents whose elements are numbers as they are. */
 const EXPONENT_TYPES: readonly string[] = ['float32', 'float64', 'int32', 'int64']
 
+interface Params {
+  readonly broadcast: Broadcast
+}
+
 /** Cost of a power, in that of a sum. */
 const POWER = 16
 
 /** Pow of float32: of one exponent, which is read in every run, some are other functions. */
-export const selectPow = selectorFor(({ op, operands, dims }) => {
+export const selectPow = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { base, exponent } = operands
+  if (parameters.broadcast.mode === 'aligned') return undefined
   if (base?.type !== 'float32' || exponent === undefined || product(dims) < MIN_ELEMENTS) return undefined
   const isPower = exponent.type === 'float32'
   const isOne = product(exponent.dims) === 1 && product(dims) === product(base.dims)

@@ -70,6 +70,17 @@ describe.each(['heap', 'array'] as const)('squares and cubes of integers in WebA
   })
 })
 
+test('exponents that are aligned from an axis on, as before version 7, are left to the reference', () => {
+  const x = new Tensor('float32', new Float32Array(400).fill(2), [20, 20])
+  const y = new Tensor(
+    'float32',
+    Float32Array.from({ length: 20 }, (_, i) => i),
+    [20]
+  )
+  const options = { attributes: { broadcast: 1, axis: 0 } }
+  expect(() => runAccelerated(['onnx', 'Pow', 1], [x, y], options)).toThrow('no accelerated kernel')
+})
+
 test('powers of few elements, and of other types, are left to the reference', () => {
   const none = 'no accelerated kernel'
   const two = new Tensor('float32', [2], [1, 1])
