@@ -3,6 +3,7 @@ import { product } from '../tensor/tensor.ts'
 import { isHalf, selectWidened } from './halves.ts'
 import {
   selectArithmetic,
+  selectBitwiseNot,
   selectShift,
   selectSingle,
   selectWideClip,
@@ -144,6 +145,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['BitwiseOr', selectArithmetic('or')],
   ['BitwiseXor', selectArithmetic('xor')],
   ['BitShift', selectShift],
+  ['BitwiseNot', selectBitwiseNot],
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
   ['TopK', selectTopK],

@@ -3,7 +3,7 @@ import { DIVIDE, FLOOR_MOD } from '../../kernels/elementwise/binary.ts'
 import { ROUND } from '../../kernels/elementwise/unary.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import type { DType } from '../../tensor/dtype.ts'
+import { type DType, is64BitInteger } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
@@ -39,7 +39,9 @@ const KINDS = {
   round: 16,
   sqrt: 17,
   shiftLeft: 18,
-  shiftRight: 19
+  shiftRight: 19,
+  power: 20,
+  square: 21
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -57,12 +59,20 @@ const TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: numbe
 }
 
 /** Functions that only integers have; those that only signed integers and floats have. */
-const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set(['floorMod', 'and', 'or', 'xor', 'shiftLeft', 'shiftRight'])
-const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign'])
+const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
+  'floorMod',
+  'and',
+  'or',
+  'xor',
+  'shiftLeft',
+  'shiftRight',
+  'power'
+])
+const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign', 'power'])
 /** Functions that only floats have. */
 const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt'])
-/** Functions whose quotients are computed one by one. */
-const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod'])
+/** Functions whose elements are computed one by one. */
+const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'power'])
 
 /** The loops of functions that some versions of an operator have otherwise. */
 const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = { divide: DIVIDE, floorMod: FLOOR_MOD }
@@ -102,10 +112,14 @@ const liesOver = (a: Tensor, b: Tensor): boolean => {
   return x.buffer === y.buffer && x.byteOffset === y.byteOffset
 }
 
-/** A function of one integer, or number of float64. */
+/** A function of one integer, or number of float64. Those of unsigned integers are others of two operands. */
 export const selectSingle =
   (kind: 'abs' | 'negate' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt'): Selector =>
-  ({ op, operands: { x }, dims }) => {
+  call => {
+    const { op, operands, dims } = call
+    const { x } = operands
+    const [other, second] = (x && TYPES[x.type]?.[2] && OF_UNSIGNED[kind]) || []
+    if (other !== undefined) return selectWithNumber(other, second!)(call)
     const template = x && arithmeticTemplate(kind, x.type, dims, dims, dims)
     if (template === undefined) return undefined
     return {
@@ -113,6 +127,25 @@ export const selectSingle =
       looksAt: []
     }
   }
+
+/** What functions of signed numbers are for unsigned ones. */
+const OF_UNSIGNED: Readonly<Partial<Record<ArithmeticKind, readonly [kind: ArithmeticKind, second: number]>>> = {
+  abs: ['or', 0],
+  sign: ['minimum', 1]
+}
+
+/** A function of an integer and of one number. */
+const selectWithNumber =
+  (kind: ArithmeticKind, second: number): Selector =>
+  ({ op, operands: { x }, dims }) => {
+    const template = x && arithmeticTemplate(kind, x.type, dims, [], dims)
+    if (template === undefined) return undefined
+    const other = arrayOf(new Tensor(x!.type, [is64BitInteger(x!.type) ? BigInt(second) : second] as number[], []))
+    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })), looksAt: [] }
+  }
+
+/** BitwiseNot of integers changes all bits. */
+export const selectBitwiseNot = selectWithNumber('xor', -1)
 
 /** Round of float64, where ties go to even numbers. */
 export const selectWideRound = selectorFor<{ readonly function: { readonly loops?: unknown } }>(call =>
@@ -169,6 +202,7 @@ function clampSelection(
 
 /**
  * The arguments are those of ArithmeticArguments in ../assembly/wide/arithmetic.ts.
+ * @param least elements below which it would not pay
  * @returns undefined where the kernel has no such function, and where it would not pay
  */
 export function arithmeticTemplate(
@@ -176,10 +210,11 @@ export function arithmeticTemplate(
   type: DType,
   aDims: readonly number[],
   bDims: readonly number[],
-  dims: readonly number[]
+  dims: readonly number[],
+  least = MIN_ELEMENTS
 ): JobTemplate | undefined {
   const found = TYPES[type]
-  if (found === undefined || product(dims) < MIN_ELEMENTS) return undefined
+  if (found === undefined || product(dims) < least) return undefined
   const [number, width, isUnsigned] = found
   if ((type === 'float64' ? OF_INTEGERS : OF_FLOATS).has(kind) || (isUnsigned && OF_SIGNED.has(kind))) return undefined
   const strided = [aDims, bDims].map(own => ({ dims: own, width }))

@@ -1,9 +1,9 @@
 import type { Paced } from '../../kernels/core/pace.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import { isInteger } from '../../tensor/dtype.ts'
+import { isInteger, type NumericArray } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { runAtOnce } from '../jobs.ts'
+import { type JobTemplate, runAtOnce } from '../jobs.ts'
 import { arrayOf, jobKernel, runHere, selectorFor, type TensorOperands } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
 import { binaryTemplate, type UnaryCall, unaryTemplate } from './elementwise.ts'
@@ -45,26 +45,31 @@ export const selectPow = selectorFor<Params>(({ op, operands, parameters, dims }
   return { kernel }
 })
 
-/** Pow of int32 and int64 by one exponent, which is read in every run: squares and cubes are products. */
-export const selectIntegerPow = selectorFor(({ op, operands, dims }) => {
+/**
+ * Pow of integers: squares and cubes by one exponent, which is read in every run, are products; others are computed
+ * where both are of one signed type. The reference names a zero with a negative exponent.
+ */
+export const selectIntegerPow = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { base, exponent } = operands
-  if (base === undefined || exponent === undefined || !isInteger(base.type) || !isInteger(exponent.type))
-    return undefined
-  if (product(exponent.dims) !== 1 || product(dims) !== product(base.dims)) return undefined
-  const template = arithmeticTemplate('multiply', base.type, dims, dims, dims)
-  if (template === undefined) return undefined
+  if (parameters.broadcast.mode === 'aligned' || base === undefined || exponent === undefined) return undefined
+  if (!isInteger(base.type) || !isInteger(exponent.type)) return undefined
+  const isOne = product(exponent.dims) === 1 && product(dims) === product(base.dims)
+  const multiply = isOne ? arithmeticTemplate('multiply', base.type, dims, dims, dims) : undefined
+  const isSame = base.type === exponent.type
+  const power = isSame ? arithmeticTemplate('power', base.type, base.dims, exponent.dims, dims) : undefined
+  if (multiply === undefined && power === undefined) return undefined
   return {
     *kernel(given, own, context): Paced {
       const out = context.rawOutput()
-      const [x, y] = [arrayOf((given as TensorOperands).base!), arrayOf(out)]
-      const degree = Number(arrayOf((given as TensorOperands).exponent!)[0])
-      let isDone = degree === 2 || degree === 3
-      for (let i = 1; i < degree && isDone; i++) {
-        const inputs = [i === 1 ? x : y, x]
-        isDone =
-          runAtOnce(template, inputs, y, context.threads) || (yield* runHere(template, inputs, y, context.threads))
+      const y = arrayOf(out)
+      const [x, exponents] = [arrayOf((given as TensorOperands).base!), arrayOf((given as TensorOperands).exponent!)]
+      const run = function* (template: JobTemplate, inputs: readonly NumericArray[]): Generator<void, boolean> {
+        return runAtOnce(template, inputs, y, context.threads) || (yield* runHere(template, inputs, y, context.threads))
       }
-      if (isDone) return
+      const degree = multiply ? Number(exponents[0]) : 0
+      if (multiply && (degree === 2 || degree === 3)) {
+        if ((yield* run(multiply, [x, x])) && (degree === 2 || (yield* run(multiply, [y, x])))) return
+      } else if (power && (yield* run(power, [x, exponents]))) return
       const rest = op.run(given, own, withOutput(context, out))
       if (rest) yield* rest
     }

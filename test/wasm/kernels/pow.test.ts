@@ -70,6 +70,30 @@ describe.each(['heap', 'array'] as const)('squares and cubes of integers in WebA
   })
 })
 
+describe.each(['heap', 'array'] as const)('powers of integers in WebAssembly, operands in an %s', region => {
+  test.each(['int8', 'int16', 'int32', 'int64'] as const)('equal the reference, low bits kept: %s', type => {
+    const big = type === 'int64'
+    const kind = ['openvino', 'Power', 1] as const
+    const of = (dims: number[], value: (i: number) => number): Tensor => {
+      const numbers = Array.from({ length: product(dims) }, (_, i) => value(i))
+      return new Tensor(type, (big ? numbers.map(BigInt) : numbers) as never, dims)
+    }
+    for (const exponents of [[300], [], [3, 1]]) {
+      const bases = exponents.length === 2 ? [3, 100] : [300]
+      expectEqual(kind, [bits(type, bases), of(exponents, i => (i * 7) % 71)], { region }, 0)
+      // Of 0 there are no powers to negative exponents.
+      const few = [-3, -2, -1, 1, 2, 7]
+      expectEqual(kind, [of(bases, i => few[i % 6]), of(exponents, i => (i % 11) - 6)], { region }, 0)
+    }
+  })
+
+  test('0 to a negative power is refused', () => {
+    const base = new Tensor('int64', new BigInt64Array(300).fill(2n).fill(0n, 299), [300])
+    const exponents = new Tensor('int64', new BigInt64Array(300).fill(-1n), [300])
+    expect(() => runAccelerated(KIND, [base, exponents], { region })).toThrow('divides by zero')
+  })
+})
+
 test('exponents that are aligned from an axis on, as before version 7, are left to the reference', () => {
   const x = new Tensor('float32', new Float32Array(400).fill(2), [20, 20])
   const y = new Tensor(

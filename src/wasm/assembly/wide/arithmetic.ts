@@ -46,6 +46,10 @@ const ROOT: i32 = 17
 /** Of integers alone: those with a sign keep it on the way to the right. */
 const SHIFT_LEFT: i32 = 18
 const SHIFT_RIGHT: i32 = 19
+/** Low bits of powers of signed integers; those to negative exponents are truncated. */
+const POWER: i32 = 20
+/** A function of a. */
+const SQUARE: i32 = 21
 
 const INT32: i32 = 0
 const INT64: i32 = 1
@@ -54,7 +58,7 @@ const INT8: i32 = 3
 
 /**
  * Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line.
- * @returns whether it stopped at an integer divisor that is 0
+ * @returns whether it stopped at an integer divisor that is 0, or at 0 to the power of a negative integer
  */
 export function arithmetic(args: ArithmeticArguments, from: u32, to: u32): bool {
   if (args.type == INT32) return linesOf<i32>(args, from, to)
@@ -111,6 +115,8 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return shiftLine<T>(true, args, a, b, y, bytes)
       case SHIFT_RIGHT:
         return shiftLine<T>(false, args, a, b, y, bytes)
+      case POWER:
+        return powerLine<T>(args, a, b, y, bytes)
     }
   }
   switch (args.kind) {
@@ -130,6 +136,8 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
       return changeLine<T>(NEGATE, args, a, b, y, bytes)
     case SIGN:
       return changeLine<T>(SIGN, args, a, b, y, bytes)
+    case SQUARE:
+      return changeLine<T>(SQUARE, args, a, b, y, bytes)
     default:
       return changeLine<T>(CLAMP, args, a, b, y, bytes)
   }
@@ -254,12 +262,34 @@ function shiftLine<T>(isLeft: bool, args: ArithmeticArguments, a: usize, b: usiz
   return false
 }
 
+// @ts-ignore: decorator
+@inline
+function powerLine<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  const aInner = args.aInner
+  const bInner = args.bInner
+  for (const end = y + bytes; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
+    let square = load<T>(a)
+    let rest = load<T>(b)
+    let power: T = 1
+    if (rest < 0) {
+      if (square == 0) return true
+      // The powers of 1 and -1 are those to the same exponent without its sign, of which one bit counts.
+      const isUnit = square == 1 || square == -1
+      power = isUnit ? (rest & 1 ? square : <T>1) : <T>0
+    }
+    for (; rest > 0; rest >>= 1, square *= square) if (rest & 1) power *= square
+    store<T>(y, power)
+  }
+  return false
+}
+
 /** @param low, high bounds of CLAMP */
 // @ts-ignore: decorator
 @inline
 function change<T>(kind: i32, x: v128, low: v128, high: v128, least: v128): v128 {
   if (kind == ABS) return v128.abs<T>(x)
   if (kind == NEGATE) return v128.neg<T>(x)
+  if (kind == SQUARE) return multiply<T>(x, x)
   if (kind == CLAMP) return lower<T>(higher<T>(x, low, least), high, least)
   const zero = i64x2.splat(0)
   if (isFloat<T>()) {
