@@ -111,10 +111,11 @@ function* prepare(
     wide[name] = tensor
   }
   const out = context.rawOutput()
-  const result = take(out.dims, blocks)
+  // Comparisons give booleans.
+  const result = isHalfTensor(out) ? take(out.dims, blocks) : out
   if (result === undefined) return undefined
-  const results = new Map([[0, { wide: result, own: out }]])
-  const inner = wideContext(context, made, results, blocks)
+  const results = new Map(result === out ? [] : [[0, { wide: result, own: out }]])
+  const inner = wideContext(context, result, made, results, blocks)
   return { operands: wide, context: { ...inner, packed: read && packed }, results }
 }
 
@@ -124,11 +125,13 @@ function* prepare(
  */
 function wideContext(
   context: KernelContext,
+  first: Tensor,
   operands: readonly Widened[],
   results: Map<number, Widened>,
   blocks: Uint8Array[]
 ): KernelContext {
   const rawOutput: KernelContext['rawOutput'] = (index = 0, dims, type) => {
+    if (index === 0) return first
     const known = results.get(index)
     if (known) return known.wide
     // Kernels ask for the type of their operands; that of the output is known.
@@ -148,7 +151,7 @@ function wideContext(
     const stood = [...operands, ...results.values()].find(({ wide }) => wide.data === data)
     context.give(index, stood ? withDims(stood.own, dims) : value)
   }
-  return { ...withOutput(context, results.get(0)!.wide), rawOutput, output, give, extend: () => undefined }
+  return { ...withOutput(context, first), rawOutput, output, give, extend: () => undefined }
 }
 
 /** A tensor on the heap that holds anything; undefined when the heap is full. */

@@ -312,6 +312,17 @@ export const roundedSelector = (name: string): Selector | undefined => ROUNDED.g
 
 const CONVERSIONS = ['Cast', 'CastLike']
 
+/** Operators that give booleans of floats of 16 bits. */
+const OF_BOOLEANS: ReadonlySet<string> = new Set([
+  'Equal',
+  'NotEqual',
+  'Greater',
+  'GreaterOrEqual',
+  'Less',
+  'LessOrEqual',
+  'IsNaN',
+  'IsInf'
+])
 /** Elements of a Softmax of float16 below which the reference takes no longer than converting them. */
 const MIN_ROUNDED_SUMS = 1 << 9
 
@@ -322,8 +333,8 @@ const MIN_ROUNDED_SUMS = 1 << 9
 export function widenedSelector(name: string, { outputs }: Preparation): Selector | undefined {
   const selector = ROUNDED.get(name) ?? IDENTICAL.get(name)
   const [first] = outputs
-  if (selector === undefined || first?.kind !== 'tensor' || first.type === undefined || !isHalf(first.type))
-    return undefined
+  if (selector === undefined || first?.kind !== 'tensor' || first.type === undefined) return undefined
+  if (!isHalf(first.type) && !OF_BOOLEANS.has(name)) return undefined
   // Their kernels write the type that is converted to, not float32.
   if (CONVERSIONS.includes(name)) return undefined
   const isRoundedSum = name === 'Softmax'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
@@ -102,6 +103,16 @@ describe.each(['heap', 'array'] as const)('choices in WebAssembly, operands in a
     }
   })
 
+  test.each(['float16', 'bfloat16'] as const)('comparisons and tests of %s', type => {
+    for (const [a, b] of shapes) {
+      const operands = [convert(floats(a, 1), type), convert(floats(b, 2), type)]
+      for (const name of comparisons) expectEqual(['onnx', name, 16], operands, { region }, 0)
+      expectEqual(['onnx', 'Equal', 13], operands, { region, constants: { b: 1 } }, 0)
+    }
+    const x = convert(floats([5003], 1), type)
+    for (const name of ['IsNaN', 'IsInf']) expectEqual(['onnx', name, 20], [x], { region }, 0)
+  })
+
   test.each(['And', 'Or', 'Xor'])('%s', type => {
     for (const [a, b] of shapes) expectEqual(['onnx', type, 7], [flags(a, 1), flags(b, 2)], { region }, 0)
   })
@@ -131,8 +142,6 @@ test('few elements, short lines, other types, strings and none are left to the r
     expect(() => runAccelerated(['onnx', type, 16], inputs, { region: 'array' })).toThrow('no accelerated kernel')
   refused('Less', [floats([100], 1), floats([100], 2)])
   refused('Less', [floats([90, 4], 1), floats([90, 1], 2)])
-  refused('Less', [bits('float16', [900], 1), bits('float16', [900], 2)])
-  refused('Equal', [bits('bfloat16', [900], 1), bits('bfloat16', [900], 2)])
   const texts = new Tensor('string', Array<string>(900).fill('a'), [900])
   refused('Where', [flags([900], 1), texts, texts])
   refused('Where', [flags([1, 900], 1), floats([0, 900], 1), floats([0, 900], 1)])

@@ -47,7 +47,7 @@ export function chooseLines(args: ChooseArguments, from: u32, to: u32): void {
 function chooseLine(args: ChooseArguments, c: usize, x: usize, z: usize, y: usize, count: u32): void {
   switch (args.width) {
     case 1:
-      return chooseElements<u8>(args, c, x, z, y, count)
+      return chooseBytes(args, c, x, z, y, count)
     case 2:
       return chooseElements<u16>(args, c, x, z, y, count)
     case 4:
@@ -67,6 +67,24 @@ function chooseElements<T>(args: ChooseArguments, c: usize, x: usize, z: usize, 
   for (; y < end; y += sizeof<T>(), c += cInner, x += xInner, z += zInner) {
     store<T>(y, select<T>(load<T>(x), load<T>(z), load<u8>(c) != 0))
   }
+}
+
+/** {@link chooseElements} of one byte. */
+function chooseBytes(args: ChooseArguments, c: usize, x: usize, z: usize, y: usize, count: u32): void {
+  const cInner = args.cInner
+  const xInner = args.xInner
+  const zInner = args.zInner
+  const vectors = count & ~15
+  const end = y + vectors
+  const zero = i8x16.splat(0)
+  const flag = v128.load8_splat(c)
+  const s = v128.load8_splat(x)
+  const t = v128.load8_splat(z)
+  for (; y < end; y += 16, c += cInner << 4, x += xInner << 4, z += zInner << 4) {
+    const isOther = i8x16.eq(cInner != 0 ? v128.load(c) : flag, zero)
+    v128.store(y, v128.bitselect(zInner != 0 ? v128.load(z) : t, xInner != 0 ? v128.load(x) : s, isOther))
+  }
+  chooseElements<u8>(args, c, x, z, y, count - vectors)
 }
 
 /** {@link chooseElements} of four bytes. */
