@@ -11,7 +11,7 @@ import {
   selectWideRound
 } from './kernels/arithmetic.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
-import { selectBest } from './kernels/best.ts'
+import { selectBest, selectHardmax } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
 import { selectByteConcat, selectQLinearConcat } from './kernels/byte-concat.ts'
 import { selectConvInteger, selectConvIntegerToFloat, selectQLinearConv } from './kernels/byte-conv.ts'
@@ -148,6 +148,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['BitwiseNot', selectBitwiseNot],
   ['ArgMax', selectBest(true)],
   ['ArgMin', selectBest(false)],
+  ['Hardmax', selectHardmax],
   ['TopK', selectTopK],
   ['CumSum', selectCumSum],
   ['Col2Im', selectCol2Im],

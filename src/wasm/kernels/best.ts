@@ -1,9 +1,12 @@
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, jobKernel, runHere, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
@@ -30,6 +33,47 @@ export const selectBest = (largest: boolean): Selector =>
     const template = layout.size > MAX_SIZE ? undefined : templateOf(data.type, layout, largest, parameters.last)
     return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })), looksAt: [] }
   })
+
+/**
+ * Hardmax of float32: the first of the highest elements of a line is 1, all others 0. A line with NaN, which ArgMax
+ * takes for the highest, is left to the reference.
+ */
+export const selectHardmax = selectorFor<{ readonly axis: number; readonly flattens: boolean }>(
+  ({ op, operands: { x }, parameters: { axis: given, flattens } }) => {
+    if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+    const axis = normalizeAxis(given, x.dims.length)
+    const along = axisLayout(x.dims, axis)
+    const layout = flattens ? { outer: along.outer, size: along.size * along.inner, inner: 1 } : along
+    const template = layout.size > MAX_SIZE ? undefined : templateOf('float32', layout, true, false)
+    return template && { kernel: hardmaxKernel(op, template, layout) }
+  }
+)
+
+const hardmaxKernel = (op: Op, template: JobTemplate, { outer, size, inner }: AxisLayout): Kernel =>
+  function* (operands, parameters, context) {
+    const out = context.output()
+    const own = temporaries()
+    try {
+      const elements = arrayOf((operands as TensorOperands).x!) as Float32Array
+      const room = own.allocate(2 * outer * inner)
+      const positions = new Int32Array(room.buffer, room.byteOffset, room.length)
+      if (yield* runHere(template, [elements], positions, context.threads)) {
+        const ones = arrayOf(out) as Float32Array
+        let isNumber = true
+        for (let line = 0; line < outer * inner && isNumber; line++) {
+          // The low halves of int64.
+          const at = (Math.floor(line / inner) * size + positions[2 * line]) * inner + (line % inner)
+          isNumber = !Number.isNaN(elements[at])
+          ones[at] = 1
+        }
+        if (isNumber) return
+      }
+    } finally {
+      own.free()
+    }
+    const rest = op.run(operands, parameters, withOutput(context, out))
+    if (rest) yield* rest
+  }
 
 /** Of types but float32: the number in ../assembly/wide/best.ts, and whether it is unsigned. */
 const WIDE: Readonly<Partial<Record<DType, readonly [type: number, isUnsigned: boolean]>>> = {

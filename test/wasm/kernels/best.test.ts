@@ -39,6 +39,15 @@ const cases: readonly (readonly [dims: readonly number[], axis: number])[] = [
   [[300, 1], 1]
 ]
 
+describe.each(['heap', 'array'] as const)('Hardmax in WebAssembly, data in an %s', region => {
+  test('gives 1 for the first of equal elements, and what the reference gives where there is NaN', () => {
+    for (const [dims, axis] of cases)
+      for (const version of [1, 13])
+        for (const withNaN of [false, true])
+          expectEqual(['onnx', 'Hardmax', version], [data(dims, withNaN)], { region, attributes: { axis } }, 0)
+  })
+})
+
 describe.each(['heap', 'array'] as const)('positions in WebAssembly, data in an %s', region => {
   test.each(['ArgMax', 'ArgMin'])('%s gives the first or the last of equal elements, and NaN wins', type => {
     for (const [dims, axis] of cases)
