@@ -54,7 +54,8 @@ const UNARY = {
   softsign: 47,
   mish: 48,
   shrink: 49,
-  softplus: 50
+  softplus: 50,
+  divided: 51
 } as const
 
 /** A function of one element by its number, with its parameters. */
@@ -207,6 +208,7 @@ const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayO
 /**
  * The arguments are those of BinaryArguments in ../assembly/f32/elementwise.ts.
  * @param cost of one element, in those of Add
+ * @param then applied to the result
  * @returns undefined where there are more loops than arguments have room for
  */
 export function binaryTemplate(
@@ -214,7 +216,8 @@ export function binaryTemplate(
   aDims: readonly number[],
   bDims: readonly number[],
   dims: readonly number[],
-  cost = 1
+  cost = 1,
+  then?: UnaryCall
 ): JobTemplate | undefined {
   const strided = [aDims, bDims].map(own => ({ dims: own, width: 4 }))
   const loops = lineBlocks(broadcastLoops(strided, dims), 4, Math.ceil(TILE / cost))
@@ -228,6 +231,12 @@ export function binaryTemplate(
     work: elements * ELEMENT_WORK * cost,
     inputs: staged(2),
     outputStaging: 'whole',
-    args: [BINARY[name], inner.size, ...inner.steps, 0, 0, 0, ...outerArguments]
+    args: [
+      BINARY[name],
+      inner.size,
+      ...inner.steps,
+      ...(then ? unaryArguments(then) : NO_ACTIVATION),
+      ...outerArguments
+    ]
   }
 }

@@ -17,7 +17,7 @@ interface Listed {
 /**
  * Max, Min, Sum and Mean of two or more tensors of numbers of four or eight bytes: one job after the other, each of
  * which reads an operand and what the job before has left in the result. Each rounds once, as the reference does.
- * @param isMean divides by the number of operands at the end
+ * @param isMean divides by the number of operands at the end: of float32 in the last job, else in one more
  */
 export const selectFolded =
   (name: 'add' | 'maximum' | 'minimum', isMean = false): Selector =>
@@ -25,13 +25,18 @@ export const selectFolded =
     const { inputs } = operands as unknown as Listed
     const [{ type }] = inputs
     if (inputs.length < 2 || product(dims) < MIN_ELEMENTS || inputs.some(other => other.type !== type)) return undefined
-    const templateOf = (kind: typeof name | 'divide', a: readonly number[], b: readonly number[]) =>
-      type === 'float32' ? binaryTemplate(kind, a, b, dims) : arithmeticTemplate(kind, type, a, b, dims)
-    const templates = inputs.slice(1).map(({ dims: own }, i) => templateOf(name, i === 0 ? inputs[0].dims : dims, own))
-    const count = new Tensor(type, [inputs.length], [])
-    if (isMean) templates.push(templateOf('divide', dims, []))
+    const isSingle = type === 'float32'
+    const last = inputs.length - 1
+    const templates = inputs.slice(1).map(({ dims: own }, i) => {
+      const left = i === 0 ? inputs[0].dims : dims
+      const then = isMean && i + 1 === last ? (['divided', inputs.length] as const) : undefined
+      return isSingle ? binaryTemplate(name, left, own, dims, 1, then) : arithmeticTemplate(name, type, left, own, dims)
+    })
+    const isDivided = isMean && !isSingle
+    if (isDivided) templates.push(arithmeticTemplate('divide', type, dims, [], dims))
     if (templates.includes(undefined)) return undefined
-    return { kernel: foldedKernel(op, templates as JobTemplate[], isMean ? [count] : []) }
+    const further = isDivided ? [new Tensor(type, [inputs.length], [])] : []
+    return { kernel: foldedKernel(op, templates as JobTemplate[], further) }
   }
 
 /** @param further operands after those of the call */

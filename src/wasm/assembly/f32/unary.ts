@@ -32,6 +32,7 @@ const SIGN: i32 = 43
 const THRESHOLDED: i32 = 46
 const SOFTSIGN: i32 = 47
 const SHRINK: i32 = 49
+const DIVIDED: i32 = 51
 
 // @ts-ignore: decorator
 @inline
@@ -79,6 +80,8 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
       const high = v128.and(f32x4.sub(x, q), f32x4.gt(x, p))
       return v128.bitselect(f32x4.add(x, q), high, f32x4.lt(x, f32x4.neg(p)))
     }
+    case DIVIDED:
+      return f32x4.div(x, p)
     default:
       return x
   }
@@ -205,6 +208,10 @@ function softplusLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void 
   expSpan(SOFTPLUS, x, y, bytes, p, q)
 }
 
+function dividedLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
+  loop(DIVIDED, x, y, bytes, p, q)
+}
+
 /** y = f(x) for elements side by side; x and y may be the same. */
 export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b: f32): void {
   if (bytes == 0) return
@@ -275,6 +282,8 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
       return shrinkLoop(x, y, bytes, p, q)
     case SOFTPLUS:
       return softplusLoop(x, y, bytes, p, q)
+    case DIVIDED:
+      return dividedLoop(x, y, bytes, p, q)
     default:
       if (x != y) memory.copy(y, x, bytes)
   }
