@@ -312,7 +312,6 @@ export const identicalSelector = (name: string): Selector | undefined => IDENTIC
 export const roundedSelector = (name: string): Selector | undefined => ROUNDED.get(name)
 
 const CONVERSIONS = ['Cast', 'CastLike']
-
 /** Operators that give booleans of floats of 16 bits. */
 const OF_BOOLEANS: ReadonlySet<string> = new Set([
   'Equal',
@@ -324,6 +323,7 @@ const OF_BOOLEANS: ReadonlySet<string> = new Set([
   'IsNaN',
   'IsInf'
 ])
+
 /** Elements of a Softmax of float16 below which the reference takes no longer than converting them. */
 const MIN_ROUNDED_SUMS = 1 << 9
 

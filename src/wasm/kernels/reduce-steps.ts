@@ -1,5 +1,5 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
-import { COST, inChunks, type Paced } from '../../kernels/core/pace.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
 import { L1, L2, MAX, type Norm } from '../../kernels/ml/norms.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
@@ -61,38 +61,41 @@ function groupsOf({ operands }: Candidate<unknown>, name: string, axes: readonly
   return layout && layout.size >= MIN_SIZE ? layout : undefined
 }
 
-/** An elementwise function of all elements and of one number for each group. */
-const withGroups = (name: 'subtract' | 'multiply', { outer, size, inner }: AxisLayout): JobTemplate | undefined => {
+/** All elements by one number for each group. */
+const withGroups = ({ outer, size, inner }: AxisLayout): JobTemplate | undefined => {
   const all = [outer, size, inner]
-  return binaryTemplate(name, all, [outer, 1, inner], all)
+  return binaryTemplate('multiply', all, [outer, 1, inner], all)
 }
 
-/** ReduceLogSumExp of float32 over axes that lie side by side: the highest elements are subtracted first. */
-export const selectLogSumExp = selectorFor<ReduceParams>(call => {
-  const { data } = call.operands
-  const layout = data && groupsOf(call, 'data', reducedAxes(call.parameters, data.dims.length))
-  const subtract = layout && withGroups('subtract', layout)
-  if (layout === undefined || subtract === undefined) return undefined
-  const groups = layout.outer * layout.inner
-  const count = groups * layout.size
-  const [highest, sum] = [reduceTemplate(layout, 'max'), reduceTemplate(layout, 'sum')]
-  const exp = unaryTemplate(count, ['exp'], EXP)
-  return stepsSelection(call.op, 'data', function* (x, out, run, own) {
+/** ReduceLogSumExp of float32: the highest elements are subtracted first. */
+export const selectLogSumExp = selectorFor<ReduceParams>(({ op, operands: { data }, parameters }) => {
+  if (data?.type !== 'float32' || product(data.dims) < MIN_ELEMENTS) return undefined
+  const { dims } = data
+  const axes = reducedAxes(parameters, dims.length)
+  const kept = keptOf(dims, axes)
+  const [count, groups] = [product(dims), product(kept)]
+  const subtract = binaryTemplate('subtract', dims, kept, dims)
+  const sum = binaryTemplate('add', kept, kept, kept)
+  if (count === groups || subtract === undefined || sum === undefined) return undefined
+  const extremes = reducePasses(dims, 'max', axes, FLOATS)
+  const sums = reducePasses(dims, 'sum', axes, FLOATS)
+  const [exp, log] = [unaryTemplate(count, ['exp'], EXP), unaryTemplate(groups, ['log'], LOG)]
+  return stepsSelection(op, 'data', function* (x, out, run, own) {
     const most = own.allocate(groups)
-    if (!(yield* run(highest, [x], most)) || !most.every(Number.isFinite)) return false
+    if (!(yield* inTurn(extremes, x, most, run, own)) || !most.every(Number.isFinite)) return false
     const powers = own.allocate(count)
     if (!(yield* run(subtract, [x, most], powers)) || !(yield* run(exp, [powers], powers))) return false
-    if (!(yield* run(sum, [powers], out))) return false
-    yield* inChunks(
-      groups,
-      (from, to) => {
-        for (let i = from; i < to; i++) out[i] = most[i] + Math.log(out[i])
-      },
-      COST.transcendental
+    return (
+      (yield* inTurn(sums, powers, out, run, own)) &&
+      (yield* run(log, [out], out)) &&
+      (yield* run(sum, [out, most], out))
     )
-    return true
   })
 })
+
+/** Dims with those of some axes, counted from 0, as 1. */
+const keptOf = (dims: readonly number[], axes: readonly number[]): number[] =>
+  dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
 
 /** ReduceLogSum of float32: sums, then their logarithms. */
 export const selectLogSum = selectorFor<ReduceParams>(call => {
@@ -144,7 +147,7 @@ function normSelection(
   factorOf: (sum: number) => number
 ): Selection | undefined {
   const layout = groupsOf(call, 'x', axes)
-  const multiply = layout && withGroups('multiply', layout)
+  const multiply = layout && withGroups(layout)
   if (layout === undefined || multiply === undefined) return undefined
   const groups = layout.outer * layout.inner
   const sum = reduceTemplate(layout, order === 1 ? 'l1' : 'sumSquare')
@@ -182,7 +185,7 @@ export const selectMvnSteps = selectorFor<MvnParams>(({ op, operands, parameters
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS || !parameters.centers) return undefined
   const { dims } = x
   const axes = mvnAxes(parameters, dims.length)
-  const kept = dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
+  const kept = keptOf(dims, axes)
   const groups = product(kept)
   const size = product(dims) / groups
   const subtract = binaryTemplate('subtract', dims, kept, dims)
@@ -220,7 +223,7 @@ export const selectNormalizer = selectorFor<{ readonly norm: Norm }>(call => {
   const { x } = call.operands
   const { norm } = call.parameters
   const layout = x && groupsOf(call, 'x', [x.dims.length - 1])
-  const multiply = layout && withGroups('multiply', layout)
+  const multiply = layout && withGroups(layout)
   if (layout === undefined || multiply === undefined) return undefined
   const { outer, size } = layout
   const [kind, least] = MEASURES.get(norm)!

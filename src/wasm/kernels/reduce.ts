@@ -1,10 +1,11 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
-import type { Selection } from '../../op-kit/define.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
-import type { DType } from '../../tensor/dtype.ts'
-import { product } from '../../tensor/tensor.ts'
+import { type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { type ArithmeticKind, arithmeticTemplate } from './arithmetic.ts'
 import { aroundAxes } from './axes.ts'
 import { INTEGERS } from './integers.ts'
 import { type Pass, passesKernel } from './passes.ts'
@@ -78,7 +79,7 @@ function reduceSelection(
   const data = operands[name]
   if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
   const templateOf = templatesOf(data.type, kind)
-  if (templateOf === undefined) return undefined
+  if (templateOf === undefined) return measuresSelection(op, name, data, kind, axes)
   const layout = aroundAxes(data.dims, axes)
   // What products of float32 have in between may be none.
   if (layout === undefined && kind === 'prod' && data.type === 'float32') return undefined
@@ -86,6 +87,41 @@ function reduceSelection(
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })), looksAt: [] }
+}
+
+/** Functions of elements before, and of sums after, of measures of integers and float64. */
+const MEASURES: Readonly<Partial<Record<Kind, readonly [before: ArithmeticKind | undefined, after?: ArithmeticKind]>>> =
+  {
+    l1: ['abs'],
+    sumSquare: ['square'],
+    l2: ['square', 'sqrt'],
+    mean: [undefined, 'divide']
+  }
+
+/** Sums of magnitudes or squares of integers and float64, roots of those of float64, and means of 64-bit integers. */
+function measuresSelection(
+  op: Op,
+  name: string,
+  { type, dims }: Tensor,
+  kind: Kind,
+  axes: readonly number[]
+): Selection | undefined {
+  const [measures, templateOf, wide] = [MEASURES[kind], templatesOf(type, 'sum'), WIDE_TYPES[type]]
+  const isSummed = axes.some(axis => dims[axis] !== 1)
+  if (!measures || !templateOf || !wide || !isSummed || (kind === 'mean' && type !== 'int64')) return undefined
+  const [before, after] = measures
+  const kept = dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
+  const count = product(dims) / product(kept)
+  const size = new Tensor(type, [is64BitInteger(type) ? BigInt(count) : count] as number[], [])
+  const passOf = (step: ArithmeticKind | undefined, own: readonly number[]): Pass[] | undefined => {
+    if (step === undefined) return []
+    const template = arithmeticTemplate(step, type, own, step === 'divide' ? [] : own, own, 1)
+    // The second operand counts for quotients alone.
+    return template && [{ template, tables: [arrayOf(size)], count: Math.ceil((product(own) * wide[1]) / 4) }]
+  }
+  const [first, last] = [passOf(before, dims), passOf(after, kept)]
+  if (first === undefined || last === undefined) return undefined
+  return { kernel: passesKernel(op, name, [...first, ...reducePasses(dims, 'sum', axes, templateOf), ...last]) }
 }
 
 type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate

@@ -34,6 +34,8 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
         [0, 2]
       ],
       [[2100, 3], [1]],
+      [[701, 11], [1]],
+      [[402, 2], [1]],
       [[3, 2100], [0]],
       [[3, 700, 2], [1]],
       [[2, 2, 1100, 1], [2]],
@@ -84,7 +86,8 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     for (const [dims, axis] of [
       [[60, 101], 1],
       [[101, 60], 0],
-      [[303, 19], 0]
+      [[303, 19], 0],
+      [[1001, 6], 1]
     ] as const) {
       const data = Float32Array.from(noise(dims, 3).data)
       const put = (line: number, at: number, value: number): void => {
@@ -128,6 +131,15 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
         [3, 5, 17, 23],
         [1, 2]
       ],
+      [
+        [30, 7, 40],
+        [0, 2]
+      ],
+      [
+        [4, 5, 6, 7, 8],
+        [0, 2, -1]
+      ],
+      [[2000, 3], [1]],
       [[5001], []]
     ] as const)
       for (const scale of [1, 1000]) {
@@ -236,7 +248,24 @@ describe.each(['heap', 'array'] as const)(
       }
     })
 
-    test.each(['ReduceSum', 'ReduceMean', 'ReduceProd', 'ReduceMax', 'ReduceMin'])('%s of float64', name => {
+    test.each(['int32', 'int64'] as const)('magnitudes and squares of %s wrap', type => {
+      for (const [dims, axes] of layouts) {
+        const inputs = [bits(type, dims), ...(axes.length > 0 ? [list(axes)] : [])]
+        for (const name of ['ReduceL1', 'ReduceSumSquare']) expectEqual(['onnx', name, 18], inputs, { region }, 0)
+        if (type === 'int64') expectEqual(['onnx', 'ReduceMean', 18], inputs, { region }, 0)
+      }
+    })
+
+    test.each([
+      'ReduceSum',
+      'ReduceMean',
+      'ReduceProd',
+      'ReduceMax',
+      'ReduceMin',
+      'ReduceL1',
+      'ReduceL2',
+      'ReduceSumSquare'
+    ])('%s of float64', name => {
       for (const [dims, axes] of layouts) {
         const data = Float64Array.from(noise(dims, 2).data, value => 1 + value / 8)
         const inputs = [new Tensor('float64', data, dims), ...(axes.length > 0 ? [list(axes)] : [])]

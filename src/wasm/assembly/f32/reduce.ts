@@ -24,6 +24,8 @@ const MAGNITUDES: i32 = 4
 
 /** Bytes of a line that are summed in float32; the sums of such spans are added in double precision. */
 const SPAN: usize = 4096
+/** Elements of a line below which four at once do not pay. */
+const SHORT: usize = 12
 /** Lines that are summed before their sum is added to the total, so that errors grow with n / LINES + LINES. */
 const LINES: usize = 64
 
@@ -99,6 +101,7 @@ function sumsOfMagnitudes(args: ReduceArguments, from: u32, to: u32): void {
 function reduceBy(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
   const n = <usize>args.n
   const inner = <usize>args.inner
+  if (inner == 1 && n < SHORT) return shortLines(kind, args, from, to)
   if (inner == 1) {
     for (let i = from; i < to; i++) line(kind, args, args.x + ((i * n) << 2), n << 2, args.y + (i << 2))
     return
@@ -109,6 +112,33 @@ function reduceBy(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
     const first = (block % panels) * args.panel
     const bytes = (<usize>min(args.panel, args.inner - first)) << 2
     columns(kind, args, args.x + ((outer * n * inner + first) << 2), bytes, args.y + ((outer * inner + first) << 2))
+  }
+}
+
+/** Lines of a few elements, whose sums need no more than float32. */
+// @ts-ignore: decorator
+@inline
+function shortLines(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
+  const n = <usize>args.n
+  const bytes = n << 2
+  let x = args.x + <usize>from * bytes
+  let y = args.y + ((<usize>from) << 2)
+  const last = args.y + ((<usize>to) << 2)
+  // Four lines in the lanes of a vector.
+  for (const fours = last - ((last - y) & 15); y < fours; y += 16, x += 3 * bytes) {
+    let a = neutral(kind)
+    for (const end = x + bytes; x < end; x += 4) {
+      let v = v128.load32_zero(x)
+      v = v128.load32_lane(x + bytes, v, 1)
+      v = v128.load32_lane(x + 2 * bytes, v, 2)
+      a = combine(kind, a, v128.load32_lane(x + 3 * bytes, v, 3))
+    }
+    v128.store(y, finished(kind, args, a))
+  }
+  for (; y < last; y += 4) {
+    let a = neutral(kind)
+    for (const end = x + bytes; x < end; x += 4) a = combine(kind, a, v128.load32_splat(x))
+    f32.store(y, f32x4.extract_lane(finished(kind, args, a), 0))
   }
 }
 
