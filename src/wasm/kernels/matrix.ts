@@ -1,8 +1,8 @@
-import type { Pack, Selection } from '../../op-kit/define.ts'
+import type { Pack, Parameters, Selection } from '../../op-kit/define.ts'
 import type { Activation, FusedParams } from '../../op-kit/fused.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
 import type { DType } from '../../tensor/dtype.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { narrowTypeOf, packNarrow } from '../pack-narrow.ts'
 import { packMatrix } from '../pack.ts'
@@ -12,13 +12,15 @@ import {
   type Candidate,
   floatBits,
   jobKernel,
+  runHere,
   selectorFor,
   staged,
   tileOfFlops,
   workOfFlops
 } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 import { EDGE, PANEL, SCRATCH_BYTES } from '../workspace.ts'
-import { activationArguments } from './elementwise.ts'
+import { activationArguments, binaryTemplate } from './elementwise.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 export const MIN_MULTIPLICATIONS = 1 << 5
@@ -100,14 +102,15 @@ export const selectMatMul = selectorFor<ProductParams>(call => {
 })
 
 /** Gemm and FusedGemm of float32 that do not scale what they add. */
-export const selectGemm = selectorFor<ProductParams & { readonly beta: number }>(call => {
+export const selectGemm = selectorFor<GemmParams>(call => {
   const { a, b, c } = call.operands
   const p = call.parameters
   if (a === undefined || b === undefined || p.activation === 'other') return undefined
   const found = productOf(a.dims, b.dims, p)
   const added = p.beta === 0 ? undefined : c
   const kind = added && found && kindOf(added.dims, found.m, found.n)
-  if (added && (p.beta !== 1 || kind === undefined)) return undefined
+  if (added && kind === undefined) return undefined
+  if (added && p.beta !== 1) return selectScaled(call, product(added.dims))
   return selectProduct(call, found, {
     alpha: p.alpha,
     bias: kind === 'column' || kind === 'row' ? { operand: 'c', kind } : undefined,
@@ -115,6 +118,42 @@ export const selectGemm = selectorFor<ProductParams & { readonly beta: number }>
     activation: p.activation
   })
 })
+
+interface GemmParams extends ProductParams {
+  readonly beta: number
+}
+
+/** Gemm whose C is scaled: it is scaled first, and then added. */
+function selectScaled(call: Candidate<GemmParams>, count: number): Selection | undefined {
+  const { op } = call
+  const added = <P extends Parameters>(own: P): P => ({ ...own, beta: 1 })
+  const selection = selectGemm({ ...call, parameters: added(call.parameters as never) })
+  const scale = binaryTemplate('multiply', [count], [], [count])
+  const kernel = selection?.kernel
+  if (kernel === undefined || scale === undefined) return undefined
+  const { pack } = selection!
+  const factor = new Float32Array([call.parameters.beta])
+  return {
+    *kernel(operands, parameters, context) {
+      const { allocate, free } = temporaries()
+      try {
+        const c = operands.c as Tensor
+        const scaled = allocate(count)
+        if (yield* runHere(scale, [arrayOf(c), factor], scaled, context.threads)) {
+          const given = { ...operands, c: new Tensor('float32', scaled, c.dims) }
+          const rest = kernel(given, added(parameters), context)
+          if (rest) yield* rest
+          return
+        }
+      } finally {
+        free()
+      }
+      const rest = op.run(operands, parameters, context)
+      if (rest) yield* rest
+    },
+    ...(pack && { pack: (constants, own, memory) => pack(constants, added(own), memory) })
+  }
+}
 
 function selectProduct(
   { op, operands }: Candidate<unknown>,

@@ -94,6 +94,9 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     const inputs = [noise([20, 25], 1), noise([25, 30], 2), noise(c, 3)]
     expectEqual(['onnx', 'Gemm', 13], inputs, { region })
     expectEqual(['onnx', 'Gemm', 13], inputs, { region, constants: { b: 1 } })
+    for (const beta of [0.5, -3])
+      for (const constants of [{}, { b: 1 }, { b: 1, c: 2 }])
+        expectEqual(['onnx', 'Gemm', 13], inputs, { region, attributes: { alpha: 0.3, beta }, constants })
   })
 
   test.each([
