@@ -14,6 +14,7 @@ import { SCRATCH_BYTES } from '../workspace.ts'
 import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
 import { firstOutputOnly } from './first-output.ts'
+import { selectGlobalPool } from './reduce.ts'
 
 type PoolParams = Parameters<typeof poolAxes>[2]
 
@@ -39,12 +40,22 @@ interface MaxPoolParams extends PoolParams {
 export const selectMaxPool = selectorFor<MaxPoolParams>(call => {
   const { x } = call.operands
   const axes = x && poolAxes(x.dims, call.dims, call.parameters)
-  const selection = axes && (isByte(x.type) ? byteMaxPool(call, axes) : poolSelection(call, axes, undefined))
+  const selection = axes && highestSelection(call, axes, x.type)
   if (!selection) return undefined
   const { kernel } = selection
   const template = isByte(x.type) ? undefined : highestTemplate(x.dims, axes, call.parameters)
   return { kernel: template ? withIndices(call.op, kernel, template) : firstOutputOnly(call.op, kernel) }
 })
+
+function highestSelection(
+  call: Candidate<MaxPoolParams>,
+  axes: readonly WindowAxis[],
+  type: DType
+): ReturnType<typeof poolSelection> {
+  if (isByte(type)) return byteMaxPool(call, axes)
+  const whole = type === 'float32' && axes.every(isWhole) ? selectGlobalPool('max')(call) : undefined
+  return whole?.kernel ? { ...whole, kernel: whole.kernel } : poolSelection(call, axes, undefined)
+}
 
 /** A kernel that looks for the highest elements, where somebody asks for their indices, once another has found them. */
 const withIndices =
@@ -115,11 +126,14 @@ const isEmptySomewhere = ({ size, count, kernel, stride, dilation, begin }: Wind
 export const selectAveragePool = selectorFor<AverageParams>(call => {
   const { x } = call.operands
   const { withPadding, emptyIsZero } = call.parameters
-  return (
-    x &&
-    poolSelection(call, poolAxes(x.dims, call.dims, call.parameters), axis => cellsOf(axis, withPadding, emptyIsZero))
-  )
+  const axes = x && poolAxes(x.dims, call.dims, call.parameters)
+  if (axes?.every(isWhole)) return selectGlobalPool('mean')(call)
+  return axes && poolSelection(call, axes, axis => cellsOf(axis, withPadding, emptyIsZero))
 })
+
+/** Whether the one window of an axis is all of it. */
+const isWhole = ({ size, count, kernel, dilation, begin }: WindowAxis): boolean =>
+  count === 1 && kernel === size && begin === 0 && (dilation === 1 || size === 1)
 
 interface AverageParams extends PoolParams {
   readonly withPadding: boolean

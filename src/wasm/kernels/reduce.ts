@@ -53,8 +53,8 @@ export const selectReduce = (kind: Kind): Selector =>
 
 /** GlobalAveragePool and GlobalMaxPool of float32. */
 export const selectGlobalPool =
-  (kind: 'mean' | 'max'): Selector =>
-  call => {
+  (kind: 'mean' | 'max') =>
+  (call: Candidate<unknown>): Selection | undefined => {
     const { x } = call.operands
     return x && reduceSelection(call, 'x', kind, axesFrom(2, x.dims.length))
   }

@@ -83,6 +83,25 @@ describe.each(['heap', 'array'] as const)('pooling of float32 in WebAssembly, op
       expectEqual(['onnx', 'AveragePool', 19], [noise(dims, 1)], { region, attributes }, 4e-7)
   })
 
+  test('windows that are the whole image', () => {
+    for (const [dims, kernel_shape] of [
+      [
+        [2, 40, 7, 7],
+        [7, 7]
+      ],
+      [[3, 9, 61], [61]],
+      [
+        [1, 6, 5, 3, 9],
+        [5, 3, 9]
+      ]
+    ]) {
+      const options = { region, attributes: { kernel_shape } }
+      expectEqual(['onnx', 'AveragePool', 19], [noise(dims, 1)], options, 4e-7)
+      expectEqual(['onnx', 'MaxPool', 12], [noise(dims, 1)], options, 0)
+      expectEqual(['onnx', 'MaxPool', 12], [coarse(dims)], { ...options, outputs: 2 }, 0)
+    }
+  })
+
   test('of OpenVINO', () => {
     const common = { kernel: '3,2', strides: '2,2', pads_begin: '1,0', pads_end: '0,1' }
     for (const rounding of ['floor', 'ceil', 'ceil_torch']) {
