@@ -1,7 +1,7 @@
 import type { Padding } from '../../kernels/image/grid-sample.ts'
 import { product } from '../../tensor/tensor.ts'
 import { selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
-import { MIN_ROW, orSampled } from './points.ts'
+import { orSampled } from './points.ts'
 import { LINE_FLOPS } from './resample.ts'
 
 /** Elements of the output below which setting a job up costs more than it gains. */
@@ -24,10 +24,7 @@ interface Params {
   readonly movesPoints: boolean
 }
 
-/**
- * Bilinear GridSample of float32 with two spatial axes. Of many planes the weights are worked out as fast by the
- * reference, and sums over rows of transposed planes are faster.
- */
+/** Bilinear GridSample of float32 with two spatial axes. */
 export const selectBilinear = selectorFor<Params>(call => {
   const { operands, parameters: p, dims } = call
   const { x, grid } = operands
@@ -35,7 +32,7 @@ export const selectBilinear = selectorFor<Params>(call => {
   if (p.padding === 'reflection' && !p.movesPoints) return undefined
   if (product(dims) < MIN_ELEMENTS || product(x.dims) === 0) return undefined
   const [batches, channels, height, width] = x.dims
-  if (channels >= MIN_ROW || Math.max(height, width) > MAX_SIZE || height * width > MAX_PLANE) return undefined
+  if (Math.max(height, width) > MAX_SIZE || height * width > MAX_PLANE) return undefined
   const points = product(dims, 2)
   const chunks = Math.ceil(points / CHUNK)
   const flops = Math.min(points, CHUNK) * (POINT_FLOPS + channels * 4 * LINE_FLOPS)

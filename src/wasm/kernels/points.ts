@@ -17,7 +17,7 @@ const MIN_ELEMENTS = 1 << 8
 const MAX_TILE = 1 << 10
 
 /** Planes from which sums of rows of planes, for which the data are transposed, are faster. */
-export const MIN_ROW = 32
+const MIN_ROW = 32
 
 /**
  * Operators that sum weighted elements around points, of float32: they run themselves, with a faster kernel of these
