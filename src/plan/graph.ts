@@ -1,6 +1,7 @@
 import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import { isDefault, type Propagation } from '../infer/propagate.ts'
+import type { SelectKernel } from '../op-kit/define.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
 import { type Fact, factOf, knownValue, tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -43,6 +44,8 @@ export interface PlanOptions {
   readonly isExact?: boolean
   /** Inputs of the main graph with initializers that are given all the same; undefined: any may be. */
   readonly replaced?: readonly ValueId[] | undefined
+  /** Picks accelerated kernels for what is computed of constants; without it operators run their own. */
+  readonly select?: SelectKernel | undefined
 }
 
 /**
@@ -53,6 +56,7 @@ export class PlanGraph {
   readonly bound: BoundGraph
   readonly wanted: readonly ValueId[]
   readonly isObserved: boolean
+  readonly select: SelectKernel | undefined
   /** Values known before any run: those of the file, and those that `fold` adds. */
   readonly constants: Map<ValueId, Constant | Tensor>
   readonly removed: RemovedNode[] = []
@@ -75,13 +79,14 @@ export class PlanGraph {
   constructor(
     { bound, facts, bodies }: Propagation,
     wanted: readonly ValueId[],
-    { isObserved = false, replaced }: PlanOptions = {}
+    { isObserved = false, replaced, select }: PlanOptions = {}
   ) {
     this.bound = bound
     this.bodies = new Map(bodies)
     this.known = facts
     this.wanted = wanted
     this.isObserved = isObserved
+    this.select = select
     this.constants = new Map(bound.constants)
     const inputs = bound.graph.inputs.map(({ value }) => value)
     this.inputs = new Set(inputs.filter(id => !isDefault(bound, id, replaced)))

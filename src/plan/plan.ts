@@ -11,6 +11,7 @@ import { biases } from './biases.ts'
 import { branches } from './branches.ts'
 import { bypass } from './bypass.ts'
 import { computeWide } from './compute-wide.ts'
+import { computedWeights } from './computed-weights.ts'
 import { convWeights } from './conv-weights.ts'
 import { einsumProducts } from './einsum-products.ts'
 import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
@@ -124,6 +125,7 @@ const IMPROVING: readonly Pass[] = [
   prune,
   foldNumbers,
   convWeights,
+  computedWeights,
   prune,
   fuse(IDENTICAL),
   share,
@@ -150,6 +152,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   prune,
   foldNumbers,
   convWeights,
+  computedWeights,
   prune,
   einsumProducts,
   batchNorms,

@@ -2,7 +2,7 @@ import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { Model, ValueId } from '../graph/graph.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
-import { isBuiltIn } from '../op-kit/define.ts'
+import { isBuiltIn, type SelectKernel } from '../op-kit/define.ts'
 import { planGraph } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
 import type { Value } from '../tensor/tensor.ts'
@@ -17,6 +17,7 @@ import type { Weights } from './weights.ts'
 export interface Surroundings {
   readonly maxMemory: number
   readonly isExact: boolean
+  readonly select?: SelectKernel
   readonly weights: Weights
   readonly blocks: Blocks
 }
@@ -92,9 +93,9 @@ export class Requests {
     wanted: readonly ValueId[],
     result: Propagation
   ): Request {
-    const { isExact, maxMemory, weights, blocks } = this.surroundings
+    const { isExact, select, maxMemory, weights, blocks } = this.surroundings
     const { isObserved, replaced } = asked
-    const plan = planGraph(result, wanted, { isObserved, isExact, replaced })
+    const plan = planGraph(result, wanted, { isObserved, isExact, replaced, select })
     const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
     const { names, outOfRange, overrides } = asked
     const forecast = new Forecast(plan, maxMemory)

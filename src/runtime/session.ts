@@ -113,6 +113,7 @@ export class Session {
     this.requests = new Requests(model, bound, {
       maxMemory: this.maxMemory,
       isExact: options.precision === 'exact',
+      select: this.select,
       weights: this.weights,
       blocks: this.blocks
     })

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession } from '../../src/index.ts'
+import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { noise } from '../wasm/compare.ts'
+import { differenceBetween, planOf } from './plan.ts'
+
+const constant = (name: string, dims: readonly number[], seed: number): object =>
+  floats(name, dims, [...noise(dims, seed).data])
+const opsOf = async (parts: ModelParts, isObserved = false): Promise<string[]> =>
+  (await planOf(parts, { isObserved })).steps.map(({ call }) => call.op.name)
+
+/** Directions, and the lengths that they get before something reads them. */
+const DIMS = [16, 8, 3, 3]
+const directed = [
+  node('ReduceL2', ['v', 'axes'], ['length']),
+  node('Div', ['v', 'length'], ['direction']),
+  node('Mul', ['direction', 'g'], ['w'])
+]
+const model = (nodes: readonly object[], changes: Partial<ModelParts> = {}): ModelParts => ({
+  opset: 18,
+  inputs: [port('x', 'float', [1, 8, 9, 9])],
+  outputs: [port('y', 'float')],
+  initializers: [constant('v', DIMS, 1), constant('g', [16, 1, 1, 1], 2), int64s('axes', [3], [1, 2, 3])],
+  nodes: [...directed, ...nodes],
+  ...changes
+})
+const conv = node('Conv', ['x', 'w'], ['y'])
+
+/** As PyTorch exports a convolution whose weights have mean 0 and variance 1 in each row. */
+const standardized: ModelParts = model([], {
+  initializers: [
+    ...[constant('v', DIMS, 1), constant('scale', [16], 2), constant('shift', [16], 3)],
+    ...[int64s('rows', [3], [1, 16, 72]), int64s('axes', [2], [0, 2]), int64s('back', [4], DIMS)]
+  ],
+  nodes: [
+    node('Reshape', ['v', 'rows'], ['r']),
+    node('ReduceMean', ['r', 'axes'], ['mean'], { keepdims: 0 }),
+    node('ReduceMean', ['r', 'axes'], ['center']),
+    node('Sub', ['r', 'center'], ['off']),
+    node('Mul', ['off', 'off'], ['squares']),
+    node('ReduceMean', ['squares', 'axes'], ['variance'], { keepdims: 0 }),
+    node('BatchNormalization', ['r', 'scale', 'shift', 'mean', 'variance'], ['normal']),
+    node('Reshape', ['normal', 'back'], ['w']),
+    conv
+  ]
+})
+
+const product = (reader: object, more: readonly object[] = []): ModelParts =>
+  model([], {
+    inputs: [port('x', 'float', [5, 64])],
+    initializers: [constant('v', [64, 48], 1), constant('g', [1, 48], 2), int64s('axes', [1], [0])],
+    nodes: [...directed, reader, ...more]
+  })
+
+describe('weights that nodes compute of constants are constants', () => {
+  test.each<[string, string, ModelParts, number[]]>([
+    ['of a convolution', 'Conv', model([conv]), [1, 8, 9, 9]],
+    ['of one with standardized weights', 'Conv', standardized, [1, 8, 9, 9]],
+    [
+      'of a transposed convolution',
+      'ConvTranspose',
+      model([node('ConvTranspose', ['x', 'w'], ['y'])], { inputs: [port('x', 'float', [1, 16, 5, 5])] }),
+      [1, 16, 5, 5]
+    ],
+    ['of a product', 'MatMul', product(node('MatMul', ['x', 'w'], ['y'])), [5, 64]],
+    ['of Gemm', 'Gemm', product(node('Gemm', ['x', 'w'], ['y'])), [5, 64]],
+    [
+      'of two that read the same',
+      'MatMul',
+      product(node('MatMul', ['x', 'w'], ['a']), [
+        node('Relu', ['x'], ['z']),
+        node('MatMul', ['z', 'w'], ['b']),
+        node('Add', ['a', 'b'], ['y'])
+      ]),
+      [5, 64]
+    ]
+  ])('%s', async (_, op, parts, dims) => {
+    const left = await opsOf(parts)
+    expect(left.filter(op => /Reduce|Div|BatchNorm|^Mul|Sub/.test(op))).toEqual([])
+    expect(left).toContain(op)
+    expect(await differenceBetween(parts, { x: dims })).toBeLessThan(1e-5)
+  })
+
+  test('in exact precision as the nodes make them', async () => {
+    const x = noise([1, 8, 9, 9], 7)
+    const whole = new InferenceSession(await onnxModel(standardized), { precision: 'exact' })
+    const seen: unknown[] = []
+    const { y } = await whole.run({ x }, { onStep: ({ outputs }) => void seen.push(outputs) })
+    expect((await whole.run({ x })).y.data).toEqual(y.data)
+    expect(seen).toHaveLength(9)
+    whole.dispose()
+  })
+})
+
+describe('nodes compute again in each run', () => {
+  test('what somebody sees', async () => {
+    const parts = model([conv], { outputs: [port('y', 'float'), port('w', 'float')] })
+    expect(await opsOf(parts)).toContain('Div')
+    expect(await opsOf(model([conv]), true)).toContain('Div')
+  })
+
+  test('what is more than weights', async () => {
+    const parts = product(node('MatMul', ['x', 'w'], ['z']), [
+      node('Gather', ['w', 'i'], ['row']),
+      node('Add', ['z', 'row'], ['y'])
+    ])
+    const indexed = { ...parts, inputs: [...parts.inputs!, port('i', 'int64', [])] }
+    expect(await opsOf(indexed)).toContain('Div')
+  })
+
+  test('what an input has part in', async () => {
+    const parts = model([conv])
+    expect(await opsOf({ ...parts, inputs: [...parts.inputs!, port('g', 'float', [16, 1, 1, 1])] })).toContain('Mul')
+  })
+})
