@@ -1,6 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Parts } from '../kernels/attention/heads.ts'
+import type { Hidden } from '../kernels/attention/masks.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import type { FusedParams } from '../op-kit/fused.ts'
@@ -10,7 +11,7 @@ import { areDims, isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } fro
 import type { Match, Pattern, PatternCall, Reading } from './match.ts'
 import { binaryOf, commutative, numbersOf, operatorOf, unaryOf } from './patterns.ts'
 
-/** Axes that the kernel serves: batches, heads, and a matrix. */
+/** Axes that the kernel serves, whatever is broadcast: batches, heads, and a matrix. */
 const MAX_RANK = 4
 
 /** Whether the first factor is as it is, and the second one at most transposed. */
@@ -38,7 +39,12 @@ export const SCORES: Readonly<Record<string, PatternCall>> = {
   scaledKey: repeatedly(commutative('Mul', ['swapped', 'keyFactor'], ['key', 'keyFactor'])),
   swapped: { ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'key' }, repeats: true },
   divided: binaryOf('Div', ['product', 'divisor']),
-  multiplied: commutative('Mul', ['product', 'factor'])
+  multiplied: commutative('Mul', ['product', 'factor']),
+  // c tanh(scores / c), as Gemma has it.
+  tanh: unaryOf('Tanh', 'divided', 'multiplied'),
+  // It has become an epilogue of a product that scales.
+  withTanh: { ops: ['FusedMatMul'], where: isTanhOfOneThing, reads: READS },
+  capped: commutative('Mul', ['tanh', 'cap'], ['withTanh', 'cap'])
 }
 
 /** Softmax along the last axis. */
@@ -58,56 +64,84 @@ export const SAFE: Readonly<Record<string, PatternCall>> = {
 }
 
 /** Labels of {@link SCORES} that are scores. */
-export const SCALED = ['product', 'divided', 'multiplied']
+export const SCALED = ['product', 'divided', 'multiplied', 'capped']
 
-/** `softmax(query key scale + mask) value` in its nodes, with or without a scale and a mask. */
+/** Labels of numbers in {@link SCORES}. */
+export const SCORE_NUMBERS = {
+  divisor: 'any',
+  factor: 'any',
+  queryFactor: 'any',
+  keyFactor: 'any',
+  cap: 'any'
+} as const
+
+/** Where(mask, scores, number) and Where(mask, number, scores). */
+const chosenOf = (after: string, ...scores: readonly string[]): PatternCall => ({
+  ops: ['Where'],
+  where: ({ known }) => (known.broadcast as Broadcast).mode !== 'aligned',
+  reads: scores.flatMap(label => [
+    { condition: `visible${after}`, whenTrue: label, whenFalse: 'hiddenScore' },
+    { condition: `hiding${after}`, whenTrue: 'hiddenScore', whenFalse: label }
+  ])
+})
+
+const addedTo = (mask: string, ...scores: readonly string[]): PatternCall =>
+  commutative('Add', ...scores.map((label): [string, string] => [label, mask]))
+
+/**
+ * `softmax(query key scale + mask) value` in its nodes, with or without a scale, a softcap and masks: two at most, such
+ * as a bias by distance and what is hidden.
+ */
 export const attentionPattern: Pattern = {
   name: 'attention',
   calls: {
     ...SCORES,
-    masked: commutative('Add', ...SCALED.map((scores): [string, string] => [scores, 'mask'])),
-    // Where(mask, scores, number) and Where(mask, number, scores).
-    chosen: {
-      ops: ['Where'],
-      where: ({ known }) => (known.broadcast as Broadcast).mode !== 'aligned',
-      reads: SCALED.flatMap(scores => [
-        { condition: 'visible', whenTrue: scores, whenFalse: 'hiddenScore' },
-        { condition: 'hiding', whenTrue: 'hiddenScore', whenFalse: scores }
-      ])
-    },
+    masked: addedTo('mask', ...SCALED),
+    chosen: chosenOf('', ...SCALED),
     // A mask of the dims of the scores, or a constant one of a row, has become an epilogue of the product.
     withMask: {
       ops: ['FusedMatMul'],
       where: addsOneThing,
       reads: ['residual', 'bias'].flatMap(name => READS.map(reading => ({ ...reading, [name]: 'mask' })))
     },
-    weights: softmaxOf('masked', 'chosen', 'withMask', ...SCALED),
+    maskedAgain: addedTo('further', 'masked', 'chosen', 'withMask'),
+    chosenAfter: chosenOf('After', 'masked', 'withMask'),
+    weights: softmaxOf('maskedAgain', 'chosenAfter', 'masked', 'chosen', 'withMask', ...SCALED),
     ...SAFE,
     values: valuesOf(...['weights', 'safe'].map(a => ({ a, b: 'value' })))
   },
-  scalars: { zero: 0, divisor: 'any', factor: 'any', queryFactor: 'any', keyFactor: 'any', hiddenScore: 'any' },
+  scalars: { zero: 0, hiddenScore: 'any', ...SCORE_NUMBERS },
   root: 'values',
   guard: isServed,
   fuse(match, graph) {
     const { calls, values } = match
     const op = operatorOf(graph, 'ScaledDotProductAttention', 13, 'openvino')
-    const mask = maskOf(match)
     const hidden = {
-      where: values.has('hiding') ? 1 : 0,
+      where: values.has('hiding') || values.has('hidingAfter') ? 1 : 0,
       score: scalarOf(graph, values.get('hiddenScore')) ?? -Infinity
-    }
-    const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask }
-    const plain = { causal: false, group: 1, rowsFirst: {}, parts: {} }
-    const parameters = {
-      ...plain,
-      scale: scaleOf(match, graph),
-      keysInColumns: keysInColumns(match),
-      hidden,
-      safe: calls.has('safe')
-    }
-    return op && { call: fusedCall(calls.get('values')!.call, op, inputs, parameters) }
+    } as const
+    const [mask, further] = [MASKS, FURTHER_MASKS].map(labels => valueOf(match, labels))
+    const inputs = { query: values.get('query'), key: values.get('key'), value: values.get('value'), mask, further }
+    return op && { call: fusedCall(calls.get('values')!.call, op, inputs, attentionOf(match, graph, hidden)) }
   }
 }
+
+const MASKS = ['mask', 'visible', 'hiding']
+const FURTHER_MASKS = ['further', 'visibleAfter', 'hidingAfter']
+
+/** The value that has one of some labels. */
+const valueOf = ({ values }: Match, labels: readonly string[]): ValueId | undefined =>
+  labels.map(label => values.get(label)).find(id => id !== undefined)
+
+/** Parameters of attention that stands for nodes. */
+export const attentionOf = (match: Match, graph: PlanGraph, hidden: Hidden): Parameters => ({
+  ...{ causal: false, group: 1, rowsFirst: {}, parts: {}, spreads: true },
+  scale: scaleOf(match, graph),
+  softcap: scalarOf(graph, match.values.get('cap')) ?? 0,
+  keysInColumns: keysInColumns(match),
+  hidden,
+  safe: match.calls.has('safe')
+})
 
 /** Either the Transpose or the product swaps rows and columns of keys, or none or both do. */
 export const keysInColumns = (match: Match): boolean =>
@@ -136,34 +170,55 @@ function addsOneThing({ known }: Call): boolean {
   return epilogue.length === 1 && !activation && isPlain(known)
 }
 
-const maskOf = ({ values }: Match): ValueId | undefined =>
-  values.get('mask') ?? values.get('visible') ?? values.get('hiding')
+/** Whether tanh of a product is all that is computed. */
+function isTanhOfOneThing({ known }: Call): boolean {
+  const { epilogue = [], activation } = known as unknown as Partial<FusedParams>
+  return epilogue.length === 1 && typeof activation === 'object' && activation.name === 'tanh' && isPlain(known)
+}
 
-const productOf = ({ calls }: Match): Call => (calls.get('product') ?? calls.get('withMask'))!.call
+const productOf = ({ calls }: Match): Call =>
+  ['product', 'withTanh', 'withMask'].map(label => calls.get(label)).find(item => item !== undefined)!.call
 
-/** What scores are multiplied by. */
-export function scaleOf(match: Match, graph: PlanGraph): number {
+/**
+ * What scores are multiplied by: of those that are capped, `cap tanh(scores)`, too, which the kernel divides by the cap
+ * before tanh.
+ */
+function scaleOf(match: Match, graph: PlanGraph): number {
   const { values } = match
   const alpha = productOf(match).known.alpha as number
-  const factors = ['factor', 'queryFactor', 'keyFactor'].map(label => scalarOf(graph, values.get(label)) ?? 1)
+  const factors = ['factor', 'queryFactor', 'keyFactor', 'cap'].map(label => scalarOf(graph, values.get(label)) ?? 1)
   return factors.reduce((product, factor) => product * factor, alpha) / (scalarOf(graph, values.get('divisor')) ?? 1)
 }
 
-/** Float32 of as many axes everywhere, softmax along the last axis, and a mask that leaves the dims of the scores. */
+/** Float32 everywhere, softmax along the last axis, and as many axes as the kernel serves. */
 function isServed(match: Match, graph: PlanGraph): boolean {
   const { calls, values } = match
-  const scores = shapeOf(graph, productOf(match).outputs[0])
-  const made = shapeOf(graph, calls.get('values')!.call.outputs[0])
-  const rank = scores?.length
-  if (!scores || rank === undefined || rank < 3 || rank > MAX_RANK || made?.length !== rank) return false
-  const operands = ['query', 'key', 'value'].map(label => values.get(label))
-  if (!operands.every(id => isFloat32(graph, id) && shapeOf(graph, id)?.length === rank)) return false
   const softmax = calls.get('weights')!.call
   const [axis] = numbersOf(graph, softmax, 'axis') ?? []
-  const weights = shapeOf(graph, softmax.outputs[0])
-  const keepsDims = areDims(weights, scores)
-  const mask = values.get('mask')
-  return (axis === -1 || axis === rank - 1) && keepsDims && (mask === undefined || isFloat32(graph, mask))
+  const rank = shapeOf(graph, productOf(match).outputs[0])?.length
+  if (rank === undefined || rank < 3 || (axis !== -1 && axis !== rank - 1)) return false
+  const operands = ['query', 'key', 'value'].map(label => values.get(label))
+  const made = [softmax.outputs[0], calls.get('values')!.call.outputs[0]]
+  const masks = ['mask', 'further'].map(label => values.get(label)).filter(id => id !== undefined)
+  return (
+    // Masks may broadcast scores to more rows or batches, not to more axes.
+    [...operands, ...made].every(id => shapeOf(graph, id)?.length === rank) &&
+    [...operands, ...masks].every(id => isFloat32(graph, id)) &&
+    hasCap(match, graph) &&
+    (rank <= MAX_RANK || isOneBatch(match, graph, operands))
+  )
+}
+
+/** Whether scores are capped at a number that can be divided by, if they are. */
+export function hasCap({ values }: Match, graph: PlanGraph): boolean {
+  const cap = scalarOf(graph, values.get('cap')) ?? 1
+  return cap !== 0 && Number.isFinite(cap)
+}
+
+/** Whether batches of operands are the same, and nothing else is broadcast to them: then all their axes are as one. */
+function isOneBatch(match: Match, graph: PlanGraph, operands: readonly (ValueId | undefined)[]): boolean {
+  const [query, ...others] = operands.map(id => shapeOf(graph, id)!.slice(0, -2))
+  return [MASKS, FURTHER_MASKS].every(labels => !valueOf(match, labels)) && others.every(dims => areDims(dims, query))
 }
 
 /** Attention whose queries or keys are scaled before it, as OpenVINO has it where the file scales both. */

@@ -108,7 +108,13 @@ const resultPattern: Pattern = {
 /** OpenVINO gives attention that has a scale and no mask a mask of one 0. */
 const zeroMaskPattern: Pattern = {
   name: 'attention',
-  calls: { attention: { ops: ATTENTION, reads: { mask: 'zero', query: 'query' } } },
+  calls: {
+    attention: {
+      ops: ATTENTION,
+      where: call => call.inputs[positionOf(call, 'further')] === undefined,
+      reads: { mask: 'zero', query: 'query' }
+    }
+  },
   scalars: { zero: 0 },
   root: 'attention',
   guard({ calls, values }, graph) {

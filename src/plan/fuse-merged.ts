@@ -1,6 +1,6 @@
 import { HIDDEN } from '../kernels/attention/masks.ts'
 import type { Dim } from '../shapes/dim.ts'
-import { keysInColumns, SAFE, SCALED, scaleOf, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
+import { attentionOf, hasCap, SAFE, SCALED, SCORE_NUMBERS, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
 import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
@@ -19,6 +19,8 @@ const reshaped = (...labels: readonly string[]): PatternCall => ({
 const MERGED: Readonly<Record<string, PatternCall>> = Object.fromEntries(
   OPERANDS.map(name => [`${name}Merged`, { ...reshaped(name), repeats: true }])
 )
+
+const MERGED_READS = ['swapped', 'keyMerged'].map(b => ({ a: 'queryMerged', b }))
 
 /** Attention without a mask, as Whisper's encoder has it. */
 const mergedPattern: Pattern = {
@@ -50,9 +52,12 @@ const maskedApartPattern: Pattern = {
   calls: {
     ...MERGED,
     swapped: { ...SCORES.swapped, reads: { data: 'keyMerged' } },
-    product: { ...SCORES.product, reads: ['swapped', 'keyMerged'].map(b => ({ a: 'queryMerged', b })) },
+    product: { ...SCORES.product, reads: MERGED_READS },
     divided: SCORES.divided,
     multiplied: SCORES.multiplied,
+    tanh: SCORES.tanh,
+    withTanh: { ...SCORES.withTanh, reads: MERGED_READS },
+    capped: SCORES.capped,
     apart: reshaped(...SCALED),
     masked: commutative('Add', ['apart', 'mask']),
     merged: reshaped('masked'),
@@ -62,20 +67,14 @@ const maskedApartPattern: Pattern = {
     values: valuesOf(...['weights', 'safe', 'weightsMerged'].map(a => ({ a, b: 'valueMerged' }))),
     parted: reshaped('values')
   },
-  scalars: { divisor: 'any', factor: 'any', zero: 0 },
+  scalars: { zero: 0, ...SCORE_NUMBERS },
   root: 'parted',
   guard: (match, graph) => isMerged(match, graph, 'values') && isMaskedApart(match, graph),
   fuse(match, graph) {
     const { calls, values } = match
     const op = operatorOf(graph, 'ScaledDotProductAttention', 13, 'openvino')
     const inputs = Object.fromEntries([...OPERANDS, 'mask'].map(name => [name, values.get(name)]))
-    const parameters = {
-      ...{ causal: false, hidden: HIDDEN, group: 1, rowsFirst: {}, parts: {} },
-      scale: scaleOf(match, graph),
-      keysInColumns: keysInColumns(match),
-      safe: calls.has('safe')
-    }
-    return op && { call: fusedCall(calls.get('parted')!.call, op, inputs, parameters) }
+    return op && { call: fusedCall(calls.get('parted')!.call, op, inputs, attentionOf(match, graph, HIDDEN)) }
   }
 }
 
@@ -103,7 +102,9 @@ function isMerged(match: Match, graph: PlanGraph, result: string): boolean {
 /** Whether float32 scores of rank 3 get the axes of the result, keep them with the mask, and lose them again. */
 function isMaskedApart(match: Match, graph: PlanGraph): boolean {
   const { calls, values } = match
-  const [scores, parted] = ['product', 'parted'].map(label => madeBy(match, graph, label))
+  const [scores, parted] = [calls.has('product') ? 'product' : 'withTanh', 'parted'].map(label =>
+    madeBy(match, graph, label)
+  )
   const weights = calls.get('weights')!.call
   const [axis] = numbersOf(graph, weights, 'axis') ?? []
   const given = shapeOf(graph, calls.get('values')!.call.inputs[0])
@@ -113,6 +114,7 @@ function isMaskedApart(match: Match, graph: PlanGraph): boolean {
   return (
     ['apart', 'masked'].every(label => areDims(madeBy(match, graph, label), apart)) &&
     areDims(given.slice(1), scores.slice(1)) &&
+    hasCap(match, graph) &&
     calls.has('merged') !== calls.has('weightsMerged') &&
     (axis === -1 || axis === rank - 1) &&
     [...OPERANDS, 'mask'].every(name => isFloat32(graph, values.get(name)))

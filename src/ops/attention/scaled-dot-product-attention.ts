@@ -15,7 +15,7 @@ import { offsetsOf } from '../../kernels/core/elementwise.ts'
 import { changeLine, softmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { matrix, transposed } from '../../kernels/matrix/gemm.ts'
+import { matrix, type Matrix, transposed } from '../../kernels/matrix/gemm.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -44,16 +44,25 @@ interface Params {
   parts: Parts
   /** Weights that are NaN become 0, as those of PyTorch's safe softmax: only in calls of a plan. */
   safe: boolean
+  /** c in c tanh(score / c), which scores become before masks; 0: they stay. Other than 0 only in calls of a plan. */
+  softcap: number
+  /**
+   * Scores and masks are broadcast to each other, as those of a file that has both in nodes of their own: only in calls
+   * of a plan.
+   */
+  spreads: boolean
 }
 
 /** Rules of {@link scaledDotProductAttention}. */
 export const scaledDotProductRules = defineRules({
   name: 'ScaledDotProductAttention',
-  operands: { query: 'tensor', key: 'tensor', value: 'tensor', mask: 'optional' },
+  // Scores have `further` after `mask`: only in calls of a plan. One of the two is a boolean mask at most.
+  operands: { query: 'tensor', key: 'tensor', value: 'tensor', mask: 'optional', further: 'optional' },
   params: params<Params>(),
   openvino: [
     {
       since: 13,
+      in: { query: 0, key: 1, value: 2, mask: 3 },
       types: { query: FLOATS, key: FLOATS, value: FLOATS, mask: [...FLOATS, 'bool'], scale: FLOATS },
       bind: {
         causal: flag('causal'),
@@ -63,13 +72,15 @@ export const scaledDotProductRules = defineRules({
         group: is(1),
         rowsFirst: is({}),
         parts: is({}),
-        safe: is(false)
+        safe: is(false),
+        softcap: is(0),
+        spreads: is(false)
       }
     }
   ],
 
-  shape(given, { causal, keysInColumns, group, rowsFirst, parts }) {
-    const { mask } = given
+  shape(given, { causal, keysInColumns, group, rowsFirst, parts, spreads }) {
+    const { mask, further } = given
     const [query, key, value] = (['query', 'key', 'value'] as const).map(name => {
       const { type, shape } = given[name]
       return tensorFact(type, shape && headsFirstDims(shape, rowsFirst[name], parts[name]))
@@ -77,7 +88,8 @@ export const scaledDotProductRules = defineRules({
     const type = commonType({ query, key, value, ...(mask?.type !== 'bool' && !causal && { attention_mask: mask }) })
     const rows = keysInColumns && key.shape ? tensorFact(key.type, swapLast(key.shape)) : key
     const [keys, values] = [rows, value].map(shared => repeatedHeads(shared, group))
-    const result = tensorFact(type, resultShape(query, keys, values, causal ? undefined : mask, group > 1))
+    const masks = causal ? [] : [mask, further].filter(one => one !== undefined)
+    const result = tensorFact(type, resultShape([query, keys, values], masks, { isShared: group > 1, spreads }))
     return [rowsFirst.result ? headsFirst(result) : result]
   }
 })
@@ -89,7 +101,8 @@ export const scaledDotProductRules = defineRules({
  * NaN, as the formula of the specification does.
  */
 export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotProductRules, {
-  *run({ query, key, value, mask }, { causal, scale, keysInColumns, hidden, group, rowsFirst, parts, safe }, call) {
+  *run({ query, key, value, mask, further }, given, call) {
+    const { causal, scale, keysInColumns, hidden, group, rowsFirst, parts, safe, softcap } = given
     const out = call.output()
     if (out.data.length === 0) return
     const [q4, k4, v4, out4] = [
@@ -98,16 +111,18 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
       placed(value, rowsFirst.value, parts.value),
       placed(out, rowsFirst.result)
     ]
-    const [queries, depth] = q4.dims.slice(-2)
+    const depth = q4.dims[q4.dims.length - 1]
     const [values, width] = v4.dims.slice(-2)
     const ownKeys = k4.dims[k4.dims.length - (keysInColumns ? 1 : 2)]
-    const keys = commonRows(ownKeys, values, causal ? 1 : (mask?.dims.at(-1) ?? 1))
+    const masks = causal ? [] : [mask, further].filter(one => one !== undefined)
+    const keys = commonRows(ownKeys, values, ...masks.map(({ dims }) => dims.at(-1) ?? 1))
     const batch = out4.dims.slice(0, -2)
+    const queries = out4.dims[out4.dims.length - 2]
     const factor = scale ?? 1 / Math.sqrt(depth)
     const shared = sharedBatch(batch, group)
     const [q, k, v, o] = [startsOf(q4, batch), startsOf(k4, shared), startsOf(v4, shared), startsOf(out4, batch)]
     const numbers = { q: yield* readNumbers(query), k: yield* readNumbers(key), v: yield* readNumbers(value) }
-    const bias = mask && !causal ? maskReader(mask, batch, queries, keys, hidden) : undefined
+    const readers = masks.map(one => maskReader(one, batch, queries, keys, hidden))
     const target = targetOf(out)
     const pace = new Pace()
     for (let i = 0; i < q.length; i++) {
@@ -118,16 +133,17 @@ export const scaledDotProductAttention = /* @__PURE__ */ withKernel(scaledDotPro
           keys,
           depth,
           width,
-          q: matrix(numbers.q, q[i], rowStride(q4)),
+          q: matrix(numbers.q, q[i], q4.dims[q4.dims.length - 2] === queries ? rowStride(q4) : 0),
           k: keysInColumns
-            ? transposed(matrix(numbers.k, k[head], keys))
+            ? keyColumns(matrix(numbers.k, k[head], ownKeys), ownKeys === keys)
             : matrix(numbers.k, k[head], ownKeys === keys ? rowStride(k4) : 0),
           v: matrix(numbers.v, v[head], values === keys ? rowStride(v4) : 0),
           out: matrix(target.numbers, o[i], rowStride(out4)),
           weigh(row, scores) {
             for (let j = 0; j < keys; j++) scores[j] *= factor
+            if (softcap !== 0) for (let j = 0; j < keys; j++) scores[j] = softcap * Math.tanh(scores[j] / softcap)
             if (causal) scores.fill(-Infinity, row + 1)
-            bias?.(i, row, scores)
+            for (const read of readers) read(i, row, scores)
             changeLine(softmaxLine, scores)
             if (safe && Number.isNaN(scores[0])) scores.fill(0)
           },
@@ -153,6 +169,12 @@ const placed = ({ dims }: Tensor, rowsFirst: boolean | undefined, part?: Part): 
   first: part ? part.first : 0
 })
 
+/** Keys, one of which may stand for all, as rows. */
+function keyColumns(columns: Matrix, isEach: boolean): Matrix {
+  const rows = transposed(columns)
+  return isEach ? rows : { ...rows, rowStride: 0 }
+}
+
 const rowStride = ({ strides }: Placed): number => strides[strides.length - 2]
 
 /** Where the matrix of each entry of a batch begins, to which those there are are broadcast. */
@@ -176,27 +198,32 @@ function repeatedHeads(fact: TensorFact, group: number): TensorFact {
 const swapLast = (shape: readonly Dim[]): readonly Dim[] => [...shape.slice(0, -2), ...shape.slice(-2).reverse()]
 
 function resultShape(
-  query: TensorFact,
-  key: TensorFact,
-  value: TensorFact,
-  mask: TensorFact | undefined,
-  isShared: boolean
+  [query, key, value]: readonly TensorFact[],
+  masks: readonly TensorFact[],
+  { isShared, spreads }: { readonly isShared: boolean; readonly spreads: boolean }
 ): Dim[] | undefined {
   for (const [name, { shape }] of Object.entries({ query, key, value })) {
     if (shape && shape.length < 3) fail('rank-mismatch', `${name} has rank ${shape.length}; expected at least 3`)
   }
-  if (!query.shape || !key.shape || !value.shape || (mask && !mask.shape)) return undefined
+  const maskShapes = masks.map(({ shape }) => shape)
+  if (!query.shape || !key.shape || !value.shape || !maskShapes.every(shape => shape !== undefined)) return undefined
   const [queries, depth] = query.shape.slice(-2)
   const [keys, keyDepth] = key.shape.slice(-2)
   const [values, width] = value.shape.slice(-2)
   demandEqual('columns of query and key', depth, keyDepth)
-  const maskShape = mask?.shape ?? []
   const common = isShared ? broadcastDim(keys, values) : undefined
+  const batch = [query.shape, key.shape, value.shape, ...maskShapes].map(shape => shape.slice(0, -2))
+  if (spreads) {
+    const [rows, columns] = broadcastShapes([[queries, common ?? keys], ...maskShapes.map(shape => shape.slice(-2))])!
+    if (common === undefined) demandEqual('columns of weights and rows of value', columns, values)
+    return [...broadcastShapes(batch)!, rows, width]
+  }
   if (common === undefined) demandEqual('rows of key and value', keys, values)
-  const rows = common === undefined ? keys : (broadcastDim(common, maskShape.at(-1) ?? 1) ?? common)
-  if (maskShape.length > 0) broadcastResult([queries, rows], maskShape.slice(-2), { mode: 'aligned', axis: -1 })
-  const batch = broadcastShapes([query.shape, key.shape, value.shape, maskShape].map(shape => shape.slice(0, -2)))
-  return batch && [...batch, queries, width]
+  for (const shape of maskShapes) {
+    const rows = common === undefined ? keys : (broadcastDim(common, shape.at(-1) ?? 1) ?? common)
+    if (shape.length > 0) broadcastResult([queries, rows], shape.slice(-2), { mode: 'aligned', axis: -1 })
+  }
+  return [...broadcastShapes(batch)!, queries, width]
 }
 
 function demandEqual(what: string, a: Dim, b: Dim): void {

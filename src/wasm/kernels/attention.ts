@@ -50,12 +50,20 @@ interface Layout {
   readonly y: Strides
 }
 
+/** A mask that is broadcast to the scores. */
+interface Mask {
+  readonly tensor: Tensor
+  readonly strides: Strides
+}
+
 /** What is done to the scores. */
 export interface Scoring {
   readonly scale: number
   readonly softcap?: number
-  readonly mask?: { readonly tensor: Tensor; readonly strides: Strides } | undefined
-  /** What a boolean mask does. */
+  readonly mask?: Mask | undefined
+  /** Applied after the first one. */
+  readonly further?: Mask | undefined
+  /** What a boolean mask does; one of the two is one at most. */
   readonly hidden?: Hidden
   /** Undefined: a query sees all keys; else those up to its own position, which is its number and the offset. */
   readonly causalOffset?: number | undefined
@@ -74,17 +82,16 @@ interface DotProductParams {
   readonly rowsFirst: RowsFirst
   readonly parts: Parts
   readonly safe: boolean
+  readonly softcap: number
 }
 
 /** ScaledDotProductAttention of float32 whose batch axes are two at most once those that lie side by side are one. */
 export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ op, operands, parameters, dims }) => {
-  // A mask is ignored where causality hides keys.
-  const withoutMask = parameters.causal
   const { parts } = parameters
   const template = dotProductTemplate(operands, parameters, dims)
   const reads: Reads = given => [
     ...(['query', 'key', 'value'] as const).map(name => placedArray(given[name]!).subarray(parts[name]?.first ?? 0)),
-    withoutMask || !given.mask ? undefined : placedArray(given.mask)
+    ...masksOf(given, parameters).map(placedArray)
   ]
   if (template === undefined) return undefined
   const kernelFor = (given: TensorOperands): Kernel =>
@@ -101,25 +108,32 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
   }
 })
 
+/** Masks that there are; where causality hides keys they are ignored. */
+const masksOf = ({ mask, further }: TensorOperands, { causal }: DotProductParams): readonly Tensor[] =>
+  causal ? [] : [mask, further].filter(one => one !== undefined)
+
 /** Whether keys or values lie in a room. */
 const liesApart = ({ key, value }: TensorOperands): boolean =>
   [key, value].some(tensor => tensor !== undefined && liesInRoom(tensor))
 
 /** @returns undefined where the kernel does not serve the call, which dims and types decide */
 function dotProductTemplate(
-  { query, key, value, mask: given }: TensorOperands,
-  { causal, scale, keysInColumns, hidden, group, rowsFirst, parts, safe }: DotProductParams,
+  operands: TensorOperands,
+  parameters: DotProductParams,
   made: readonly number[]
 ): JobTemplate | undefined {
-  const mask = causal ? undefined : given
-  if (!query || !key || !value || !areServed([query, key, value], mask)) return undefined
+  const { query, key, value } = operands
+  const { causal, scale, keysInColumns, hidden, group, rowsFirst, parts, safe, softcap } = parameters
+  const masks = masksOf(operands, parameters)
+  if (!query || !key || !value || !areServed([query, key, value], ...masks)) return undefined
   const dims = swapHeads(made, rowsFirst.result === true)
   const dimsOf = (name: keyof Parts, of: Tensor): readonly number[] =>
     headsFirstDims(of.dims, rowsFirst[name], parts[name])
-  const [queries, depth] = dimsOf('query', query).slice(-2)
+  const depth = dimsOf('query', query).at(-1)!
+  const queries = dims[dims.length - 2]
   const [values, width] = dimsOf('value', value).slice(-2)
   const ownKeys = dimsOf('key', key).at(keysInColumns ? -1 : -2)!
-  const keys = commonRows(ownKeys, values, mask?.dims.at(-1) ?? 1)
+  const keys = commonRows(ownKeys, values, ...masks.map(one => one.dims.at(-1) ?? 1))
   const batch = dims.slice(0, -2)
   const strides = (name: keyof Parts, tensor: Tensor, of: readonly number[], matrix: readonly number[]) =>
     placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true, parts[name])
@@ -129,11 +143,12 @@ function dotProductTemplate(
     strides('key', key, shared, keysInColumns ? [depth, keys] : [keys, depth]),
     strides('value', value, shared, [keys, width]),
     swapHeads(broadcastStrides(made, made), rowsFirst.result === true),
-    ...(mask ? [broadcastStrides(mask.dims, [...batch, queries, keys])] : [])
+    ...masks.map(one => broadcastStrides(one.dims, [...batch, queries, keys]))
   ]
   const merged = batch.length > 2 ? mergedBatches(batch, all) : { batch, strides: all }
   if (merged === undefined) return undefined
-  const [q, k, v, y, m] = merged.strides.map(matrixStrides)
+  const [q, k, v, y, ...ofMasks] = merged.strides.map(matrixStrides)
+  const [first, second] = masks.map((tensor, i): Mask => ({ tensor, strides: ofMasks[i] }))
   const layout: Layout = {
     batches: merged.batch.length > 1 ? merged.batch[0] : 1,
     heads: merged.batch.at(-1) ?? 1,
@@ -149,7 +164,9 @@ function dotProductTemplate(
   }
   const scoring: Scoring = {
     scale: scale ?? 1 / Math.sqrt(depth),
-    mask: mask && { tensor: mask, strides: m },
+    softcap,
+    mask: first,
+    further: second,
     hidden,
     causalOffset: causal ? 0 : undefined,
     unseen: safe ? 0 : NaN,
@@ -254,9 +271,9 @@ export const selectAttention = selectorFor<AttentionParams>(({ op, operands, par
 })
 
 /** Whether the kernel reads operands of these types. */
-const areServed = (operands: readonly Tensor[], mask: Tensor | undefined): boolean =>
+const areServed = (operands: readonly Tensor[], ...masks: readonly (Tensor | undefined)[]): boolean =>
   operands.every(({ type }) => type === 'float32') &&
-  (mask === undefined || mask.type === 'float32' || mask.type === 'bool')
+  masks.every(mask => mask === undefined || mask.type === 'float32' || mask.type === 'bool')
 
 /** `[batch, heads, length, size]` of an operand of rank 4, or of rank 3 whose rows hold all heads. */
 function headDims({ dims }: Tensor, heads = 1): readonly number[] {
@@ -272,15 +289,15 @@ export function matrixStrides(strides: readonly number[]): Strides {
   return [batch, head, row, element]
 }
 
-/** Where queries, keys, values and the mask begin. */
+/** Where queries, keys, values and masks begin. */
 type Reads = (given: TensorOperands) => readonly (NumericArray | undefined)[]
 
 /** @param done gives further results, after the job has computed the first */
 function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
   return function* (operands, parameters, context) {
     const out = context.rawOutput()
-    const [q, k, v, mask] = reads(operands as TensorOperands)
-    const inputs = [q!, k!, v!, mask ?? q!]
+    const [q, k, v, mask, further] = reads(operands as TensorOperands)
+    const inputs = [q!, k!, v!, mask ?? q!, further ?? q!]
     if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
       done?.()
       return
@@ -318,12 +335,13 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
   }
 
 /**
- * The arguments are those of AttentionArguments in ../assembly/f32/attention.ts.
+ * The arguments are those of AttentionArguments in ../assembly/f32/attention-arguments.ts. Inputs are queries, keys,
+ * values, and two masks; in the place of a mask that there is not any array may lie.
  * @returns undefined where there is too little to do, or a row of a chunk of keys has no room
  */
 export function attentionTemplate(
   layout: Layout,
-  { scale, softcap = 0, mask, hidden = HIDDEN, causalOffset, unseen, isSafe = false }: Scoring
+  { scale, softcap = 0, mask, further, hidden = HIDDEN, causalOffset, unseen, isSafe = false }: Scoring
 ): JobTemplate | undefined {
   const { batches, heads, group, queries, keys, depth, width, q, k, v, y } = layout
   const multiplications = batches * heads * queries * keys * (depth + width)
@@ -335,14 +353,13 @@ export function attentionTemplate(
   const chunk = Math.min(MAX_CHUNK, most, 8 * Math.ceil(keys / 8))
   const blocks = batches * heads * Math.ceil(queries / rows)
   const bytes = (strides: Strides, count = 3): number[] => strides.slice(0, count).map(stride => stride * 4)
-  const isBool = mask?.tensor.type === 'bool'
   return {
     kernel: 'attention',
     blocks,
     blockBytes: rows * width * 4,
     tile: tileOfFlops((2 * multiplications) / blocks, 64),
     work: workOfFlops(2 * multiplications),
-    inputs: staged(4),
+    inputs: staged(5),
     outputStaging: 'whole',
     args: [
       ...[heads, group, queries, keys, depth, width, rows, chunk],
@@ -350,12 +367,19 @@ export function attentionTemplate(
       ...bytes(k, 4),
       ...bytes(v),
       ...bytes(y),
-      mask === undefined ? 0 : isBool ? 2 + hidden.where : 1,
-      ...(mask === undefined ? [0, 0, 0, 0] : mask.strides.map(stride => stride * (isBool ? 1 : 4))),
+      ...maskArguments(mask, hidden),
+      ...maskArguments(further, hidden),
       Number(causalOffset !== undefined),
       causalOffset ?? 0,
       ...[scale, softcap, hidden.score, unseen].map(floatBits),
       Number(isSafe)
     ]
   }
+}
+
+/** The kind of a mask and its steps. */
+function maskArguments(mask: Mask | undefined, hidden: Hidden): readonly number[] {
+  if (mask === undefined) return [0, 0, 0, 0, 0]
+  const isBool = mask.tensor.type === 'bool'
+  return [isBool ? 2 + hidden.where : 1, ...mask.strides.map(stride => stride * (isBool ? 1 : 4))]
 }

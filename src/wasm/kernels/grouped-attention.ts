@@ -92,7 +92,8 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
       rows,
       keys.subarray(part.from * k.rowStride),
       values.subarray(part.from * v.rowStride),
-      mask?.data ?? rows
+      mask?.data ?? rows,
+      rows
     ]
     const result = yield* runJob(template, inputs, rowsOf(target, out, first, end), threads)
     if (result !== 'done') return false

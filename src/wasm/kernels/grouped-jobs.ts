@@ -74,7 +74,7 @@ export function* attendInJobs(
     const keys = extended(k, x.pastKey, call.rawOutput(1), sizes)
     const v = { numbers: floatsOf(x.value!), steps: key.steps }
     const values = extended(v, x.pastValue, call.rawOutput(2), sizes)
-    return yield* runHere(template, [q.numbers, keys, values, q.numbers], out, call.threads)
+    return yield* runHere(template, [q.numbers, keys, values, q.numbers, q.numbers], out, call.threads)
   } finally {
     parts.free()
   }

@@ -155,7 +155,7 @@ function* attend(given: MultiHead, allocate: Attending['allocate'], threads: num
       y: stridesOf(out)
     }
     const template = attentionTemplate(layout, scoringOf(given, added))
-    const inputs = [...[q, k, v].map(arrayFrom), added ? arrayOf(added) : arrayFrom(q)]
+    const inputs = [...[q, k, v].map(arrayFrom), added ? arrayOf(added) : arrayFrom(q), arrayFrom(q)]
     if (template && (yield* runJob(template, inputs, out.numbers, threads)) === 'done') return
   }
   yield* reference.attend(given)

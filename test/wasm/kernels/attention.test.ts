@@ -7,7 +7,7 @@ import fc from '../../fixtures/random-cases.ts'
 import { differenceOf, expectEqual, noise, runPlanned } from '../compare.ts'
 
 /** How operands lie in calls of files. */
-const AS_IT_IS = { rowsFirst: {}, parts: {}, safe: false }
+const AS_IT_IS = { rowsFirst: {}, parts: {}, safe: false, softcap: 0, spreads: false }
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
 
@@ -293,6 +293,60 @@ describe('a plan that makes one call of products', () => {
       expect(differenceOf(run(key, value, isAccelerated), expected)).toBeLessThan(TOLERANCE)
   })
 
+  test('caps scores, and has two masks, to whose rows, keys and batches it is broadcast', () => {
+    const size = (max: number) => fc.integer({ min: 1, max })
+    const kinds = fc.constantFrom('none', 'full', 'row', 'column', 'one', 'heads')
+    const sizes = fc.record({
+      heads: size(3),
+      queries: fc.oneof(size(5), size(70)),
+      keys: fc.oneof(size(9), size(300)),
+      depth: size(20),
+      width: size(20),
+      // Which of the operands have one row, or one batch, for all.
+      single: fc.subarray(['queries', 'keys', 'batch'] as const),
+      kinds: fc.tuple(kinds, kinds),
+      hides: fc.constantFrom(undefined, 0, 1),
+      softcap: fc.constantFrom(0, 3),
+      keysInColumns: fc.boolean(),
+      where: fc.constantFrom(0 as const, 1 as const)
+    })
+    fc.assert(
+      fc.property(sizes, ({ heads, queries, keys, depth, width, single, softcap, keysInColumns, hides, ...given }) => {
+        fc.pre(heads * queries * keys * (depth + width) >= 1 << 12)
+        const isOne = (name: (typeof single)[number]): boolean => single.includes(name)
+        const dimsOf = {
+          none: undefined,
+          full: [2, heads, queries, keys],
+          row: [2, 1, 1, keys],
+          column: [queries, 1],
+          one: [],
+          heads: [heads, 1, keys]
+        }
+        const masks = given.kinds.map((kind, i) => {
+          const dims = dimsOf[kind]
+          return dims && (hides === i ? visible(dims, 5 + i) : mask(dims, 7 + i))
+        })
+        const has = (...kind: readonly string[]): boolean => given.kinds.some(own => kind.includes(own))
+        const batch = isOne('batch') && has('full', 'row') ? 1 : 2
+        const rows = isOne('queries') && has('full', 'column') ? 1 : queries
+        const columns = isOne('keys') && has('full', 'row', 'heads') ? 1 : keys
+        const operands = {
+          query: noise([batch, heads, rows, depth], 1, 2),
+          key: noise([batch, heads, ...(keysInColumns ? [depth, columns] : [columns, depth])], 2, 2),
+          value: noise([2, heads, keys, width], 3),
+          mask: masks[0],
+          further: masks[1]
+        }
+        const hidden = { where: given.where, score: -2 }
+        const own = { ...AS_IT_IS, causal: false, scale: 0.5, keysInColumns, hidden, group: 1, softcap, spreads: true }
+        const run = (isAccelerated: boolean): Tensor =>
+          runPlanned(scaledDotProductAttention, operands, own, [2, heads, queries, width], isAccelerated)
+        expect(differenceOf(run(true), run(false))).toBeLessThan(3 * TOLERANCE)
+      }),
+      { numRuns: 150, seed: 17 }
+    )
+  })
+
   test('reads and writes heads before and behind rows, and reads parts of projections', () => {
     const names = ['query', 'key', 'value', 'result'] as const
     const size = (max: number) => fc.integer({ min: 1, max })
@@ -322,6 +376,7 @@ describe('a plan that makes one call of products', () => {
         const run = (operands: typeof plain, isPlaced: boolean, isAccelerated: boolean): Tensor => {
           const own = {
             ...parameters,
+            ...AS_IT_IS,
             rowsFirst: isPlaced ? Object.fromEntries(rowsFirst.map(name => [name, true])) : {},
             parts: isPlaced ? Object.fromEntries(inParts.map(name => [name, partOf(plain[name as 'key'])])) : {}
           }

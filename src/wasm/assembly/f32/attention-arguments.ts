@@ -1,6 +1,6 @@
 /**
- * y = softmax(q kᵀ scale + mask) v for all heads of all batches. Steps are in bytes, 0 where an operand is the same for
- * all; the elements of a row of q, v and y lie side by side.
+ * y = softmax(q kᵀ scale + mask + further) v for all heads of all batches. Steps are in bytes, 0 where an operand is
+ * the same for all; the elements of a row of q, v and y lie side by side.
  */
 @unmanaged
 export class AttentionArguments {
@@ -8,6 +8,7 @@ export class AttentionArguments {
   k: usize
   v: usize
   mask: usize
+  further: usize
   y: usize
   heads: u32
   /** Heads that share keys and values. */
@@ -38,6 +39,12 @@ export class AttentionArguments {
   maskHead: usize
   maskRow: usize
   maskKey: usize
+  /** The same of another mask, which scores have after the first one. */
+  furtherKind: u32
+  furtherBatch: usize
+  furtherHead: usize
+  furtherRow: usize
+  furtherKey: usize
   /** Whether a query sees no key after its own position, which is its number and `offset`. */
   isCausal: u32
   offset: i32

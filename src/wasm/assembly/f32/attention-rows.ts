@@ -14,6 +14,7 @@ export function attendRows(
   k: usize,
   v: usize,
   mask: usize,
+  further: usize,
   y: usize,
   first: u32,
   rows: u32,
@@ -33,7 +34,8 @@ export function attendRows(
     scoreRows(args, q, k + <usize>start * args.kRow, scores, step, rows, count)
     for (let row: u32 = 0; row < rows; row++) {
       const s = scores + row * step
-      finishScores(args, s, mask + row * args.maskRow, start, count, <i32>(first + row))
+      const maskRow = mask + row * args.maskRow
+      finishScores(args, s, maskRow, further + row * args.furtherRow, start, count, <i32>(first + row))
       weigh(s, count, states + (row << 3), start == 0 ? 0 : y + row * args.yRow, args.width)
     }
     addRows(args, scores, step, v + <usize>start * args.vRow, y, rows, count, start > 0)
@@ -75,14 +77,23 @@ function scoreRows(
 /**
  * Scales the scores of a row and hides keys by -Infinity. What lies between `count` and a multiple of four is hidden.
  */
-function finishScores(args: AttentionArguments, s: usize, mask: usize, start: u32, count: u32, row: i32): void {
+function finishScores(
+  args: AttentionArguments,
+  s: usize,
+  mask: usize,
+  further: usize,
+  start: u32,
+  count: u32,
+  row: i32
+): void {
   const bytes = (<usize>count) << 2
   const end = s + bytes
   const padded = s + ((bytes + 15) & ~15)
   const scale = splat(args.scale)
   for (let at = s; at < padded; at += 16) v128.store(at, f32x4.mul(v128.load(at), scale))
   if (args.softcap != 0) capSpan(s, padded - s, args.softcap)
-  if (args.maskKind != 0) addMask(args, s, end, mask + <usize>start * args.maskKey)
+  addMask(args, args.maskKind, s, end, mask + <usize>start * args.maskKey, args.maskKey)
+  addMask(args, args.furtherKind, s, end, further + <usize>start * args.furtherKey, args.furtherKey)
   if (args.isCausal) {
     const seen = max<i32>(0, min<i32>(<i32>count, row + args.offset + 1 - <i32>start))
     for (let at = s + ((<usize>seen) << 2); at < end; at += 4) f32.store(at, -Infinity)
@@ -90,17 +101,18 @@ function finishScores(args: AttentionArguments, s: usize, mask: usize, start: u3
   for (let at = end; at < padded; at += 4) f32.store(at, -Infinity)
 }
 
-function addMask(args: AttentionArguments, s: usize, end: usize, mask: usize): void {
+function addMask(args: AttentionArguments, kind: u32, s: usize, end: usize, mask: usize, step: usize): void {
+  if (kind == 0) return
   let at = s
-  if (args.maskKind == 1) {
-    if (args.maskKey == 4) {
+  if (kind == 1) {
+    if (step == 4) {
       for (; at + 16 <= end; at += 16, mask += 16) v128.store(at, f32x4.add(v128.load(at), v128.load(mask)))
     }
-    for (; at < end; at += 4, mask += args.maskKey) f32.store(at, f32.load(at) + f32.load(mask))
+    for (; at < end; at += 4, mask += step) f32.store(at, f32.load(at) + f32.load(mask))
     return
   }
-  const hides = args.maskKind == 3
-  for (; at < end; at += 4, mask += args.maskKey) if ((load<u8>(mask) != 0) == hides) f32.store(at, args.hidden)
+  const hides = kind == 3
+  for (; at < end; at += 4, mask += step) if ((load<u8>(mask) != 0) == hides) f32.store(at, args.hidden)
 }
 
 /**

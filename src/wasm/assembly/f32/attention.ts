@@ -1,5 +1,6 @@
 import { transpose4 } from '../transpose4'
 import { AttentionArguments } from './attention-arguments'
+import { maskPanel } from './attention-mask'
 import { attendRows } from './attention-rows'
 import { FACTOR, MAGIC, polynomial, powerOf2 } from './exponential'
 import { EDGE, rowsByPanel } from './gemm'
@@ -33,11 +34,12 @@ function attendBlock(args: AttentionArguments, scratch: usize, batch: usize, hea
   const v = args.v + batch * args.vBatch + shared * args.vHead
   const y = args.y + batch * args.yBatch + head * args.yHead + <usize>first * args.yRow
   const mask = args.mask + batch * args.maskBatch + head * args.maskHead + <usize>first * args.maskRow
+  const further = args.further + batch * args.furtherBatch + head * args.furtherHead + <usize>first * args.furtherRow
   let keys = args.keys
   // No row of the block sees a key after the position of the last one.
   if (args.isCausal) keys = <u32>max<i32>(0, min<i32>(<i32>keys, args.offset + <i32>(first + rows)))
-  if (rows < FEW_ROWS && args.kElement == 4) attendRows(args, scratch, q, k, v, mask, y, first, rows, keys)
-  else attendPanels(args, scratch, q, k, v, mask, y, first, rows, keys)
+  if (rows < FEW_ROWS && args.kElement == 4) attendRows(args, scratch, q, k, v, mask, further, y, first, rows, keys)
+  else attendPanels(args, scratch, q, k, v, mask, further, y, first, rows, keys)
 }
 
 /**
@@ -51,6 +53,7 @@ function attendPanels(
   k: usize,
   v: usize,
   mask: usize,
+  further: usize,
   y: usize,
   first: u32,
   rows: u32,
@@ -91,7 +94,29 @@ function attendPanels(
         false,
         scratch
       )
-      finishScores(args, scores, mask + row * args.maskRow, start, count, seen, min(8, rows - row))
+      const lanes = min(8, rows - row)
+      if (args.softcap != 0) capSpan(scores, (<usize>count) << 5, args.softcap)
+      maskPanel(
+        args.maskKind,
+        mask + row * args.maskRow + <usize>start * args.maskKey,
+        args.maskRow,
+        args.maskKey,
+        args.hidden,
+        scores,
+        count,
+        lanes
+      )
+      maskPanel(
+        args.furtherKind,
+        further + row * args.furtherRow + <usize>start * args.furtherKey,
+        args.furtherRow,
+        args.furtherKey,
+        args.hidden,
+        scores,
+        count,
+        lanes
+      )
+      if (args.isCausal) hideLater(scores, start, count, seen)
       weigh(scores, count, state, start == 0 ? 0 : result, width)
       rowsByPanel(valueStrips, 4, 16, (<usize>count) << 4, scores, result, 32, width, 8, count, start > 0, scratch)
     }
@@ -117,22 +142,10 @@ function packQueries(args: AttentionArguments, q: usize, rows: u32, states: usiz
 }
 
 /**
- * Caps the scores [count][8] of a panel, adds the mask and hides keys by -Infinity.
+ * Hides keys that come later than a query by -Infinity in the scores [count][8] of a panel.
  * @param seen the last key that causality shows to the first query of the panel
- * @param lanes queries of the panel
  */
-function finishScores(
-  args: AttentionArguments,
-  s: usize,
-  mask: usize,
-  start: u32,
-  count: u32,
-  seen: i32,
-  lanes: u32
-): void {
-  if (args.softcap != 0) capSpan(s, (<usize>count) << 5, args.softcap)
-  if (args.maskKind != 0) addMask(args, s, mask + <usize>start * args.maskKey, count, lanes)
-  if (!args.isCausal) return
+function hideLater(s: usize, start: u32, count: u32, seen: i32): void {
   const left = i32x4.add(i32x4(0, 1, 2, 3), i32x4.splat(seen))
   const right = i32x4.add(i32x4(4, 5, 6, 7), i32x4.splat(seen))
   const hidden = splat(-Infinity)
@@ -141,27 +154,6 @@ function finishScores(
     const position = i32x4.splat(<i32>start + key)
     v128.store(at, v128.bitselect(hidden, v128.load(at), i32x4.gt_s(position, left)))
     v128.store(at, v128.bitselect(hidden, v128.load(at, 16), i32x4.gt_s(position, right)), 16)
-  }
-}
-
-function addMask(args: AttentionArguments, s: usize, mask: usize, count: u32, lanes: u32): void {
-  const end = s + ((<usize>count) << 5)
-  const isAdded = args.maskKind == 1
-  const hides = args.maskKind == 3
-  if (args.maskRow == 0 && isAdded) {
-    for (; s < end; s += 32, mask += args.maskKey) {
-      const value = v128.load32_splat(mask)
-      v128.store(s, f32x4.add(v128.load(s), value))
-      v128.store(s, f32x4.add(v128.load(s, 16), value), 16)
-    }
-    return
-  }
-  for (let lane: u32 = 0; lane < lanes; lane++, mask += args.maskRow) {
-    let from = mask
-    for (let at = s + (lane << 2); at < end; at += 32, from += args.maskKey) {
-      if (isAdded) f32.store(at, f32.load(at) + f32.load(from))
-      else if ((load<u8>(from) != 0) == hides) f32.store(at, args.hidden)
-    }
   }
 }
 
