@@ -2,7 +2,7 @@ import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { FOLDING, runCall } from '../infer/run.ts'
 import { drain } from '../kernels/core/pace.ts'
-import { isBuiltIn, type SelectKernel } from '../op-kit/define.ts'
+import type { SelectKernel } from '../op-kit/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -16,7 +16,19 @@ const isConv = isNamed('Conv', 'ConvTranspose')
 const isProduct = isNamed('MatMul', 'Gemm')
 /** What moves weights, or converts them, has patterns of its own, and so have codes. */
 const isMoving = isNamed('Cast', 'Flatten', 'Identity', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze')
-const isOfCodes = isNamed('DequantizeLinear', 'FakeQuantize', 'QuantizeLinear')
+/**
+ * Operators whose kernels take a few passes over their elements: what is computed for a constant cannot be interrupted.
+ * None of them takes codes.
+ */
+const isQuick = isNamed(
+  ...['Abs', 'Add', 'BatchNormalization', 'Cast', 'Clip', 'Concat', 'Div', 'Exp', 'Expand', 'Flatten', 'Identity'],
+  ...['InstanceNormalization', 'LayerNormalization', 'Max', 'Min', 'Mul', 'Neg', 'Pow', 'Reciprocal', 'ReduceL1'],
+  ...['ReduceL2', 'ReduceMax', 'ReduceMean', 'ReduceSum', 'ReduceSumSquare', 'Reshape', 'Sigmoid', 'Slice', 'Softplus'],
+  ...['Split', 'Sqrt', 'Squeeze', 'Sub', 'Sum', 'Tanh', 'Transpose', 'Unsqueeze', 'Where']
+)
+
+/** More calls have steps of their own, whose memory is counted. */
+const MAX_CALLS = 32
 
 /** Calls that read constants alone and make weights of them. */
 interface Chain {
@@ -42,8 +54,7 @@ export const computedWeights: Pass = {
       const maker = id === undefined ? undefined : graph.makerOf(id)
       if (id === undefined || !ofConstants.has(maker as PlanCall) || graph.constantOf(id)) continue
       const chain = chainOf(graph, id)
-      if (chain.constants.size === 0 || chain.calls.every(item => isMoving(item.call)) || !areWeights(graph, id))
-        continue
+      if (!isBounded(graph, chain) || chain.calls.every(item => isMoving(item.call)) || !areWeights(graph, id)) continue
       graph.constants.set(id, constantOf(graph, id, chain))
       for (const item of chain.calls) made.add(item)
     }
@@ -92,10 +103,7 @@ const isOfFewBits = ({ type }: Constant | Tensor): boolean => type !== 'bool' &&
 
 /** Whether a call makes the same tensors, of dims that are known, of the same constants. */
 const isRepeatable = (graph: PlanGraph, call: Call): boolean =>
-  isBuiltIn(call.op) &&
-  !call.op.impure &&
-  call.bodies.size === 0 &&
-  !isOfCodes(call) &&
+  isQuick(call) &&
   call.outputs.every(id => {
     const dims = shapeOf(graph, id)
     return id === undefined || (dims !== undefined && isConcrete(dims) && typeOf(graph, id) !== undefined)
@@ -116,6 +124,17 @@ function chainOf(graph: PlanGraph, id: ValueId): Chain {
   }
   visit(id)
   return chain
+}
+
+/**
+ * Whether nothing on the way is larger than the largest constant: what is computed for a constant is not counted against
+ * the memory of a run, and a file may ask for any dims.
+ */
+function isBounded(graph: PlanGraph, { calls, constants }: Chain): boolean {
+  const largest = Math.max(0, ...[...constants.values()].map(({ dims }) => elementCount(dims)))
+  const isSmall = (id: ValueId | undefined): boolean =>
+    id === undefined || elementCount(shapeOf(graph, id) as readonly number[]) <= largest
+  return calls.length <= MAX_CALLS && calls.every(({ call }) => call.outputs.every(isSmall))
 }
 
 function constantOf(graph: PlanGraph, id: ValueId, { calls, constants }: Chain): Constant {

@@ -108,6 +108,27 @@ describe('nodes compute again in each run', () => {
     expect(await opsOf(indexed)).toContain('Div')
   })
 
+  test('what is larger on the way than what it is made of', async () => {
+    const wide = model([], {
+      inputs: [port('x', 'float', [5, 1])],
+      initializers: [constant('v', [48], 1), int64s('dims', [2], [4000, 48]), int64s('axes', [1], [0])],
+      nodes: [
+        node('Expand', ['v', 'dims'], ['e']),
+        node('Sqrt', ['e'], ['r']),
+        node('ReduceMean', ['r', 'axes'], ['w']),
+        node('MatMul', ['x', 'w'], ['y'])
+      ]
+    })
+    expect(await opsOf(wide)).toContain('ReduceMean')
+  })
+
+  test('what takes long: a product of constants', async () => {
+    const initializers = [constant('v', [64, 48], 1), constant('u', [48, 48], 2)]
+    const nodes = [node('MatMul', ['v', 'u'], ['w']), node('MatMul', ['x', 'w'], ['y'])]
+    const made = model([], { inputs: [port('x', 'float', [5, 64])], initializers, nodes })
+    expect(await opsOf(made)).toEqual(['MatMul', 'MatMul'])
+  })
+
   test('what an input has part in', async () => {
     const parts = model([conv])
     expect(await opsOf({ ...parts, inputs: [...parts.inputs!, port('g', 'float', [16, 1, 1, 1])] })).toContain('Mul')
