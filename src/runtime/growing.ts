@@ -17,7 +17,6 @@ type Given = readonly (Value | undefined)[]
  * by a token. What the other dims decide is spared, and steps whose dims stay are recorded, see {@link partedBy}.
  */
 export class GrowingRuns implements Spare {
-  private readonly plan: Plan
   private readonly weights: Weights
   private readonly blocks: Blocks
   /** What the last two runs have in common: symbols where dims have changed. */
@@ -33,8 +32,7 @@ export class GrowingRuns implements Spare {
    * @param weights counts what is recorded, and lets go of it where memory is needed
    * @param blocks where recordings are kept
    */
-  constructor(plan: Plan, weights: Weights, blocks: Blocks) {
-    this.plan = plan
+  constructor(weights: Weights, blocks: Blocks) {
     this.weights = weights
     this.blocks = blocks
     weights.others.add(this)
@@ -43,9 +41,10 @@ export class GrowingRuns implements Spare {
   /**
    * How a run is taken whose inputs have other dims than those of the run before; undefined: in the usual way.
    * @param last signature of the run before
+   * @param plan all steps that such a run takes
    */
-  courseFor(given: Given, last: Signature | undefined): GrowingCourse | undefined {
-    const { plan, made, weights, blocks } = this
+  courseFor(given: Given, last: Signature | undefined, plan: Plan): GrowingCourse | undefined {
+    const { made, weights, blocks } = this
     if (made && matches(made.signature, given)) return made
     const common = last && !this.isGivenUp ? commonOf(last, given, plan) : undefined
     const isSame = common !== undefined && this.common !== undefined && areSame(common, this.common)

@@ -35,25 +35,38 @@ export interface Course {
 }
 
 /** What is kept for runs of one signature: the steps that are left, and the values with which they start. */
-export interface Kept {
+export interface Kept extends SparedPlan {
   readonly signature: Signature
-  readonly plan: Plan
-  readonly bytes: number
-  /** Values on the heap. */
-  readonly blocks: readonly ArrayBufferView[]
   /** A run of these steps. */
   readonly held: HeldRecording
   /** The steps before those that are recorded, and these; made when a run is first to be recorded. */
   parted?: Parted
 }
 
+/** A plan without the steps that are spared, and what it holds instead. */
+interface SparedPlan {
+  readonly plan: Plan
+  readonly bytes: number
+  /** Values on the heap. */
+  readonly blocks: readonly ArrayBufferView[]
+}
+
+/** Nothing is known of any input. */
+const ANY: Signature = []
+
 /**
  * Spares runs what comes out the same whenever their inputs have the same types and dims: many a model spends most of
  * its steps on dims, positions and masks. The second such run in a row is watched, and values that depend on no element
- * of its inputs are kept; later ones start with these, and without the steps that made them.
+ * of its inputs are kept; later ones start with these, and without the steps that made them. The first run of all is
+ * watched for what constants alone decide, which all others are spared.
  */
 export class Settled implements Spare {
-  private readonly whole: Plan
+  private readonly planned: Plan
+  /** The plan without what constants alone decide, once that has been found out. */
+  private whole: Plan
+  /** What `whole` holds of that. */
+  private ofConstants: SparedPlan | undefined
+  private isBegun = false
   private readonly weights: Weights
   private readonly blocks: Blocks
   private readonly growing: GrowingRuns
@@ -67,10 +80,11 @@ export class Settled implements Spare {
    * @param blocks where values on the heap are kept
    */
   constructor(plan: Plan, weights: Weights, blocks: Blocks) {
+    this.planned = plan
     this.whole = plan
     this.weights = weights
     this.blocks = blocks
-    this.growing = new GrowingRuns(plan, weights, blocks)
+    this.growing = new GrowingRuns(weights, blocks)
     weights.others.add(this)
   }
 
@@ -82,8 +96,13 @@ export class Settled implements Spare {
       return { plan: kept.plan, watch: undefined, kept }
     }
     if (last && agrees(last, given)) return { plan: whole, watch: new Watch(whole, last, overrides) }
-    const growing = this.growing.courseFor(given, last)
+    const growing = this.growing.courseFor(given, last, whole)
     this.last = this.isGivenUp ? undefined : signatureOf(given)
+    if (!this.isBegun && !this.isGivenUp) {
+      this.isBegun = true
+      if (whole.steps.some(step => readsConstants(step, whole)))
+        return { plan: whole, watch: new Watch(whole, ANY, overrides) }
+    }
     return { plan: growing?.plan ?? whole, watch: undefined, growing }
   }
 
@@ -95,22 +114,30 @@ export class Settled implements Spare {
   /** Keeps what has been seen of a run that ended well, where there is room. */
   keep(watch: Watch, budget: Budget): void {
     if (this.isGivenUp) return
-    this.letGo()
-    const { signature } = watch
-    const { steps, values, bytes } = watch.rest()
-    const isKept = steps.length < this.whole.steps.length && budget.fits(bytes)
-    const held = new HeldRecording(this.weights, this.blocks)
-    if (!isKept) {
-      this.kept = { signature, plan: this.whole, bytes: 0, blocks: [], held }
+    const spared = this.sparedBy(watch, budget)
+    if (watch.signature === ANY) {
+      this.ofConstants = spared
+      this.whole = spared?.plan ?? this.planned
       return
     }
-    const initial = this.whole.initial.slice()
+    this.letGo()
+    const { signature, plan } = watch
+    const held = new HeldRecording(this.weights, this.blocks)
+    this.kept = { signature, held, ...(spared ?? { plan, bytes: 0, blocks: [] }) }
+  }
+
+  /** The plan that was watched without what is spared; undefined where there is nothing, or no room for it. */
+  private sparedBy(watch: Watch, budget: Budget): SparedPlan | undefined {
+    const { plan } = watch
+    const { steps, values, bytes } = watch.rest()
+    if (steps.length === plan.steps.length || !budget.fits(bytes)) return undefined
+    const initial = plan.initial.slice()
     for (const [slot, value] of values) initial[slot] = this.placed(value)
     const blocks = initial.flatMap((value, slot) =>
       values.has(slot) && liesOnHeap((value as Tensor).data) ? [(value as Tensor).data as ArrayBufferView] : []
     )
-    this.kept = { signature, plan: alteredPlan(this.whole, { steps, initial }), bytes, blocks, held }
     this.weights.otherBytes += bytes
+    return { plan: alteredPlan(plan, { steps, initial }), bytes, blocks }
   }
 
   /**
@@ -163,7 +190,10 @@ export class Settled implements Spare {
   giveUp(): number {
     this.isGivenUp = true
     this.last = undefined
-    return this.letGo()
+    this.whole = this.planned
+    const bytes = this.letGoOf(this.ofConstants)
+    this.ofConstants = undefined
+    return bytes + this.letGo()
   }
 
   forget(): void {
@@ -172,11 +202,16 @@ export class Settled implements Spare {
 
   private letGo(): number {
     const { kept } = this
-    if (kept === undefined) return 0
-    for (const block of kept.blocks) this.blocks.giveUp(block)
-    this.weights.otherBytes -= kept.bytes
     this.kept = undefined
-    return kept.bytes + kept.held.letGo()
+    return this.letGoOf(kept) + (kept?.held.letGo() ?? 0)
+  }
+
+  /** @returns bytes that it held */
+  private letGoOf(spared: SparedPlan | undefined): number {
+    if (spared === undefined) return 0
+    for (const block of spared.blocks) this.blocks.giveUp(block)
+    this.weights.otherBytes -= spared.bytes
+    return spared.bytes
   }
 
   /** A value where kernels are fastest. */
@@ -192,7 +227,7 @@ export class Settled implements Spare {
 /** Finds out in a run which values do not depend on elements of the inputs. */
 export class Watch {
   readonly signature: Signature
-  private readonly plan: Plan
+  readonly plan: Plan
   private readonly overrides: Readonly<Record<string, unknown>>
   /** By slot what the signature says of it: dims, and its value where that too; nothing of constants. */
   private readonly facts: (TensorFact | undefined)[]
@@ -338,6 +373,10 @@ export class Watch {
     return tensorFact(copy.type, copy.dims, copy)
   }
 }
+
+/** Whether a step reads constants of the plan and nothing else. */
+const readsConstants = (step: Step, { initial }: Plan): boolean =>
+  isRepeatable(step.call) && slotsReadBy(step).every(slot => initial[slot] !== undefined)
 
 /** Whether a call, with its bodies, makes the same of the same values. */
 const isRepeatable = ({ op, bodies }: Call): boolean =>
