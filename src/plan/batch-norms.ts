@@ -21,7 +21,7 @@ const isMerging = isNamed('Flatten', 'Reshape')
  * BatchNormalization by constant statistics of what a convolution or a product by constant weights gives becomes part
  * of the weights and the bias: `(w * x + b - mean) * f + bias` is `(f * w) * x + (b - mean) * f + bias`. These are made
  * in double precision when they are first read. Between a product and its normalization there may be a reshape that
- * keeps the columns.
+ * keeps the columns, beside which the file may ask for the dims of the product.
  */
 export const batchNorms: Pass = {
   name: 'batch norms',
@@ -51,7 +51,8 @@ function foldNorm(graph: PlanGraph, norm: PlanCall): boolean {
   const statistics = statisticsOf(graph, norm.call)
   const first = makerOf(graph, operandOf(norm.call, 'x'))
   const merging = first && isMerging(first.call) ? first : undefined
-  const item = merging ? makerOf(graph, merging.call.inputs[0]) : first
+  // A product in front of a reshape keeps its name and dims, for which the file may ask to undo the reshape.
+  const item = merging ? makerOf(graph, merging.call.inputs[0], isNamed('Shape')) : first
   if (to === undefined || statistics === undefined || item === undefined) return false
   const channels = statistics.scale.dims[0]
   const producer = producerOf(graph, item.call, channels)
@@ -65,9 +66,18 @@ function foldNorm(graph: PlanGraph, norm: PlanCall): boolean {
   return true
 }
 
-/** The call that makes a value which nothing else reads. */
-function makerOf(graph: PlanGraph, id: ValueId | undefined): PlanCall | undefined {
-  if (id === undefined || graph.isOutside(id) || graph.readersOf(id).size !== 1) return undefined
+/**
+ * The call that makes a value which nothing else reads.
+ * @param isOther says of further readers that they do no harm
+ */
+function makerOf(
+  graph: PlanGraph,
+  id: ValueId | undefined,
+  isOther: (call: Call) => boolean = () => false
+): PlanCall | undefined {
+  if (id === undefined || graph.isOutside(id)) return undefined
+  const readers = [...graph.readersOf(id)].filter(item => !isPlanCall(item) || !isOther(item.call))
+  if (readers.length !== 1) return undefined
   const maker = graph.makerOf(id)
   return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id ? maker : undefined
 }

@@ -1,16 +1,18 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { isPlanCall, type PlanCall, type PlanGraph, typeOf } from './graph.ts'
+import { areDims, isPlanCall, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
 const isCast = isNamed('Cast')
 const isIdentity = isNamed('Identity')
 
+const isReshaping = isNamed('Reshape', 'Flatten', 'Squeeze', 'Unsqueeze')
+
 /**
  * Whoever reads the result of an Identity, or of a Cast to the type that its operand has, reads the operand instead.
- * Exporters leave both behind: `x.float()` of what is float32, and constants that several layers share. The patterns of
- * `fuse` then match what is around them.
+ * Exporters leave both behind: `x.float()` of what is float32, and constants that several layers share. Where a reshape
+ * undoes others, what these read is read. The patterns of `fuse` then match what is around them.
  */
 export const bypass: Pass = {
   name: 'bypass',
@@ -23,9 +25,8 @@ export const bypass: Pass = {
       // A call that reads what an earlier one gave has been replaced.
       const item = to === undefined ? undefined : graph.makerOf(to)
       if (to === undefined || item === undefined || !isPlanCall(item)) continue
-      const from = item.call.inputs[0]
-      if (from === undefined || !givesItsOperand(graph, item.call, from)) continue
-      if (readInstead(graph, item, from)) changed = true
+      const from = sameAs(graph, item.call)
+      if (from !== undefined && readInstead(graph, item, from)) changed = true
     }
     return changed
   }
@@ -47,9 +48,25 @@ export function readInstead(graph: PlanGraph, item: PlanCall, from: ValueId): bo
   return true
 }
 
-function givesItsOperand(graph: PlanGraph, call: Call, from: ValueId): boolean {
+/** What a call gives as it is, if it does. */
+function sameAs(graph: PlanGraph, call: Call): ValueId | undefined {
+  const [from] = call.inputs
+  if (from === undefined) return undefined
+  if (isReshaping(call)) return reshapedBack(graph, call, from)
   const type = typeOf(graph, from)
-  return type !== undefined && (isIdentity(call) || (isCast(call) && call.known.to === type))
+  return type !== undefined && (isIdentity(call) || (isCast(call) && call.known.to === type)) ? from : undefined
+}
+
+/** What has the dims of a result of a reshape already, before this and other ones. */
+function reshapedBack(graph: PlanGraph, call: Call, from: ValueId): ValueId | undefined {
+  const dims = shapeOf(graph, call.outputs[0])
+  let id: ValueId | undefined = from
+  while (id !== undefined && dims !== undefined) {
+    if (areDims(shapeOf(graph, id), dims)) return id
+    const maker = graph.makerOf(id)
+    id = maker && isPlanCall(maker) && isReshaping(maker.call) ? maker.call.inputs[0] : undefined
+  }
+  return undefined
 }
 
 /** Whether a body of a call reads a value from outside. */

@@ -19,7 +19,7 @@ import {
   typeOf
 } from './graph.ts'
 import { isMeant, type Match, type Pattern, type PatternCall } from './match.ts'
-import { binaryOf } from './patterns.ts'
+import { binaryOf, standardCall } from './patterns.ts'
 
 /** Elements of a result from which a table pays, which takes the time of 100,000 elements to make. */
 const MIN_ELEMENTS = 1 << 14
@@ -154,16 +154,26 @@ const movingPattern: Pattern = {
     result: quantizedAfter('moved')
   },
   root: 'result',
-  guard({ calls }, graph) {
-    const [from, to] = [calls.get('a')!.call, calls.get('result')!.call]
-    return isSettled(graph, from) && isSettled(graph, to) && isSame(graph, from, to)
-  },
+  guard: isMoved,
   fuse({ calls }) {
     const { codes } = codesOf(calls.get('a')!.call)
     const { call } = calls.get('moved')!
     const at = call.operands.find(({ name }) => name === MOVING.get(call.op.name))!.index
     const { outputs } = calls.get('result')!.call
     return { call: altered(onBytes(call), { inputs: call.inputs.with(at, codes), outputs }) }
+  }
+}
+
+/** Numbers that are dequantized and quantized alike are their codes. */
+const keptPattern: Pattern = {
+  name: 'codes kept',
+  calls: { a: DEQUANTIZED, result: quantizedAfter('a') },
+  root: 'result',
+  guard: isMoved,
+  fuse({ calls }, graph) {
+    const { codes } = codesOf(calls.get('a')!.call)
+    const call = standardCall(graph, calls.get('result')!.call, { type: 'Identity', opset: 13, inputs: [codes] })
+    return call && { call }
   }
 }
 
@@ -219,6 +229,12 @@ function recodingOf(graph: PlanGraph, from: Call, to: Call): Tensor {
   return drain(tableOfCodes([part(from, 'a'), part(to, 0)], typeOf(graph, operandOf(from, 'x'))!))
 }
 
+/** Whether what is dequantized is quantized alike. */
+function isMoved({ calls }: Match, graph: PlanGraph): boolean {
+  const [from, to] = [calls.get('a')!.call, calls.get('result')!.call]
+  return isSettled(graph, from) && isSettled(graph, to) && isSame(graph, from, to)
+}
+
 /** Whether two calls have the same scale, above 0, and the same zero point for codes of the same type. */
 export function isSame(graph: PlanGraph, from: Call, to: Call): boolean {
   if (typeOf(graph, operandOf(from, 'x')) !== typeOf(graph, to.outputs[0])) return false
@@ -233,4 +249,4 @@ const numberOf = (graph: PlanGraph, call: Call, operand: string): number | undef
   scalarOf(graph, operandOf(call, operand))
 
 /** What is done with codes instead of the numbers that they stand for, and gives the same codes. */
-export const codePatterns: readonly Pattern[] = [...tablePatterns, movingPattern, joiningPattern]
+export const codePatterns: readonly Pattern[] = [...tablePatterns, movingPattern, keptPattern, joiningPattern]

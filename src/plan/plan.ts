@@ -128,6 +128,8 @@ const IMPROVING: readonly Pass[] = [
   computedWeights,
   prune,
   fuse(IDENTICAL),
+  // What is left of Transposes, and of codes, that come back to what they were.
+  bypass,
   share,
   oneElement,
   prune,
@@ -156,7 +158,11 @@ const IMPROVING_FAST: readonly Pass[] = [
   prune,
   einsumProducts,
   batchNorms,
+  // Reshapes around a normalization that is part of a product now, and what asked for dims to undo them.
+  bypass,
+  prune,
   fuse(ROUNDED),
+  bypass,
   share,
   oneElement,
   // What computed the dims of what is fused away, or what calls that are gone read.

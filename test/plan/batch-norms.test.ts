@@ -90,6 +90,20 @@ describe('BatchNormalization of what constant weights make becomes part of them'
   })
 })
 
+test('LeViT: rows of a product are merged for it, and parted again by the dims that the product has', async () => {
+  const nodes = [
+    node('MatMul', ['x', 'w'], ['made']),
+    node('Flatten', ['made'], ['rows'], { axis: 2 }),
+    node('Shape', ['made'], ['dims']),
+    norm('rows', 'normal'),
+    node('Reshape', ['normal', 'dims'], ['parted']),
+    node('Add', ['x', 'parted'], ['y'])
+  ]
+  const parts = model([], [w(8, 8)], nodes, { inputs: [port('x', 'float', ['b', 5, 8])] })
+  expect(await opsOf(parts)).toEqual(['FusedMatMul'])
+  expect(await differenceBetween(parts, { x: [3, 5, 8] })).toBeLessThan(1e-5)
+})
+
 describe('BatchNormalization stays what it is', () => {
   test.each<[string, string[], ModelParts]>([
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
 const X = [2, 3]
@@ -30,6 +30,39 @@ describe('calls that give their operand', () => {
       expect(ops).not.toContain('Identity')
     }
     expect(await differenceBetween(model(nodes), { x: X })).toBe(0)
+  })
+
+  const flat = [node('Relu', ['x'], ['r']), node('Flatten', ['r'], ['f'], { axis: 2 })]
+  const reshaped = (nodes: readonly object[]): ModelParts =>
+    model(nodes, {
+      inputs: [port('x', 'float', ['b', 2, 3])],
+      initializers: [int64s('swapped', [3], [-1, 3, 2]), int64s('one', [1], [1])]
+    })
+
+  test.each([
+    [
+      'a Reshape to the dims of before, for which the file asks',
+      [...flat, node('Shape', ['r'], ['s']), node('Reshape', ['f', 's'], ['z']), node('Abs', ['z'], ['y'])]
+    ],
+    [
+      'a Squeeze of an axis that an Unsqueeze has put in',
+      [
+        node('Relu', ['x'], ['r']),
+        node('Unsqueeze', ['r', 'one'], ['u']),
+        node('Squeeze', ['u', 'one'], ['z']),
+        node('Abs', ['z'], ['y'])
+      ]
+    ]
+  ])('are gone, and so is what they undo: %s', async (_, nodes) => {
+    for (const isExact of [false, true])
+      expect(opsOf(await planOf(reshaped(nodes), { isExact }))).toEqual(['Relu', 'Abs'])
+    expect(await differenceBetween(reshaped(nodes), { x: [4, 2, 3] })).toBe(0)
+  })
+
+  test('stay where they reshape to other dims', async () => {
+    const nodes = [...flat, node('Reshape', ['f', 'swapped'], ['z']), node('Abs', ['z'], ['y'])]
+    expect(opsOf(await planOf(reshaped(nodes)))).toContain('Reshape')
+    expect(await differenceBetween(reshaped(nodes), { x: [4, 2, 3] })).toBe(0)
   })
 
   test('are said to be pruned', async () => {

@@ -106,6 +106,18 @@ test.each([
   }
 })
 
+test.each(['uint8', 'int8'] as const)('numbers of %s that are quantized alike are their codes', async type => {
+  const nodes = [node('Identity', ['a.f'], ['p'])]
+  const alike = model(type, [0.021, 1, 0.021], [3, 0, 3], nodes)
+  expect(opsOf(await planOf(alike))).toEqual(['Identity'])
+  expect(await run(alike, type, false)).toEqual(await run(alike, type, true))
+  for (const [scale, zero] of [
+    [0.022, 3],
+    [0.021, 4]
+  ])
+    expect(opsOf(await planOf(model(type, [0.021, 1, scale], [3, 0, zero], nodes)))).toContain('QuantizeLinear')
+})
+
 /** Codes from one on, in steps of seven. */
 function codesOf(type: Byte, dims: readonly number[], first: number): Tensor {
   const count = dims.reduce((a, b) => a * b, 1)
