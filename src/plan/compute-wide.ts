@@ -151,7 +151,10 @@ class Rewriting {
     const constant = this.graph.constantOf(id)
     if (constant && !this.isTable(id)) {
       const value = knownTensor(this.graph, id) ?? constant
-      this.changes.push(() => void this.graph.addConstant(name, widenedOf(value)))
+      this.changes.push(() => {
+        this.graph.addConstant(name, widenedOf(value))
+        this.graph.narrow.set(name, value.type)
+      })
     } else before.push(this.converting(reader, id, name, 'float32'))
     return name
   }

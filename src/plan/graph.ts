@@ -59,6 +59,8 @@ export class PlanGraph {
   readonly select: SelectKernel | undefined
   /** Values known before any run: those of the file, and those that `fold` adds. */
   readonly constants: Map<ValueId, Constant | Tensor>
+  /** Types of the file's own constants of 16-bit floats, by the names of those of float32 that are in their place. */
+  readonly narrow = new Map<ValueId, DType>()
   readonly removed: RemovedNode[] = []
   /** What inference found of the bodies of calls. */
   readonly bodies: Map<BoundGraph, Propagation>

@@ -1,6 +1,10 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
+import { convert } from '../tensor/convert.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { toDoubles } from '../tensor/elements.ts'
+import { Tensor } from '../tensor/tensor.ts'
 import { isPlanCall, outputsOf, type PlanCall, type PlanGraph, positionOf, scalarOf } from './graph.ts'
 
 /**
@@ -218,5 +222,13 @@ const TOLERANCE = 1e-6
 
 function isScalar(graph: PlanGraph, id: ValueId, wanted: number): boolean {
   const value = scalarOf(graph, id)
-  return value !== undefined && Math.abs(value - wanted) <= TOLERANCE * Math.abs(wanted)
+  if (value === undefined) return false
+  const type = graph.narrow.get(id)
+  return (
+    Math.abs(value - wanted) <= TOLERANCE * Math.abs(wanted) || (type !== undefined && value === asOf(wanted, type))
+  )
 }
+
+/** A number as a type holds it: 16 bits hold the root of 2 as 1.4140625. */
+const asOf = (value: number, type: DType): number =>
+  toDoubles(convert(convert(new Tensor('float32', [value], []), type), 'float32'))[0]

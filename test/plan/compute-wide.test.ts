@@ -125,4 +125,35 @@ describe('calls on 16-bit floats', () => {
     })
     expect(opsOf(await planOf(parts)).slice(0, 2)).toEqual(['Transpose', 'Cast'])
   })
+
+  test.each(TYPES)('of %s are found by patterns whose numbers these types hold as others', async type => {
+    const number = (name: string, value: number): object => {
+      const { data } = convert(new Tensor('float32', [value], []), type)
+      const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+      return { name, dims: [], dataType: CODES[type], rawData }
+    }
+    const gelu = (root: number): ModelParts =>
+      products(type, {
+        initializers: [
+          ...(products(type).initializers ?? []),
+          ...[number('root', root), number('one', 1), number('half', 0.5)]
+        ],
+        nodes: [
+          node('MatMul', ['x', 'v'], ['a']),
+          node('Div', ['a', 'root'], ['d']),
+          node('Erf', ['d'], ['e']),
+          node('Add', ['e', 'one'], ['s']),
+          node('Mul', ['a', 's'], ['p']),
+          node('Mul', ['p', 'half'], ['g']),
+          node('MatMul', ['g', 'w'], ['y'])
+        ]
+      })
+    const parts = gelu(Math.SQRT2)
+    expect(opsOf(await planOf(parts))).not.toContain('Erf')
+    const [{ y: fast }, { y: exact }] = [await run(parts, type, 'fast'), await run(parts, type, 'exact')]
+    if (!isTensor(fast) || !isTensor(exact)) throw new Error('a result is no tensor')
+    const unit = type === 'float16' ? 2 ** -11 : 2 ** -8
+    expect(differenceOf(convert(fast, 'float32'), convert(exact, 'float32'))).toBeLessThan(4 * unit)
+    expect(opsOf(await planOf(gelu(1.44)))).toContain('Erf')
+  })
 })
