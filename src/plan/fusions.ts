@@ -11,6 +11,7 @@ import { attentionPattern, scaledOperandPattern, sharedHeadsPattern } from './fu
 import { codePatterns } from './fuse-codes.ts'
 import { compressedPattern } from './fuse-compressed.ts'
 import { dequantizedPattern } from './fuse-dequantized.ts'
+import { einsumPattern } from './fuse-einsum.ts'
 import {
   activationPattern,
   biasPatterns,
@@ -55,6 +56,7 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormPattern,
   layerNormBiasPattern,
   ...rotationPatterns,
+  einsumPattern,
   attentionPattern,
   scaledOperandPattern,
   sharedHeadsPattern,
