@@ -1,10 +1,13 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+import { operandOf } from './code-ops.ts'
 import { areDims, isPlanCall, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
-import { isNamed } from './patterns.ts'
+import { intAttribute, isNamed, standardCall } from './patterns.ts'
 
 const isCast = isNamed('Cast')
+const isCastLike = isNamed('CastLike')
 const isIdentity = isNamed('Identity')
 
 const isReshaping = isNamed('Reshape', 'Flatten', 'Squeeze', 'Unsqueeze')
@@ -20,6 +23,7 @@ export const bypass: Pass = {
   run(graph) {
     if (graph.isObserved) return false
     let changed = false
+    for (const item of graph.calls) if (namesType(graph, item)) changed = true
     for (const { call } of graph.calls) {
       const to = call.outputs[0]
       // A call that reads what an earlier one gave has been replaced.
@@ -67,6 +71,22 @@ function reshapedBack(graph: PlanGraph, call: Call, from: ValueId): ValueId | un
     id = maker && isPlanCall(maker) && isReshaping(maker.call) ? maker.call.inputs[0] : undefined
   }
   return undefined
+}
+
+/**
+ * Has a CastLike to a type that is known be a Cast to this type: it does not wait for a value then of which it reads no
+ * element.
+ */
+function namesType(graph: PlanGraph, item: PlanCall): boolean {
+  const { call } = item
+  const type = isCastLike(call) && call.dialect === 'onnx' ? typeOf(graph, operandOf(call, 'like')) : undefined
+  const to = type && DTYPES[type].onnx
+  if (to === undefined) return false
+  const attributes = { ...Object.fromEntries(call.node.attributes), to: intAttribute(to) }
+  const inputs = [operandOf(call, 'input')]
+  const cast = standardCall(graph, call, { type: 'Cast', opset: call.version, inputs, attributes })
+  if (cast) graph.replace(item, { ...item, call: cast })
+  return cast !== undefined
 }
 
 /** Whether a body of a call reads a value from outside. */

@@ -30,6 +30,7 @@ import { prune } from './prune.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
 import { scanDistances } from './scan-distances.ts'
 import { schedule } from './schedule.ts'
+import { sequences } from './sequences.ts'
 import { share } from './share.ts'
 import { widen } from './widen.ts'
 
@@ -120,6 +121,7 @@ const SELECTING: readonly Pass[] = [fold, prune]
 const IMPROVING: readonly Pass[] = [
   branches,
   bypass,
+  sequences,
   fuse(QUANTIZED),
   levels,
   prune,
@@ -142,6 +144,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   branches,
   scanDistances,
   bypass,
+  sequences,
   computeWide,
   // Casts between float32 and 16 bits are from float32 to float32 now.
   bypass,

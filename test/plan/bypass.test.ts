@@ -65,6 +65,11 @@ describe('calls that give their operand', () => {
     expect(await differenceBetween(reshaped(nodes), { x: [4, 2, 3] })).toBe(0)
   })
 
+  test('a CastLike to the type of its operand, too', async () => {
+    const nodes = [node('CastLike', ['x', 'w'], ['c']), node('Relu', ['c'], ['y'])]
+    expect(opsOf(await planOf(model(nodes)))).toEqual(['Relu'])
+  })
+
   test('are said to be pruned', async () => {
     const { removed } = await planOf(model([cast('x', 'c'), node('Relu', ['c'], ['y'])]))
     expect(removed.map(({ node: { type }, why }) => [type, why])).toEqual([['Cast', 'pruned']])
@@ -93,4 +98,12 @@ describe('calls that give their operand', () => {
     const nodes = [cast('x', 'c', DOUBLE), cast('c', 'd'), node('Relu', ['d'], ['y'])]
     expect(opsOf(await planOf(model(nodes)))).toEqual(['Cast', 'Cast', 'Relu'])
   })
+})
+
+test('CastLike to a type that is known is a Cast, which does not wait for the value that has the type', async () => {
+  const nodes = [node('Abs', ['x'], ['a']), node('CastLike', ['i', 'a'], ['c']), node('Add', ['a', 'c'], ['y'])]
+  const parts = model(nodes, { inputs: [port('x', 'float', X), port('i', 'int64', [3])] })
+  const plan = await planOf(parts)
+  expect(opsOf(plan)).toContain('Cast')
+  expect(plan.steps.find(({ call }) => call.op.name === 'Cast')?.inputs).toHaveLength(1)
 })
