@@ -45,7 +45,8 @@ export const rotaryEmbeddingRules = defineRules({
 
 /**
  * Rotates pairs of elements of each head by angles. Their cosines and sines come from tables by position,
- * `[positions, half]`, or for each token, `[batch, sequence, half]`. ONNX RotaryEmbedding-23.
+ * `[positions, half]`, or for each token, `[batch, sequence, half]`; all batches may share one of the latter, `[1,
+ * sequence, half]`, as PyTorch writes it and the reference evaluator of ONNX takes it. ONNX RotaryEmbedding-23.
  */
 export const rotaryEmbedding = /* @__PURE__ */ withKernel(rotaryEmbeddingRules, {
   *run({ x, cos, sin, positions }, p, call) {
@@ -60,8 +61,9 @@ export const rotaryEmbedding = /* @__PURE__ */ withKernel(rotaryEmbeddingRules, 
     const rows = positions && resolveIndices(positions, cos.dims[0], 0, FROM_START)
     const angles = { cos: yield* readNumbers(cos), sin: yield* readNumbers(sin), half, interleaved: p.interleaved }
     const target = targetOf(call.output())
+    const isShared = !rows && cos.dims[0] === 1
     const at = (batch: number, row: number): number => {
-      const token = batch * from.length + row
+      const token = (isShared ? 0 : batch * from.length) + row
       return half * (rows ? rows[token] : token)
     }
     yield* rotateHeads(from, { ...from, numbers: target.numbers }, batches, angles, at, new Pace())
@@ -83,7 +85,8 @@ function checkTables(
   if (positions) checkShape('position_ids', positions, tokens)
   for (const [name, table] of Object.entries(tables)) {
     checkRank(name, table, positions ? 2 : 3)
-    checkShape(name, table, positions ? [table.shape?.[0] ?? 0, half] : [...tokens, half])
+    const batches = table.shape?.[0] === 1 ? 1 : tokens[0]
+    checkShape(name, table, positions ? [table.shape?.[0] ?? 0, half] : [batches, tokens[1], half])
   }
   const [cos, sin] = Object.values(tables)
   if (cos.shape) checkShape('sin_cache', sin, cos.shape)

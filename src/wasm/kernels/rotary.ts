@@ -87,7 +87,9 @@ export const selectRotaryEmbedding = selectorFor<EmbeddingParams>(({ op, operand
   return {
     kernel: jobKernel(op, given => {
       const tables = [given.cos!, given.sin!].map(tensor => tensor.data as Float32Array)
-      const rows = given.positions ? rowsOf(given.positions, batches, length, given.cos!.dims[0]) : 'each'
+      const [tokens] = given.cos!.dims
+      const ofTokens = tokens === 1 ? 0 : 'each'
+      const rows = given.positions ? rowsOf(given.positions, batches, length, tokens) : ofTokens
       if (rows === undefined) return undefined
       const isShared = typeof rows === 'number'
       const angles = tables.map(table =>

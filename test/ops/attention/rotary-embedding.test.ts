@@ -38,6 +38,19 @@ describe('RotaryEmbedding', () => {
     expect([...runTensor(KIND, [x, ...tables]).data]).toEqual([0, 1, 2, 3, -6, -7, 4, 5])
   })
 
+  test('takes one table by token for all batches', () => {
+    const both = new Tensor('float32', [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7], [2, 1, 2, 4])
+    const tables = [cos, sin].map(table => new Tensor('float32', table.data, [1, 2, 2]))
+    const turned = [0, 1, 2, 3, -6, -7, 4, 5]
+    expect([...runTensor(KIND, [both, ...tables]).data]).toEqual([...turned, ...turned])
+    const facts = [
+      [3, 2, 5, 8],
+      [1, 5, 4],
+      [1, 5, 4]
+    ].map(dims => fact('float32', dims))
+    expect(dimsOf(inferOp(KIND, facts)[0])).toEqual([3, 2, 5, 8])
+  })
+
   test('takes all heads in one dim', () => {
     const flat = iota([2, 2, 4])
     const out = runTensor(

@@ -59,6 +59,7 @@ describe('rotary positions in WebAssembly', () => {
     ['heads in rows', ONNX, [flat, cos, sin, scattered], { num_heads: 3 }],
     ['positions that follow one another', ONNX, [flat, cos, sin, following], { num_heads: 3, interleaved: 1 }],
     ['angles for each token', ONNX, [apart, noise([2, 5, 8], 7), noise([2, 5, 8], 8)], {}],
+    ['angles for each token of all batches', ONNX, [flat, noise([1, 5, 8], 7), noise([1, 5, 8], 8)], { num_heads: 3 }],
     ['a part of each head', ONNX, [apart, partCos, partSin, following], part],
     ['com.microsoft: a first position', MICROSOFT, [flat, at([15], 1), cos, sin], {}],
     ['com.microsoft: positions', MICROSOFT, [apart, scattered, cos, sin], { interleaved: 1 }],
