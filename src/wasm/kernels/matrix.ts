@@ -151,7 +151,8 @@ function selectScaled(call: Candidate<GemmParams>, count: number): Selection | u
       const rest = op.run(operands, parameters, context)
       if (rest) yield* rest
     },
-    ...(pack && { pack: (constants, own, memory) => pack(constants, added(own), memory) })
+    // What is added is not packed.
+    ...(pack && { pack })
   }
 }
 
