@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { allocate, Tensor } from '../../../src/tensor/tensor.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
@@ -29,16 +30,28 @@ function integers(type: DType, count: number): Tensor {
   return tensor
 }
 
-const NUMBERS = { float16: 10, bfloat16: 16, float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 } as const
+const NUMBERS = {
+  float64: 11,
+  float16: 10,
+  bfloat16: 16,
+  float32: 1,
+  uint8: 2,
+  int8: 3,
+  int32: 6,
+  int64: 7,
+  bool: 9
+} as const
+const SHORT = ['bool', 'uint8', 'int8'] as const
 const PAIRS: Readonly<Record<string, readonly DType[]>> = {
-  float16: ['float32'],
-  bfloat16: ['float32'],
-  float32: ['int32', 'int64', 'bool', 'uint8', 'int8', 'float16', 'bfloat16'],
-  int32: ['float32', 'int64', 'bool', 'uint8', 'int8'],
-  int64: ['float32', 'int32', 'bool', 'uint8', 'int8'],
-  bool: ['float32', 'int32', 'int64'],
-  uint8: ['float32'],
-  int8: ['float32']
+  float16: ['float32', ...SHORT],
+  bfloat16: ['float32', ...SHORT],
+  float32: ['int32', 'int64', ...SHORT, 'float16', 'bfloat16', 'float64'],
+  int32: ['float32', 'int64', ...SHORT, 'float16', 'bfloat16'],
+  int64: ['float32', 'int32', ...SHORT, 'float16', 'bfloat16', 'float64'],
+  bool: ['float32', 'int32', 'int64', 'float16', 'bfloat16'],
+  uint8: ['float32', 'float16', 'bfloat16'],
+  int8: ['float32', 'float16', 'bfloat16'],
+  float64: ['float32', 'int32', 'int64', 'float16', 'bfloat16']
 }
 
 describe.each(['heap', 'array'] as const)('conversions in WebAssembly, operands in an %s', region => {
@@ -46,8 +59,9 @@ describe.each(['heap', 'array'] as const)('conversions in WebAssembly, operands 
     for (const from of sources)
       for (const count of [256, 259, 5003]) {
         const attributes = { to: NUMBERS[to as keyof typeof NUMBERS] }
-        for (const x of from === 'float32'
-          ? [floats(count), floats(count, [...EDGES, ...BEYOND])]
+        const areFloats = from.includes('float')
+        for (const x of areFloats
+          ? [floats(count), floats(count, [...EDGES, ...BEYOND])].map(tensor => convert(tensor, from))
           : [integers(from, count)])
           expectEqual(['onnx', 'Cast', 13], [x], { region, attributes }, 0)
       }
@@ -68,5 +82,6 @@ test('large tensors are converted by several threads', () => {
 test('few elements, and types that have rules of their own, are left to the reference', () => {
   const none = 'no accelerated kernel is selected'
   expect(() => runAccelerated(['onnx', 'Cast', 13], [floats(8)], { attributes: { to: 7 } })).toThrow(none)
-  expect(() => runAccelerated(['onnx', 'Cast', 13], [floats(800)], { attributes: { to: 11 } })).toThrow(none)
+  const doubles = convert(floats(800), 'float64')
+  expect(() => runAccelerated(['onnx', 'Cast', 13], [doubles], { attributes: { to: 2 } })).toThrow(none)
 })

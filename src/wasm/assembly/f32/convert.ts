@@ -18,10 +18,11 @@ const UINT8: i32 = 4
 const INT8: i32 = 5
 const FLOAT16: i32 = 6
 const BFLOAT16: i32 = 7
+const FLOAT64: i32 = 8
 
 /** log2 of the bytes of an element. */
 function shiftOf(type: i32): u32 {
-  return type == INT64 ? 3 : type >= FLOAT16 ? 1 : type >= BOOL ? 0 : 2
+  return type == INT64 || type == FLOAT64 ? 3 : type >= FLOAT16 ? 1 : type >= BOOL ? 0 : 2
 }
 
 /** Converts elements `from … to - 1`. */
@@ -29,6 +30,8 @@ export function convertElements(args: ConvertArguments, from: u32, to: u32): voi
   const x = args.x + ((<usize>from) << shiftOf(args.from))
   const y = args.y + ((<usize>from) << shiftOf(args.to))
   const count = to - from
+  if (args.to == FLOAT64) return toDoubles(args.from, x, y, count)
+  if (args.from == FLOAT64) return fromDoubles(args.to, x, y, count)
   if (args.from >= FLOAT16) return widenHalves(x, y, count, args.from == BFLOAT16)
   if (args.to >= FLOAT16) return narrowHalves(x, y, count, args.to == BFLOAT16)
   switch (args.to) {
@@ -42,6 +45,33 @@ export function convertElements(args: ConvertArguments, from: u32, to: u32): voi
       return toBooleans(args.from, x, y, count)
     default:
       return toBytes(x, y, count)
+  }
+}
+
+function toDoubles(from: i32, x: usize, y: usize, count: u32): void {
+  const end = y + ((<usize>count) << 3)
+  const whole = y + ((<usize>(count & ~1)) << 3)
+  if (from == FLOAT32) {
+    for (; y < whole; x += 8, y += 16) v128.store(y, f64x2.promote_low_f32x4(v128.load64_zero(x)))
+    for (; y < end; x += 4, y += 8) f64.store(y, <f64>f32.load(x))
+  } else if (from == INT32) {
+    for (; y < whole; x += 8, y += 16) v128.store(y, f64x2.convert_low_i32x4_s(v128.load64_zero(x)))
+    for (; y < end; x += 4, y += 8) f64.store(y, <f64>load<i32>(x))
+  } else for (; y < end; x += 8, y += 8) f64.store(y, <f64>load<i64>(x))
+}
+
+/** Doubles to float32 or int64. */
+function fromDoubles(to: i32, x: usize, y: usize, count: u32): void {
+  const end = x + ((<usize>count) << 3)
+  if (to == FLOAT32) {
+    const whole = x + ((<usize>(count & ~1)) << 3)
+    for (; x < whole; x += 16, y += 8) v128.store64_lane(y, f32x4.demote_f64x2_zero(v128.load(x)), 0)
+    for (; x < end; x += 8, y += 4) f32.store(y, <f32>f64.load(x))
+  } else {
+    for (; x < end; x += 8, y += 8) {
+      const v = f64.load(x)
+      store<i64>(y, v < 9223372036854775808.0 ? <i64>v : i64.MIN_VALUE)
+    }
   }
 }
 
