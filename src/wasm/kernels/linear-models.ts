@@ -3,14 +3,16 @@ import { type Classified, classifyLinear, type LinearClasses } from '../../kerne
 import type { LinearModel } from '../../kernels/ml/linear.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { largestOf, type PostTransform } from '../../kernels/ml/scores.ts'
-import type { NumericArray } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, runHere, selectorFor } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { temporaries, type Temporaries } from '../temporary.ts'
+import { conversionTemplate } from './convert.ts'
 import { unaryTemplate } from './elementwise.ts'
 import { productTemplate } from './matrix.ts'
 import { softmaxTemplate } from './softmax.ts'
+import { wideProductTemplate } from './wide-product.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 10
@@ -43,7 +45,53 @@ function linearJob(x: Tensor | undefined, { coefficients, intercepts }: LinearMo
   return { rows, vectors, template, inputsOf: given => [arrayOf(given), factors, added, arrayOf(given)] }
 }
 
-/** LinearRegressor of float32 without a post transform, or one that changes nothing. */
+/** The same of rows of other types in double precision, in which the reference computes: by jobs one after the other. */
+interface WideJob {
+  readonly rows: number
+  readonly vectors: number
+  /** The products; undefined where the heap is full. */
+  run(x: Tensor, own: Temporaries, threads: number): Generator<void, Float64Array | undefined>
+}
+
+function wideJob(x: Tensor | undefined, { coefficients, intercepts }: LinearModel): WideJob | undefined {
+  if (x === undefined || !WIDE.includes(x.type)) return undefined
+  const [rows, features] = rowsAndFeatures(x.dims)
+  const vectors = coefficients.length / features
+  if (!(rows * coefficients.length >= MIN_MULTIPLICATIONS) || !Number.isInteger(vectors)) return undefined
+  const count = rows * features
+  const convert = x.type === 'float64' ? undefined : conversionTemplate(x.type as 'int32' | 'int64', 'float64', count)
+  const dims = [
+    [rows, features],
+    [features, vectors]
+  ] as const
+  const multiply = wideProductTemplate('float64', ...dims)
+  if (multiply === undefined) return undefined
+  const factors = Float64Array.from(
+    coefficients,
+    (_, i) => coefficients[(i % vectors) * features + Math.floor(i / vectors)]
+  )
+  return {
+    rows,
+    vectors,
+    *run(given, own, threads) {
+      const elements = convert ? doublesOf(own, count) : arrayOf(given)
+      const products = doublesOf(own, rows * vectors)
+      if (convert && !(yield* runHere(convert, [arrayOf(given)], elements, threads))) return undefined
+      if (!(yield* runHere(multiply, [elements, factors], products, threads))) return undefined
+      if (intercepts.length > 0) for (let i = 0; i < products.length; i++) products[i] += intercepts[i % vectors]
+      return products
+    }
+  }
+}
+
+const WIDE: readonly DType[] = ['float64', 'int64', 'int32']
+
+function doublesOf(own: Temporaries, count: number): Float64Array {
+  const { buffer, byteOffset } = own.allocate(2 * count)
+  return new Float64Array(buffer, byteOffset, count)
+}
+
+/** LinearRegressor without a post transform, or one that changes nothing. */
 export const selectLinearRegressor = selectorFor<{
   readonly model: LinearModel
   readonly targets: number
@@ -51,33 +99,54 @@ export const selectLinearRegressor = selectorFor<{
 }>(({ op, operands, parameters: { model, targets, post } }) => {
   if (post !== 'NONE' && (targets > 1 || post === 'PROBIT')) return undefined
   const job = linearJob(operands.x, model)
-  return job && { kernel: jobKernel(op, ({ x }) => ({ template: job.template, inputs: job.inputsOf(x!) })) }
+  const wide = job ? undefined : wideJob(operands.x, model)
+  if (job) return { kernel: jobKernel(op, ({ x }) => ({ template: job.template, inputs: job.inputsOf(x!) })) }
+  if (wide === undefined) return undefined
+  return {
+    *kernel(given, parameters, context): Paced {
+      const own = temporaries()
+      try {
+        const products = yield* wide.run((given as { readonly x: Tensor }).x, own, context.threads)
+        if (products) return (context.rawOutput().data as Float32Array).set(products)
+      } finally {
+        own.free()
+      }
+      const rest = op.run(given, parameters, context)
+      if (rest) yield* rest
+    }
+  }
 })
 
-/** LinearClassifier of float32: products by a job, then what is chosen from them. */
+/** LinearClassifier: products by a job, then what is chosen from them. */
 export const selectLinearClassifier = selectorFor<{
   readonly model: LinearModel & LinearClasses
   readonly post: PostTransform
 }>(({ op, operands, parameters: { model, post } }) => {
   const job = linearJob(operands.x, model)
-  if (job === undefined) return undefined
-  const { rows, vectors, template } = job
+  const wide = job ? undefined : wideJob(operands.x, model)
+  const sizes = job ?? wide
+  if (sizes === undefined) return undefined
+  const { rows, vectors } = sizes
   const transform = vectors < model.columns || vectors === 1 ? undefined : transformOf(post, rows, vectors)
   return {
     *kernel(given, parameters, context) {
-      const { allocate, free } = temporaries()
+      const own = temporaries()
       const { threads } = context
       try {
-        const inputs = job.inputsOf((given as { readonly x: Tensor }).x)
+        const { x } = given as { readonly x: Tensor }
         const scores = context.rawOutput(1).data as Float32Array
         const to = { labels: context.rawOutput(0).data, scores }
-        const all = transform === 'none' ? scores : allocate(rows * vectors)
-        let isDone = yield* runHere(template, inputs, all, threads)
-        if (isDone) yield* transform ? chooseLabels(all, rows, model, to) : classifyRows(all, rows, model, post, to)
+        const all = transform === 'none' ? scores : own.allocate(rows * vectors)
+        const exact = job ? undefined : yield* wide!.run(x, own, threads)
+        if (exact) all.set(exact)
+        let isDone = job ? yield* runHere(job.template, job.inputsOf(x), all, threads) : exact !== undefined
+        const chosen = exact ?? all
+        if (isDone)
+          yield* transform ? chooseLabels(chosen, rows, model, to) : classifyRows(chosen, rows, model, post, to)
         if (transform && transform !== 'none') isDone &&= yield* runHere(transform, [all], scores, threads)
         if (isDone) return
       } finally {
-        free()
+        own.free()
       }
       const rest = op.run(given, parameters, context)
       if (rest) yield* rest
@@ -97,7 +166,7 @@ function transformOf(post: PostTransform, rows: number, classes: number): JobTem
 
 /** Writes the label of the largest product of each row. */
 const chooseLabels = (
-  products: Float32Array,
+  products: Float32Array | Float64Array,
   rows: number,
   { labels: { values }, columns }: LinearClasses,
   { labels }: Classified
@@ -112,7 +181,7 @@ const chooseLabels = (
 
 /** Writes label and scores row by row. */
 function classifyRows(
-  all: Float32Array,
+  all: Float32Array | Float64Array,
   rows: number,
   model: LinearClasses,
   post: PostTransform,

@@ -114,6 +114,15 @@ function productTemplate(
   return { template, m, n }
 }
 
+/** The job of a plain product. */
+export const wideProductTemplate = (
+  type: WideType,
+  a: readonly number[],
+  b: readonly number[]
+): JobTemplate | undefined => productTemplate(type, a, b, PLAIN)?.template
+
+const PLAIN: ProductParams = { alpha: 1, transposeA: false, transposeB: false, activation: undefined }
+
 /** The job that transposes matrices; undefined where they lie the same way then. */
 function turnTemplate(dims: readonly number[], width: number): JobTemplate | undefined {
   const [rows, columns] = dims.slice(-2)
