@@ -77,8 +77,12 @@ function layoutOf(dims: readonly number[], scale: Tensor, { axis, blockSize }: G
   const count = product(dims)
   if (count === 0) return undefined
   if (product(scale.dims) === 1) return { count, line: LINE, channels: 1, isByElement: false }
-  if (axis === undefined || blockSize !== 0) return undefined
+  if (axis === undefined) return undefined
   const { size, inner } = axisLayout(dims, normalizeAxis(axis, dims.length))
+  // Blocks side by side are lines.
+  const isWhole = inner === 1 && size % blockSize === 0
+  if (blockSize !== 0)
+    return isWhole ? { count, line: blockSize, channels: count / blockSize, isByElement: false } : undefined
   return inner === 1
     ? { count, line: size, channels: size, isByElement: true }
     : { count, line: inner, channels: size, isByElement: false }

@@ -82,6 +82,29 @@ describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an 
     })
   })
 
+  test.each(['uint8', 'int8'] as const)('of %s are those of the reference for blocks of the last axis', type => {
+    for (const [dims, block_size] of [
+      [[7, 48], 16],
+      [[2, 3, 96], 32],
+      [[300], 5]
+    ] as const) {
+      const size = dims.at(-1)! / block_size
+      const blocks = [...dims.slice(0, -1), size]
+      const count = blocks.reduce((product, dim) => product * dim, 1)
+      const scales = new Tensor('float32', positive(count, 3).data, blocks)
+      const options = { region, attributes: { axis: -1, block_size } }
+      for (const rest of [[scales], [scales, codes(type, blocks, 4)]]) {
+        const x = withEdges(dims, 1, 0.05)
+        const attributes = {
+          ...options.attributes,
+          ...(rest.length === 1 && { output_dtype: type === 'int8' ? 3 : 2 })
+        }
+        expectEqual(['onnx', 'QuantizeLinear', 21], [x, ...rest], { region, attributes }, 0)
+        expectEqual(['onnx', 'DequantizeLinear', 21], [codes(type, dims, 2), ...rest], options, 0)
+      }
+    }
+  })
+
   test('have zero point 0 where there is none', () => {
     const scale = new Tensor('float32', [0.5], [])
     expectEqual(['onnx', 'QuantizeLinear', 13], [withEdges([300], 1, 0.5), scale], { region }, 0)
