@@ -150,6 +150,12 @@ function* fill(out: Tensor, start: number, delta: number, rounds: boolean): Gene
       for (let i = from; i < to; i++) data[i] = start + i * delta
     })
   }
+  if (out.data instanceof Int32Array && [start, delta, start + count * delta].every(isNarrow)) {
+    const { data } = out
+    return yield* inChunks(count, (from, to) => {
+      for (let i = from, value = start + from * delta; i < to; i++, value += delta) data[i] = value
+    })
+  }
   const block = new Float64Array(Math.min(BLOCK, count))
   const pace = new Pace()
   for (let from = 0; from < count; from += BLOCK) {
@@ -161,6 +167,8 @@ function* fill(out: Tensor, start: number, delta: number, rounds: boolean): Gene
     if (pace.isDue(length * COST.element)) yield
   }
 }
+
+const isNarrow = (value: number): boolean => value === (value | 0)
 
 /** The low and the high half of a 64-bit integer. */
 type Halves = readonly [low: number, high: number]

@@ -16,6 +16,10 @@ describe('ONNX Range', () => {
   test('goes from start to before limit', () => {
     expect(range(scalar(3), scalar(9), scalar(3))).toEqual([3n, 6n])
     expect(range(scalar(10, 'int32'), scalar(4, 'int32'), scalar(-2, 'int32'))).toEqual([10, 8, 6])
+    expect(range(scalar(2 ** 31 - 5, 'int32'), scalar(2 ** 31 - 1, 'int32'), scalar(3, 'int32'))).toEqual([
+      2 ** 31 - 5,
+      2 ** 31 - 2
+    ])
     expect(range(scalar(5), scalar(5), scalar(1))).toEqual([])
     expect(range(scalar(0), scalar(5), scalar(-1))).toEqual([])
   })
