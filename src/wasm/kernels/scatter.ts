@@ -1,7 +1,7 @@
 import type { Reduction } from '../../kernels/gather/scatter.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { MAX_INT32 } from '../../tensor/dtype.ts'
+import { type DType, MAX_INT32 } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
@@ -16,6 +16,9 @@ const TILE_BYTES = 1 << 17
 /** Numbers of the reductions in ../assembly/wide/scatter.ts. */
 const REDUCTIONS: Readonly<Partial<Record<Reduction, number>>> = { none: 0, add: 1, mul: 2, max: 3, min: 4 }
 
+/** What is added to them for the types that they know. */
+const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, int32: 8, int64: 16 }
+
 /** Bytes of a job that cannot be divided, since a later update of an element stays. */
 const MAX_UNDIVIDED = 1 << 26
 
@@ -27,7 +30,7 @@ interface Params {
 
 /**
  * ScatterElements whose indices are as many as the data off the axis: of elements of up to eight bytes, with reductions
- * of float32.
+ * of float32, int32 and int64.
  */
 export const selectScatterElements = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { data, indices } = operands
@@ -56,7 +59,7 @@ export const selectScatterElements = selectorFor<Params>(({ op, operands, parame
   return scatterSelection(op, template)
 })
 
-/** ScatterND of elements of any width but strings, with reductions of float32. */
+/** ScatterND of elements of any width but strings, with reductions of float32, int32 and int64. */
 export const selectScatterND = selectorFor<Pick<Params, 'reduction'>>(({ op, operands, parameters, dims }) => {
   const { data, indices, updates } = operands
   const number = reductionOf(operands, parameters.reduction)
@@ -88,7 +91,9 @@ const indexWidth = ({ type }: Tensor): number => (type === 'int64' ? 8 : 4)
 function reductionOf({ data, indices, updates }: TensorOperands, reduction: Reduction): number | undefined {
   if (data === undefined || indices === undefined || updates === undefined || data.type === 'string') return undefined
   if (indices.type !== 'int32' && indices.type !== 'int64') return undefined
-  return reduction === 'none' || data.type === 'float32' ? REDUCTIONS[reduction] : undefined
+  const [number, type] = [REDUCTIONS[reduction], TYPES[data.type]]
+  if (reduction === 'none') return number
+  return number === undefined || type === undefined ? undefined : number + type
 }
 
 const scatterSelection = (op: Op, template: JobTemplate): Selection => ({

@@ -39,6 +39,14 @@ describe.each(['heap', 'array'] as const)('ScatterElements in WebAssembly, opera
     }
   })
 
+  test.each(['add', 'mul', 'max', 'min'])('%s of integers wraps as the reference does', reduction => {
+    for (const [data, dims, axis] of calls)
+      for (const type of ['int32', 'int64'] as const) {
+        const operands = [bits(type, data, 1), indices(type, dims, data.at(axis)!), bits(type, dims, 2)]
+        expectEqual(SCATTER, operands, { region, attributes: { axis, reduction } }, 0)
+      }
+  })
+
   test('an index that is out of range is named', () => {
     const at = indices('int64', [20, 30], 40)
     at.data[307] = 40n as never
@@ -97,6 +105,15 @@ describe.each(['heap', 'array'] as const)('ScatterND in WebAssembly, operands in
     }
   })
 
+  test.each(['add', 'mul', 'max', 'min'])('%s of integers wraps as the reference does', reduction => {
+    for (const [data, dims] of tupleCalls)
+      for (const type of ['int32', 'int64'] as const) {
+        const updates = bits(type, [...dims.slice(0, -1), ...data.slice(dims.at(-1))], 2)
+        const operands = [bits(type, data, 1), tuples('int64', dims, data), updates]
+        expectEqual(SCATTER_ND, operands, { region, attributes: { reduction } }, 0)
+      }
+  })
+
   test('an index that is out of range is named', () => {
     const at = tuples('int64', [300, 2], [40, 30])
     at.data[307] = 30n as never
@@ -113,6 +130,6 @@ test('indices of fewer elements off the axis, and reductions of other types, are
   expect(() => runAccelerated(SCATTER, [data, indices('int64', [20, 29], 40), updates])).toThrow(none)
   const at = indices('int64', [40, 30], 40)
   const options = { attributes: { reduction: 'add' } }
-  const whole = bits('int32', [40, 30])
+  const whole = bits('uint8', [40, 30])
   expect(() => runAccelerated(SCATTER, [whole, at, whole], options)).toThrow(none)
 })

@@ -1,5 +1,5 @@
 import { copyRun } from '../f32/transpose'
-import { ADD, combine, MAXIMUM, MINIMUM, MULTIPLY } from './scatter'
+import { ADD, combine, MAXIMUM, MINIMUM, MULTIPLY, OF_INTEGERS, OF_WIDE } from './scatter'
 
 /** Copies data, then writes blocks of updates where tuples of indices name them, one after the other. */
 @unmanaged
@@ -15,7 +15,7 @@ export class ScatterTuplesArguments {
   count: u32
   /** Bytes of an index. */
   indexWidth: u32
-  /** What becomes of a block and its update: of float32 only, but for NONE; as in ./scatter.ts. */
+  /** What becomes of a block and its update, as in ./scatter.ts. */
   reduction: i32
   /** Indices of a tuple; the sizes of the axes follow. */
   components: u32
@@ -63,6 +63,8 @@ function write(reduction: i32, to: usize, from: usize, bytes: usize): void {
     case MINIMUM:
       return combineLine(MINIMUM, to, from, bytes)
   }
+  if (reduction & OF_INTEGERS) return combineIntegers<i32>(reduction & 7, to, from, bytes)
+  if (reduction & OF_WIDE) return combineIntegers<i64>(reduction & 7, to, from, bytes)
   if (bytes == 4) store<u32>(to, load<u32>(from))
   else if (bytes == 8) store<u64>(to, load<u64>(from))
   else copyRun(from, 0, to, bytes, bytes, 1)
@@ -74,6 +76,11 @@ function combineLine(reduction: i32, to: usize, from: usize, bytes: usize): void
   const end = to + bytes
   for (; to + 16 <= end; to += 16, from += 16) v128.store(to, combineFour(reduction, v128.load(to), v128.load(from)))
   for (; to < end; to += 4, from += 4) f32.store(to, combine<f32>(reduction, f32.load(to), f32.load(from)))
+}
+
+function combineIntegers<T>(reduction: i32, to: usize, from: usize, bytes: usize): void {
+  for (const end = to + bytes; to < end; to += sizeof<T>(), from += sizeof<T>())
+    store<T>(to, combine<T>(reduction, load<T>(to), load<T>(from)))
 }
 
 // @ts-ignore: decorator

@@ -14,7 +14,7 @@ export class ScatterArguments {
   size: i32
   count: u32
   inner: u32
-  /** What becomes of an element and its update: of float32 only, but for NONE. */
+  /** What becomes of an element and its update; OF_INTEGERS or OF_WIDE beside it where they are no float32. */
   reduction: i32
 }
 
@@ -23,6 +23,9 @@ export const ADD: i32 = 1
 export const MULTIPLY: i32 = 2
 export const MAXIMUM: i32 = 3
 export const MINIMUM: i32 = 4
+/** Signed integers of four bytes, and of eight. */
+export const OF_INTEGERS: i32 = 8
+export const OF_WIDE: i32 = 16
 
 /**
  * Computes outer slices `from … to - 1`.
@@ -39,6 +42,8 @@ export function scatter(args: ScatterArguments, from: u32, to: u32): bool {
     case MINIMUM:
       return scatterOf<f32>(MINIMUM, args, from, to)
   }
+  if (args.reduction & OF_INTEGERS) return scatterOf<i32>(args.reduction & 7, args, from, to)
+  if (args.reduction & OF_WIDE) return scatterOf<i64>(args.reduction & 7, args, from, to)
   if (args.width == 1) return scatterOf<u8>(NONE, args, from, to)
   if (args.width == 2) return scatterOf<u16>(NONE, args, from, to)
   return args.width == 4 ? scatterOf<u32>(NONE, args, from, to) : scatterOf<u64>(NONE, args, from, to)
