@@ -127,8 +127,8 @@ function chainOf(graph: PlanGraph, id: ValueId): Chain {
 }
 
 /**
- * Whether nothing on the way is larger than the largest constant: what is computed for a constant is not counted against
- * the memory of a run, and a file may ask for any dims.
+ * Whether nothing on the way is larger than the largest constant: what is computed for a constant is not counted
+ * against the memory of a run, and a file may ask for any dims.
  */
 function isBounded(graph: PlanGraph, { calls, constants }: Chain): boolean {
   const largest = Math.max(0, ...[...constants.values()].map(({ dims }) => elementCount(dims)))

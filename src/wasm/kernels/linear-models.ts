@@ -45,7 +45,7 @@ function linearJob(x: Tensor | undefined, { coefficients, intercepts }: LinearMo
   return { rows, vectors, template, inputsOf: given => [arrayOf(given), factors, added, arrayOf(given)] }
 }
 
-/** The same of rows of other types in double precision, in which the reference computes: by jobs one after the other. */
+/** The same of rows of other types, in double precision as the reference: by jobs one after the other. */
 interface WideJob {
   readonly rows: number
   readonly vectors: number
