@@ -344,8 +344,18 @@ function stepOf(
 }
 
 /** A step after which nobody reads some more slots. It shares what the step keeps from run to run. */
-export const alsoFreeing = (step: Step, slots: readonly number[]): Step =>
+const alsoFreeing = (step: Step, slots: readonly number[]): Step =>
   freeing(step, [...step.free, ...slots], step.inPlace)
+
+/** Steps without those that are spared: what these free is freed by the step before. */
+export function withoutSpared(steps: readonly Step[], isSpared: (step: Step) => boolean): readonly Step[] {
+  const left: Step[] = []
+  for (const step of steps) {
+    if (!isSpared(step)) left.push(step)
+    else if (step.free.length > 0 && left.length > 0) left.push(alsoFreeing(left.pop()!, step.free))
+  }
+  return left
+}
 
 /** A step that leaves all that it reads as it is, for steps that are taken later than planned. */
 export const leavingAll = (step: Step): Step => freeing(step, [], [])

@@ -1,16 +1,14 @@
 import type { Paced } from '../kernels/core/pace.ts'
 import { alteredPlan, type Plan } from '../plan/plan.ts'
-import { type Dim, sameDim, unknownDim } from '../shapes/dim.ts'
+import { type Dim, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { isTensor, memoryBytes, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import type { RecordedRun } from './recorder.ts'
 import { type Part, partedBy, Segment } from './segments.ts'
-import type { Signature } from './signature.ts'
+import { agrees, type Given, type Signature } from './signature.ts'
 import type { Slots } from './slots.ts'
 import type { Spare, Weights } from './weights.ts'
-
-type Given = readonly (Value | undefined)[]
 
 /**
  * Runs in which some dims of the inputs change from one to the next, as those of the caches do that a decoder extends
@@ -45,7 +43,7 @@ export class GrowingRuns implements Spare {
    */
   courseFor(given: Given, last: Signature | undefined, plan: Plan): GrowingCourse | undefined {
     const { made, weights, blocks } = this
-    if (made && matches(made.signature, given)) return made
+    if (made && agrees(made.signature, given)) return made
     const common = last && !this.isGivenUp ? commonOf(last, given, plan) : undefined
     const isSame = common !== undefined && this.common !== undefined && areSame(common, this.common)
     this.count = isSame ? this.count + 1 : 0
@@ -143,24 +141,6 @@ export class GrowingCourse {
   }
 }
 
-/** Whether values have the types of a signature, and its dims where these are numbers. */
-function matches(signature: Signature, given: Given): boolean {
-  for (let i = 0; i < given.length; i++) {
-    const value = given[i]
-    const fact = signature[i]
-    if (value === undefined || fact === undefined) {
-      if (value !== fact) return false
-    } else if (!isTensor(value) || value.type !== fact.type || !matchesDims(fact.shape!, value.dims)) return false
-  }
-  return true
-}
-
-function matchesDims(shape: readonly Dim[], dims: readonly number[]): boolean {
-  if (shape.length !== dims.length) return false
-  for (let i = 0; i < dims.length; i++) if (typeof shape[i] === 'number' && shape[i] !== dims[i]) return false
-  return true
-}
-
 /**
  * What a signature and values have in common; undefined where types or ranks differ. Dims that differ are the symbols
  * that the file has there: it may say of two that they are the same.
@@ -191,13 +171,9 @@ const areSame = (a: Signature, b: Signature): boolean =>
   a.every((fact, i) => {
     const other = b[i]
     if (fact === undefined || other === undefined) return fact === other
-    return (
-      fact.type === other.type &&
-      fact.shape!.length === other.shape!.length &&
-      fact.shape!.every(
-        (dim, axis) => typeof dim === typeof other.shape![axis] && isSameOrSymbol(dim, other.shape![axis])
-      )
-    )
+    return fact.type === other.type && areAlike(fact.shape!, other.shape!)
   })
 
-const isSameOrSymbol = (a: Dim, b: Dim): boolean => typeof a !== 'number' || sameDim(a, b)
+const areAlike = (a: readonly Dim[], b: readonly Dim[]): boolean =>
+  a.length === b.length &&
+  a.every((dim, axis) => dim === b[axis] || (typeof dim === typeof b[axis] && typeof dim !== 'number'))

@@ -4,7 +4,7 @@ import { inferCall } from '../infer/infer.ts'
 import { decisiveInputs } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
-import { alsoFreeing, alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
+import { alteredPlan, type Plan, slotsReadBy, type Step, withoutSpared } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type Fact, factOf, knownValue, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { DTYPES } from '../tensor/dtype.ts'
@@ -137,16 +137,11 @@ export function* partedBy(
 ): Paced<Parted> {
   const facts = yield* inferredFacts(signature, plan, run)
   const spared = new Map<number, Tensor>()
-  const steps: Step[] = []
-  for (const step of plan.steps) {
+  const steps = withoutSpared(plan.steps, step => {
     const known = valuesOf(step, plan, facts)
-    if (known === undefined) steps.push(step)
-    else {
-      for (const [slot, value] of known) spared.set(slot, value)
-      // What it frees is freed by a step before it.
-      if (step.free.length > 0 && steps.length > 0) steps.push(alsoFreeing(steps.pop()!, step.free))
-    }
-  }
+    for (const [slot, value] of known ?? []) spared.set(slot, value)
+    return known !== undefined
+  })
   const read = new Set(steps.flatMap(slotsReadBy))
   const values = new Map([...spared].filter(([slot]) => read.has(slot)))
   const initial = plan.initial.map((held, slot) => held ?? values.get(slot))

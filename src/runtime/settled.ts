@@ -2,7 +2,7 @@ import { type Call, isCall } from '../bind/call.ts'
 import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
-import { alsoFreeing, alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
+import { alteredPlan, type Plan, slotsReadBy, type Step, withoutSpared } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { isSym } from '../shapes/sym.ts'
@@ -308,12 +308,7 @@ export class Watch {
 
   /** What is left of the plan, and the values that it reads of what is not. */
   rest(): { steps: readonly Step[]; values: ReadonlyMap<number, Tensor>; bytes: number } {
-    const steps: Step[] = []
-    for (const step of this.plan.steps) {
-      if (!this.isSettled(step)) steps.push(step)
-      // What is left of a step that is spared: nobody reads these values from here on.
-      else if (step.free.length > 0 && steps.length > 0) steps.push(alsoFreeing(steps.pop()!, step.free))
-    }
+    const steps = withoutSpared(this.plan.steps, step => this.isSettled(step))
     const values = new Map<number, Tensor>()
     let bytes = 0
     for (const step of steps) {

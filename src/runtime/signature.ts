@@ -1,10 +1,14 @@
+import type { Dim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 
-/** Types and dims of the inputs of a run; undefined where an input is not given. */
+/**
+ * Types and dims of the inputs of a run; undefined where an input is not given. A symbol stands for a dim that changes
+ * from run to run.
+ */
 export type Signature = readonly (TensorFact | undefined)[]
 
-type Given = readonly (Value | undefined)[]
+export type Given = readonly (Value | undefined)[]
 
 /** The signature of values, by position of the input; undefined where one is no tensor. */
 export const signatureOf = (given: Given): Signature | undefined =>
@@ -12,19 +16,20 @@ export const signatureOf = (given: Given): Signature | undefined =>
     ? given.map(value => value && tensorFact((value as Tensor).type, (value as Tensor).dims.slice()))
     : undefined
 
-/** Whether values are of these types and dims. */
+/** Whether values are of these types, and of the dims that are numbers. */
 export function agrees(signature: Signature, given: Given): boolean {
   for (let i = 0; i < given.length; i++) {
     const value = given[i]
     const fact = signature[i]
     if (value === undefined || fact === undefined) {
       if (value !== fact) return false
-    } else if (
-      !isTensor(value) ||
-      value.type !== fact.type ||
-      !areSameDims(value.dims, fact.shape as readonly number[])
-    )
-      return false
+    } else if (!isTensor(value) || value.type !== fact.type || !areOf(fact.shape!, value.dims)) return false
   }
+  return true
+}
+
+function areOf(shape: readonly Dim[], dims: readonly number[]): boolean {
+  if (shape.length !== dims.length) return false
+  for (let i = 0; i < dims.length; i++) if (typeof shape[i] === 'number' && shape[i] !== dims[i]) return false
   return true
 }

@@ -13,7 +13,7 @@ import { aroundAxes } from './axes.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { mvnAxes, type MvnParams } from './normalization.ts'
 import { type Pass, passesKernel } from './passes.ts'
-import { FLOATS, reducedAxes, type ReduceParams, reducePasses, reduceTemplate } from './reduce.ts'
+import { FLOATS, keptOf, reducedAxes, type ReduceParams, reducePasses, reduceTemplate } from './reduce.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 11
@@ -92,10 +92,6 @@ export const selectLogSumExp = selectorFor<ReduceParams>(({ op, operands: { data
     )
   })
 })
-
-/** Dims with those of some axes, counted from 0, as 1. */
-const keptOf = (dims: readonly number[], axes: readonly number[]): number[] =>
-  dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
 
 /** ReduceLogSum of float32: sums, then their logarithms. */
 export const selectLogSum = selectorFor<ReduceParams>(call => {

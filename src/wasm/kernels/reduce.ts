@@ -89,6 +89,10 @@ function reduceSelection(
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })), looksAt: [] }
 }
 
+/** Dims with those of some axes, counted from 0, as 1. */
+export const keptOf = (dims: readonly number[], axes: readonly number[]): number[] =>
+  dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
+
 /** Functions of elements before, and of sums after, of measures of integers and float64. */
 const MEASURES: Readonly<Partial<Record<Kind, readonly [before: ArithmeticKind | undefined, after?: ArithmeticKind]>>> =
   {
@@ -110,7 +114,7 @@ function measuresSelection(
   const isSummed = axes.some(axis => dims[axis] !== 1)
   if (!measures || !templateOf || !wide || !isSummed || (kind === 'mean' && type !== 'int64')) return undefined
   const [before, after] = measures
-  const kept = dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim))
+  const kept = keptOf(dims, axes)
   const count = product(dims) / product(kept)
   const size = new Tensor(type, [is64BitInteger(type) ? BigInt(count) : count] as number[], [])
   const passOf = (step: ArithmeticKind | undefined, own: readonly number[]): Pass[] | undefined => {
