@@ -1,46 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { attentionModel, feedsOf, type Name, NUMBERS, SCORES, weighted } from './attention-model.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
-const HEADS = [2, 3]
-const DIMS = {
-  q: [...HEADS, 20, 16],
-  columns: [...HEADS, 16, 30],
-  v: [...HEADS, 30, 8],
-  row: [2, 1, 1, 30],
-  full: [...HEADS, 20, 30]
-}
-type Name = keyof typeof DIMS
-
-const model = (inputs: readonly Name[], nodes: readonly object[]): ModelParts => ({
-  inputs: inputs.map(name => port(name, 'float', DIMS[name])),
-  outputs: [port('y', 'float')],
-  initializers: [
-    floats('four', [], [4]),
-    floats('half', [], [0.5]),
-    floats('quarter', [1], [0.25]),
-    floats('zero', [], [0]),
-    floats('low', [], [-3]),
-    floats('lowest', [], [-3.4028234663852886e38]),
-    floats(
-      'distances',
-      [3, 20, 30],
-      Array.from({ length: 1800 }, (_, i) => Math.sin(i))
-    ),
-    floats(
-      'slopes',
-      [3, 1, 30],
-      Array.from({ length: 90 }, (_, i) => -i / 40)
-    )
-  ],
-  nodes
-})
-
-const SCORES = node('MatMul', ['q', 'columns'], ['s'])
-const weighted = (scores: string): readonly object[] => [
-  node('Softmax', [scores], ['w'], { axis: -1 }),
-  node('MatMul', ['w', 'v'], ['y'])
+const initializers = [
+  ...NUMBERS,
+  floats(
+    'distances',
+    [3, 20, 30],
+    Array.from({ length: 1800 }, (_, i) => Math.sin(i))
+  ),
+  floats(
+    'slopes',
+    [3, 1, 30],
+    Array.from({ length: 90 }, (_, i) => -i / 40)
+  )
 ]
+
+const model = (inputs: readonly Name[], nodes: readonly object[]): ModelParts =>
+  attentionModel(inputs, nodes, initializers)
 
 const fused: readonly (readonly [string, readonly Name[], readonly object[], readonly string[]])[] = [
   [
@@ -126,8 +104,7 @@ describe('scores of attention', () => {
     async (_, inputs, nodes, before) => {
       const parts = model(inputs, nodes)
       expect(opsOf(await planOf(parts))).toEqual([...before, 'ScaledDotProductAttention'])
-      const feeds = Object.fromEntries(inputs.map(name => [name, DIMS[name]]))
-      expect(await differenceBetween(parts, feeds, 2)).toBeLessThan(3e-6)
+      expect(await differenceBetween(parts, feedsOf(inputs), 2)).toBeLessThan(3e-6)
     }
   )
 

@@ -1,42 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { attentionModel, DIMS, feedsOf, type Name, NUMBERS, SCORES, weighted } from './attention-model.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
-const HEADS = [2, 3]
-const DIMS = {
-  q: [...HEADS, 20, 16],
-  rows: [...HEADS, 30, 16],
-  columns: [...HEADS, 16, 30],
-  v: [...HEADS, 30, 8],
-  row: [2, 1, 1, 30],
-  full: [...HEADS, 20, 30]
-}
-type Name = keyof typeof DIMS
-
-/** A model of these nodes and of a mask `seen`, which is true where `full` or `row` is positive. */
+const initializers = [
+  ...NUMBERS,
+  floats('infinity', [], [-Infinity]),
+  // The first query sees no key, the third only a few.
+  floats('shut', [20, 30], new Array(600).fill(0).fill(-Infinity, 0, 30).fill(-Infinity, 65, 90))
+]
 const model = (inputs: readonly Name[], nodes: readonly object[], changes: Partial<ModelParts> = {}): ModelParts => ({
-  inputs: inputs.map(name => port(name, 'float', DIMS[name])),
-  outputs: [port('y', 'float')],
-  initializers: [
-    floats('four', [], [4]),
-    floats('half', [], [0.5]),
-    floats('quarter', [1], [0.25]),
-    floats('zero', [], [0]),
-    floats('low', [], [-3]),
-    floats('lowest', [], [-3.4028234663852886e38]),
-    floats('infinity', [], [-Infinity]),
-    // The first query sees no key, the third only a few.
-    floats('shut', [20, 30], new Array(600).fill(0).fill(-Infinity, 0, 30).fill(-Infinity, 65, 90))
-  ],
-  nodes,
+  ...attentionModel(inputs, nodes, initializers),
   ...changes
 })
-
-const SCORES = node('MatMul', ['q', 'columns'], ['s'])
-const weighted = (scores: string): readonly object[] => [
-  node('Softmax', [scores], ['w'], { axis: -1 }),
-  node('MatMul', ['w', 'v'], ['y'])
-]
 
 /** Weights that are NaN, as all of a query that sees no key, become 0. */
 const safelyWeighted = (scores: string): readonly object[] => [
@@ -150,8 +126,6 @@ const fused: readonly (readonly [string, readonly Name[], readonly object[], rea
     ['Greater', 'Where']
   ]
 ]
-
-const feedsOf = (names: readonly Name[]) => Object.fromEntries(names.map(name => [name, DIMS[name]]))
 
 describe('attention written in several nodes', () => {
   test.each(fused)('%s: fused in fast precision, and the same numbers as apart', async (_, inputs, nodes, before) => {
