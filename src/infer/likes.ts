@@ -1,18 +1,34 @@
 import type { Call } from '../bind/call.ts'
 
+/** Longer lists are not compared. */
+const MAX_LIST = 64
+
 /** Numbers for objects, so that keys can name them. */
 export class Numbers {
-  private readonly numbers = new Map<object, number>()
+  private readonly own = new Map<object, number>()
+  private readonly shared = new Map<object, number>()
+  private readonly byContents = new Map<string, number>()
 
+  /** The number of this object alone. */
   of(object: object): number {
-    const number = this.numbers.get(object) ?? this.numbers.size
-    this.numbers.set(object, number)
+    const number = this.own.get(object) ?? this.own.size
+    this.own.set(object, number)
+    return number
+  }
+
+  /** The number of all lists and plain objects that hold the same: operators and their parts are objects in objects. */
+  ofContents(object: object): number {
+    let number = this.shared.get(object)
+    if (number !== undefined) return number
+    const isList = Array.isArray(object)
+    const texts = Object.entries(object).map(([name, value]) => [name, textOf(value, this)])
+    const contents = JSON.stringify([isList, isList ? object.length : undefined, texts])
+    number = this.byContents.get(contents) ?? this.byContents.size
+    this.byContents.set(contents, number)
+    this.shared.set(object, number)
     return number
   }
 }
-
-/** Longer lists are not compared. */
-const MAX_LIST = 64
 
 /** Parameters as text; functions, long lists and what has a class of its own are the same only where they are one. */
 export function textOf(known: unknown, numbers: Numbers): string {
@@ -21,10 +37,8 @@ export function textOf(known: unknown, numbers: Numbers): string {
     return Object.is(known, -0) ? '-0' : `${typeof known} ${String(known)}`
   if (typeof known === 'function') return `#${numbers.of(known)}`
   if (typeof known !== 'object' || known === null) return JSON.stringify(known)
-  const isList = Array.isArray(known)
-  const isPlain = isList ? known.length <= MAX_LIST : Object.getPrototypeOf(known) === Object.prototype
-  if (!isPlain) return `#${numbers.of(known)}`
-  return JSON.stringify([isList, ...Object.entries(known).map(([name, value]) => [name, textOf(value, numbers)])])
+  const isPlain = Array.isArray(known) ? known.length <= MAX_LIST : Object.getPrototypeOf(known) === Object.prototype
+  return isPlain ? `=${numbers.ofContents(known)}` : `#${numbers.of(known)}`
 }
 
 /** What calls keep together that work out the same from the same inputs. */
