@@ -86,8 +86,30 @@ test.each([
   [
     [3, 80, 90],
     [1, 1]
+  ],
+  [
+    [3, 80, 90],
+    [3, 80, 90]
+  ],
+  [[3, 80, 90], [90]],
+  [
+    [3, 80, 90],
+    [80, 1]
+  ],
+  [
+    [3, 1, 90],
+    [3, 80, 90]
+  ],
+  [
+    [2, 1, 70, 1],
+    [1, 9, 1, 80]
+  ],
+  // More loops than the kernel has.
+  [
+    [3, 1, 3, 1, 3, 1, 3, 1, 3, 1],
+    [1, 3, 1, 3, 1, 3, 1, 3, 1, 3]
   ]
-])('a quotient of which one operand is a single code: %j by %j', async (aDims, bDims) => {
+])('a quotient that is broadcast: %j by %j', async (aDims, bDims) => {
   for (const type of ['uint8', 'int8'] as const) {
     const nodes = [node('Div', ['a.f', 'b.f'], ['p'])]
     const parts = {

@@ -1,58 +1,33 @@
 import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
-import { bytesOf, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
+import { quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
 import type { TableParams } from '../../op-kit/byte-table.ts'
-import type { Op, Selection } from '../../op-kit/define.ts'
+import type { Selection } from '../../op-kit/define.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
+import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { selectBinaryTable } from './byte-binary.ts'
 
 /** Elements below which the reference is as fast, which has the table too. */
 const MIN_ELEMENTS = 1 << 10
-/** Codes of a type, and entries of a table of one operand. */
-const CODES = 256
 /** Elements of a block. */
 const LINE = 1 << 15
 /** Bytes that could be copied while one element is looked up. */
 const WORK = 8
 
-/** ByteTable of one operand, or of two with the dims of the result or one element; sums and products are computed. */
+/** ByteTable; sums and products of two operands are computed. */
 export const selectByteTable = selectorFor<TableParams>(call => selectBinaryTable(call) ?? tableSelection(call))
 
 function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): Selection | undefined {
   const count = product(dims)
-  if (!a || count < MIN_ELEMENTS) return undefined
-  const [isWhole, isSecondWhole] = [a, b].map(operand => operand === undefined || product(operand.dims) === count)
-  const kernel = isWhole && isSecondWhole ? elementByElement(op, count) : byOneCode(op, a, b, count)
-  return kernel && { kernel, ...(op.pack && { pack: op.pack }), looksAt: [] }
-}
-
-function elementByElement(op: Op, count: number): Selection['kernel'] {
-  const template = { one: templateOf(1, count), two: templateOf(2, count) }
-  return jobKernel(
+  const template = a && b ? pairsTemplate(a.dims, b.dims, dims) : templateOf(count)
+  if (!a || count < MIN_ELEMENTS || template === undefined) return undefined
+  const kernel = jobKernel(
     op,
-    ({ a, b }, packed) =>
-      packed && {
-        template: b ? template.two : template.one,
-        inputs: [arrayOf(a!), arrayOf(b ?? a!), arrayOf(packed.table)]
-      }
+    ({ a, b }, packed) => packed && { template, inputs: [arrayOf(a!), arrayOf(b ?? a!), arrayOf(packed.table)] }
   )
-}
-
-/** One of two operands is a single code, which leaves a row or a column of the table for those of the other. */
-function byOneCode(op: Op, a: Tensor, b: Tensor | undefined, count: number): Selection['kernel'] | undefined {
-  const isFirst = product(a.dims) === 1
-  if (!b || product((isFirst ? b : a).dims) !== count || product((isFirst ? a : b).dims) !== 1) return undefined
-  const template = templateOf(1, count)
-  return jobKernel(op, ({ a, b }, packed) => {
-    const [single, codes] = isFirst ? [a!, b!] : [b!, a!]
-    if (!packed) return undefined
-    const [code] = bytesOf(single)
-    const pairs = bytesOf(packed.table)
-    const table = Uint8Array.from({ length: CODES }, (_, i) => pairs[isFirst ? code * CODES + i : i * CODES + code])
-    return { template, inputs: [arrayOf(codes), arrayOf(codes), table] }
-  })
+  return { kernel, ...(op.pack && { pack: op.pack }), looksAt: [] }
 }
 
 /** QLinearSigmoid and QLinearLeakyRelu. */
@@ -60,7 +35,7 @@ export const selectRecoding = selectorFor<{ readonly loop: UnaryLoop }>(({ op, o
   const count = product(dims)
   if (!x || count === 0) return undefined
   const { type } = x
-  const template = templateOf(1, count)
+  const template = templateOf(count)
   const tableFor = remembered<Tensor>()
   return {
     kernel: jobKernel(op, ({ x, xScale, xZero, yScale, yZero }) => {
@@ -74,8 +49,8 @@ export const selectRecoding = selectorFor<{ readonly loop: UnaryLoop }>(({ op, o
   }
 })
 
-/** The arguments are those of TableArguments in ../assembly/int8/table.ts. */
-const templateOf = (operands: number, count: number): JobTemplate => ({
+/** One operand. The arguments are those of TableArguments in ../assembly/int8/table.ts. */
+const templateOf = (count: number): JobTemplate => ({
   kernel: 'byteTable',
   blocks: Math.ceil(count / LINE),
   blockBytes: LINE,
@@ -83,5 +58,27 @@ const templateOf = (operands: number, count: number): JobTemplate => ({
   work: count * WORK,
   inputs: staged(3),
   outputStaging: 'whole',
-  args: [operands, LINE, count, LINE, 0]
+  args: [1, LINE, count, LINE, 0]
 })
+
+/** Two operands, broadcast; undefined where there are more loops than arguments have room for. */
+function pairsTemplate(
+  aDims: readonly number[],
+  bDims: readonly number[],
+  dims: readonly number[]
+): JobTemplate | undefined {
+  const strided = [aDims, bDims].map(own => ({ dims: own, width: 1 }))
+  const lines = lineBlocks(broadcastLoops(strided, dims), 1, LINE)
+  if (lines === undefined) return undefined
+  const { inner, outerArguments, blocks, blockBytes, tile, elements } = lines
+  return {
+    kernel: 'byteTable',
+    blocks,
+    blockBytes,
+    tile,
+    work: elements * WORK,
+    inputs: staged(3),
+    outputStaging: 'whole',
+    args: [2, inner.size, elements, 0, 0, ...inner.steps, ...outerArguments]
+  }
+}

@@ -1,6 +1,8 @@
+import { firstOffset, secondOffset, unravel } from '../loops'
+
 /**
- * Bytes by a table: of one operand, 256 of them; or of two that are laid out as the result, 65,536. Blocks of the
- * result may be apart.
+ * Bytes by a table: of one operand, 256 of them, where blocks of the result may be apart; or of two, 65,536, which are
+ * broadcast against the result: lines of `line` elements, in which an operand moves by one code or stays.
  */
 @unmanaged
 export class TableArguments {
@@ -10,23 +12,52 @@ export class TableArguments {
   y: usize
   /** How many operands there are; 0: one, which is copied. */
   operands: u32
-  /** Elements of a block, and of all. */
+  /** Elements of a block. */
   line: u32
+  /** Of one operand: elements of all blocks. */
   count: u32
-  /** Bytes from block to block of the result, and before the first. */
+  /** Of one operand: bytes from block to block of the result, and before the first. */
   step: u32
   before: u32
+  /** Of two operands: bytes that each moves by from element to element of a line, 1 or 0. */
+  aInner: u32
+  bInner: u32
+  /** Of two operands: outer loops, the innermost first; they follow: size, bytes that a and b move by. */
+  rank: u32
 }
 
 export function lookUpLines(args: TableArguments, from: u32, to: u32): void {
+  if (args.operands == 2) {
+    lookUpPairLines(args, from, to)
+    return
+  }
   for (; from < to; from++) {
     const start: usize = from * args.line
     const n: usize = min(args.line, args.count - from * args.line)
     const y = args.y + args.before + <usize>from * args.step
-    if (args.operands == 2) lookUpPairs(args.a + start, args.b + start, args.table, y, n)
-    else if (args.operands == 1) lookUp(args.a + start, args.table, y, n)
+    if (args.operands == 1) lookUp(args.a + start, args.table, y, n)
     else memory.copy(y, args.a + start, n)
   }
+}
+
+/** Lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line. */
+function lookUpPairLines(args: TableArguments, from: u32, to: u32): void {
+  if (args.rank == 0) {
+    lookUpPairLine(args, args.a + from * args.aInner, args.b + from * args.bInner, args.y + from, to - from)
+    return
+  }
+  const loops = changetype<usize>(args) + offsetof<TableArguments>()
+  for (let i = from; i < to; i++) {
+    unravel(loops, args.rank, i)
+    lookUpPairLine(args, args.a + firstOffset, args.b + secondOffset, args.y + <usize>i * args.line, args.line)
+  }
+}
+
+function lookUpPairLine(args: TableArguments, a: usize, b: usize, y: usize, n: usize): void {
+  const table = args.table
+  if (args.aInner == 0) lookUp(b, table + ((<usize>load<u8>(a)) << 8), y, n)
+  else if (args.bInner == 0) lookUpColumn(a, table + load<u8>(b), y, n)
+  else lookUpPairs(a, b, table, y, n)
 }
 
 function lookUp(a: usize, table: usize, y: usize, n: usize): void {
@@ -61,4 +92,9 @@ function lookUpPairs(a: usize, b: usize, table: usize, y: usize, n: usize): void
     store<u32>(y + i, codes)
   }
   for (; i < n; i++) store<u8>(y + i, load<u8>(table + (((<usize>load<u8>(a + i)) << 8) | load<u8>(b + i))))
+}
+
+/** Pairs with one code of the second operand, whose results are a column of the table. */
+function lookUpColumn(a: usize, column: usize, y: usize, n: usize): void {
+  for (let i: usize = 0; i < n; i++) store<u8>(y + i, load<u8>(column + ((<usize>load<u8>(a + i)) << 8)))
 }
