@@ -39,12 +39,11 @@ const unary = (...readings: readonly string[]): PatternCall => ({
   reads: readings.map(x => ({ x }))
 })
 
-/** An elementwise operator of dequantized codes, perhaps with an activation, whose result is quantized. */
+/** An elementwise operator of two dequantized codes, perhaps with an activation, whose result is quantized. */
 const tablePatterns: readonly Pattern[] = [
   ...BINARY.map(name =>
     tablePattern({ a: DEQUANTIZED, b: DEQUANTIZED, first: binaryOf(name, ['a', 'b']), second: unary('first') })
-  ),
-  tablePattern({ a: DEQUANTIZED, first: unary('a'), second: unary('first') })
+  )
 ]
 
 function tablePattern(calls: Pattern['calls']): Pattern {

@@ -63,7 +63,7 @@ function fuseAt(graph: PlanGraph, matchers: readonly Matcher[], root: PlanCall):
 }
 
 /** Removes calls whose results no call reads any more, readers before what they read. */
-function removeUnread(graph: PlanGraph, calls: Set<PlanCall>): void {
+export function removeUnread(graph: PlanGraph, calls: Set<PlanCall>): void {
   const unread = [...calls].filter(call => !isRead(graph, call))
   for (const call of unread) {
     graph.remove(call)

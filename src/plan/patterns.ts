@@ -42,7 +42,7 @@ export const commutative = (name: string, ...pairs: readonly Pair[]): PatternCal
   binaryOf(name, ...pairs, ...pairs.map(([a, b]): Pair => [b, a]))
 
 /** Older versions can lay an operand onto another axis than the last. */
-function alignsEnds({ known }: Call): boolean {
+export function alignsEnds({ known }: Call): boolean {
   return (known.broadcast as Broadcast | undefined)?.mode !== 'aligned'
 }
 

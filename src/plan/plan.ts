@@ -32,6 +32,7 @@ import { scanDistances } from './scan-distances.ts'
 import { schedule } from './schedule.ts'
 import { sequences } from './sequences.ts'
 import { share } from './share.ts'
+import { tablesOfCodes } from './tables-of-codes.ts'
 import { widen } from './widen.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
@@ -122,6 +123,7 @@ const IMPROVING: readonly Pass[] = [
   branches,
   bypass,
   sequences,
+  tablesOfCodes,
   fuse(QUANTIZED),
   levels,
   prune,
@@ -150,6 +152,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   bypass,
   biases,
   stateCodes,
+  tablesOfCodes,
   fuse(QUANTIZED_ROUNDED),
   fuse(floatPatterns),
   fuse([fakeQuantizePattern]),

@@ -1,7 +1,7 @@
 import { roundHalfToEven } from '../../kernels/core/rounding.ts'
 import { type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { TableParams, TablePart } from '../../op-kit/byte-table.ts'
-import type { Pack, Selection } from '../../op-kit/define.ts'
+import type { Kernel, Pack, Selection } from '../../op-kit/define.ts'
 import { namedPack } from '../../op-kit/packs.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
@@ -34,8 +34,9 @@ export const selectQLinearBinary = (kind: keyof typeof KINDS): ReturnType<typeof
 /**
  * A sum, difference or product of dequantized codes, perhaps with Relu or Clip, that is quantized: what a table of two
  * operands stands for. Undefined where it stands for something else.
+ * @param table reads the table that is packed where scales are not served; undefined: the reference does
  */
-export function selectBinaryTable(call: Candidate<TableParams>): Selection | undefined {
+export function selectBinaryTable(call: Candidate<TableParams>, table: Selection | undefined): Selection | undefined {
   const { a, b } = call.operands
   const { parts } = call.parameters
   const [first, second] = parts.slice(2, -1)
@@ -58,7 +59,7 @@ export function selectBinaryTable(call: Candidate<TableParams>): Selection | und
     // The upper bound counts where it is below the lower one, as in Clip.
     return { ...found, isSingle: true, range: [Math.min(low, high), high] }
   }
-  return binarySelection(call, numbers, op.pack)
+  return binarySelection(call, numbers, op.pack && { pack: op.pack, kernel: table?.kernel ?? op.run })
 }
 
 const TABLE_KINDS: Readonly<Record<string, keyof typeof KINDS>> = { Add: 'add', Sub: 'add', Mul: 'multiply' }
@@ -78,11 +79,11 @@ function boundsOf(part: TablePart | undefined): readonly [number, number] | unde
   return bounds.some(Number.isNaN) ? undefined : bounds
 }
 
-/** @param packTable makes the table that the operator's own kernel reads, where scales are not served */
+/** @param table what is done where scales are not served */
 function binarySelection(
   { op, operands, dims }: Candidate<unknown>,
   numbers: (given: TensorOperands) => Numbers | undefined,
-  packTable?: Pack
+  table?: { readonly pack: Pack; readonly kernel: Kernel }
 ): Selection | undefined {
   const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
   if (!a || !b || !isByte(a.type) || product(dims) === 0) return undefined
@@ -104,14 +105,12 @@ function binarySelection(
     const bound = boundFor(quantization, () => boundOf(given))
     return bound && { template: bound.template, inputs: [arrayOf(given.a!), arrayOf(given.b!), bound.scales] }
   })
-  if (packTable === undefined) return { kernel, looksAt: names }
+  if (table === undefined) return { kernel, looksAt: names }
   const typed = { a: allocate(type, [1]) }
   return {
-    // A table that was packed is the reference's, which then computes the call.
-    kernel: (given, parameters, context) =>
-      context.packed ? op.run(given, parameters, context) : kernel(given, parameters, context),
+    kernel: (given, parameters, context) => (context.packed ? table.kernel : kernel)(given, parameters, context),
     pack: namedPack(`${op.name} ${type}`, (constants, parameters, context) =>
-      boundOf({ ...constants, ...typed }) ? undefined : packTable(constants, parameters, context)
+      boundOf({ ...constants, ...typed }) ? undefined : table.pack(constants, parameters, context)
     ),
     looksAt: names
   }

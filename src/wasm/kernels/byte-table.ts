@@ -17,7 +17,10 @@ const LINE = 1 << 15
 const WORK = 8
 
 /** ByteTable; sums and products of two operands are computed. */
-export const selectByteTable = selectorFor<TableParams>(call => selectBinaryTable(call) ?? tableSelection(call))
+export const selectByteTable = selectorFor<TableParams>(call => {
+  const table = tableSelection(call)
+  return selectBinaryTable(call, table) ?? table
+})
 
 function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): Selection | undefined {
   const count = product(dims)
