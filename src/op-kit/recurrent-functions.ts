@@ -3,15 +3,25 @@ import type { UnaryLoop } from '../kernels/core/elementwise.ts'
 import { elu, hardSigmoid, leakyRelu, SIGMOID, SOFTPLUS, SOFTSIGN } from '../kernels/elementwise/activations.ts'
 import { TANH } from '../kernels/elementwise/unary.ts'
 
-/** An activation function of a gate, with defaults for the parameters that it takes. */
-interface GateFunction {
+/** An activation function of a gate with its parameters, 0 where it takes none. */
+export interface GateFunction {
+  readonly name: GateFunctionName
+  readonly alpha: number
+  readonly beta: number
+  readonly loop: UnaryLoop
+}
+
+/** Names of activation functions, those of ONNX in lower case. */
+export type GateFunctionName = keyof typeof FUNCTIONS
+
+/** What a name stands for: defaults of the parameters that the function takes, and the function of their values. */
+interface Entry {
   readonly alpha?: number
   readonly beta?: number
   make(alpha: number, beta: number): UnaryLoop
 }
 
-/** ReLU of a gate. */
-export const GATE_RELU: UnaryLoop = (x, out, i, to) => {
+const RELU: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = Math.max(0, x[i])
 }
 const affine =
@@ -35,8 +45,8 @@ const thresholdedRelu =
  * Functions by ONNX's names. Defaults are those of the operators of the same name; Affine and ScaledTanh, whose
  * operators were removed, have defaults that change nothing.
  */
-const FUNCTIONS: Readonly<Record<string, GateFunction>> = {
-  relu: { make: () => GATE_RELU },
+const FUNCTIONS = {
+  relu: { make: () => RELU },
   tanh: { make: () => TANH },
   sigmoid: { make: () => SIGMOID },
   affine: { alpha: 1, beta: 0, make: affine },
@@ -47,7 +57,9 @@ const FUNCTIONS: Readonly<Record<string, GateFunction>> = {
   elu: { alpha: 1, make: elu },
   softsign: { make: () => SOFTSIGN },
   softplus: { make: () => SOFTPLUS }
-}
+} satisfies Readonly<Record<string, Entry>>
+
+const isName = (name: string, allowed: readonly string[]): name is GateFunctionName => allowed.includes(name)
 
 export interface FunctionNames {
   /** In lower case; an empty list stands for `otherwise`. */
@@ -66,7 +78,7 @@ export interface FunctionNames {
  * parameter takes the next value of its list, as ONNX says.
  * @throws NodewiseError `unknown-attribute-value`
  */
-export function gateFunctions(options: FunctionNames): UnaryLoop[][] {
+export function gateFunctions(options: FunctionNames): GateFunction[][] {
   const { names, otherwise, directions, alphas = [], betas = [], allowed = Object.keys(FUNCTIONS) } = options
   const given = names.length > 0 ? names : otherwise
   const each = otherwise.length
@@ -78,14 +90,15 @@ export function gateFunctions(options: FunctionNames): UnaryLoop[][] {
   }
   let alpha = 0
   let beta = 0
-  const rows = given.slice(0, directions * each).map(name => {
-    if (!allowed.includes(name))
+  const rows = given.slice(0, directions * each).map((name): GateFunction => {
+    if (!isName(name, allowed))
       fail('unknown-attribute-value', `activation function "${name}" is unknown; expected one of ${allowed.join(', ')}`)
-    const found = FUNCTIONS[name]
-    return found.make(
-      found.alpha === undefined ? 0 : (alphas[alpha++] ?? found.alpha),
-      found.beta === undefined ? 0 : (betas[beta++] ?? found.beta)
-    )
+    const found: Entry = FUNCTIONS[name]
+    const own = {
+      alpha: found.alpha === undefined ? 0 : (alphas[alpha++] ?? found.alpha),
+      beta: found.beta === undefined ? 0 : (betas[beta++] ?? found.beta)
+    }
+    return { name, ...own, loop: found.make(own.alpha, own.beta) }
   })
   return Array.from({ length: directions }, (_, i) =>
     rows.length > each ? rows.slice(i * each, (i + 1) * each) : rows

@@ -1,5 +1,4 @@
-import type { UnaryLoop } from '../kernels/core/elementwise.ts'
-import { gateFunctions } from './recurrent-functions.ts'
+import { type GateFunction, gateFunctions } from './recurrent-functions.ts'
 import {
   type AttributeSource,
   choice,
@@ -58,7 +57,7 @@ export interface RecurrentParams {
   /** 0 where the node does not give it. */
   hiddenSize: number
   /** Activation functions of each direction. */
-  functions: readonly (readonly UnaryLoop[])[]
+  functions: readonly (readonly GateFunction[])[]
   /** Bound of what the activation functions of gates are given; Infinity where there is none. */
   clip: number
   /** Biases of the input and of the recurrence one after the other, or their sums. */
@@ -93,7 +92,7 @@ export const onnxBind = (otherwise: readonly string[]): Bind => {
   }
 }
 
-const irFunctions = (node: NodeFacts, otherwise: readonly string[], directions: number): UnaryLoop[][] =>
+const irFunctions = (node: NodeFacts, otherwise: readonly string[], directions: number): GateFunction[][] =>
   gateFunctions({
     names: lower(node.get(texts('activations')) ?? []),
     otherwise,

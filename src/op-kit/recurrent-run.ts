@@ -137,7 +137,7 @@ function directionOf(
   const cell = cellOf({
     direction: d,
     sizes: { batch, hidden },
-    gates: { recurrence: weightsOf(inputs.r, hidden), functions: functions[d], clip },
+    gates: { recurrence: weightsOf(inputs.r, hidden), functions: functions[d].map(({ loop }) => loop), clip },
     h: stateOf(inputs.h),
     c: stateOf(inputs.c),
     biases,

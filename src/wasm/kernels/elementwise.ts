@@ -55,13 +55,17 @@ const UNARY = {
   mish: 48,
   shrink: 49,
   softplus: 50,
-  divided: 51
+  divided: 51,
+  affine: 52,
+  reaching: 53,
+  scaledTanh: 54
 } as const
 
 /** A function of one element by its number, with its parameters. */
 export type UnaryCall = readonly [name: keyof typeof UNARY, p?: number, q?: number]
 
-const unaryArguments = ([name, p = 0, q = 0]: UnaryCall): number[] => [UNARY[name], floatBits(p), floatBits(q)]
+/** The arguments by which a kernel knows a function. */
+export const unaryArguments = ([name, p = 0, q = 0]: UnaryCall): number[] => [UNARY[name], floatBits(p), floatBits(q)]
 
 /** The last arguments of a kernel that applies a function to its result, or none. */
 export const activationArguments = (activation: Activation | undefined): readonly number[] =>

@@ -8,11 +8,12 @@ import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { selectorFor, type TensorOperands } from '../selector.ts'
 import { isByte } from './byte-product.ts'
 import { packLstm } from './recurrent-pack.ts'
-import { areFull, hasDefaults, layerOf, lstmOrder, runLayer } from './recurrent.ts'
+import { readLengths } from './recurrent-rows.ts'
+import { layerOf, lstmOrder, runLayer } from './recurrent.ts'
 
 /**
- * DynamicQuantizeLSTM of float32 with the default functions, over sequences of full length: an LSTM with the numbers
- * that its weights stand for, of rounded inputs, which rounds the state before each step.
+ * DynamicQuantizeLSTM of float32, where a sequence has all steps: an LSTM with the numbers that its weights stand for,
+ * of rounded inputs, which rounds the state before each step.
  */
 export const selectDynamicQuantizeLstm = selectorFor<
   RecurrentParams & { readonly order: string; readonly couplesForget: boolean }
@@ -20,19 +21,23 @@ export const selectDynamicQuantizeLstm = selectorFor<
   const { op, operands, parameters } = call
   const { x, w, r, b, h, c, p, lengths: _lengths, ...scales } = operands
   const { wScale, rScale } = scales
-  if (parameters.couplesForget || p !== undefined || !hasDefaults(parameters) || !w || !r) return undefined
+  if (!w || !r) return undefined
   if (!isByte(w.type) || !isByte(r.type)) return undefined
-  if (![x, b, h, c, wScale, rScale].every(tensor => tensor === undefined || tensor.type === 'float32')) return undefined
+  if (![x, b, h, c, p, wScale, rScale].every(tensor => tensor === undefined || tensor.type === 'float32'))
+    return undefined
   const layer = layerOf(call, {
     kind: 'lstm',
     hidden: r.dims[1],
     order: lstmOrder(parameters.order),
+    couplesForget: parameters.couplesForget,
     roundsState: true
   })
   if (layer === undefined) return undefined
   const kernel: Kernel = function* (given, own, context) {
     const tensors = given as TensorOperands
-    if (areFull(tensors.lengths, layer.steps)) {
+    // What is rounded, over its range, ends with the longest sequence.
+    const lengths = readLengths(tensors.lengths, layer.steps)
+    if (lengths === 'full' || lengths?.includes(layer.steps)) {
       const weights = context.packed?.w && context.packed.r ? {} : yield* widened(tensors)
       const numbers = { ...tensors, x: yield* rounded(tensors.x!), ...weights }
       if (yield* runLayer(layer, numbers, context)) return

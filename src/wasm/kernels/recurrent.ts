@@ -1,9 +1,6 @@
-import type { UnaryLoop } from '../../kernels/core/elementwise.ts'
 import { QUANTUM } from '../../kernels/core/pace.ts'
-import { SIGMOID } from '../../kernels/elementwise/activations.ts'
-import { TANH } from '../../kernels/elementwise/unary.ts'
 import type { Kernel, KernelContext, Packed, Selection } from '../../op-kit/define.ts'
-import { GATE_RELU } from '../../op-kit/recurrent-functions.ts'
+import type { GateFunction } from '../../op-kit/recurrent-functions.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -13,23 +10,26 @@ import {
   areFloat32,
   arrayOf,
   type Candidate,
+  floatBits,
   selectorFor,
   staged,
   type TensorOperands,
   workOfFlops
 } from '../selector.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
+import { unaryArguments, type UnaryCall } from './elementwise.ts'
 import { type Extras, productTemplate } from './matrix.ts'
+import { biasesOf, GATES, packGru, packLstm, packRecurrence, packRnn, recurrenceSize } from './recurrent-pack.ts'
 import {
-  biasesOf,
-  GATES,
-  packGru,
-  packLstm,
-  packRecurrence,
-  packRnn,
-  recurrenceSize,
-  type RecurrentKind
-} from './recurrent-pack.ts'
+  clearEmpty,
+  copyRows,
+  gateStrides,
+  type Layer,
+  readLengths,
+  readState,
+  type Strides,
+  stridesOf
+} from './recurrent-rows.ts'
 
 /** Multiplications below which setting the jobs up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 8
@@ -37,53 +37,24 @@ const MIN_MULTIPLICATIONS = 1 << 8
 const COST_OF_MULTIPLICATION = 0.1
 const COST_OF_CELL = 6
 
-/** A recurrent layer with its sizes. */
-export interface Layer {
-  readonly kind: RecurrentKind
-  readonly gates: number
-  readonly directions: readonly boolean[]
-  readonly steps: number
-  readonly batch: number
-  readonly inputs: number
-  readonly hidden: number
-  /** Places of the gates input, output, forget and cell of an LSTM in a row of gates. */
-  readonly order: readonly number[]
-  readonly linearBeforeReset: boolean
-  /** Functions of an RNN, two bits for each direction, as in ../assembly/f32/recurrent.ts. */
-  readonly functions: number
-  /** LSTM: states are rounded to 8 bits before weights multiply them. */
-  readonly roundsState: boolean
-  readonly params: RecurrentParams
-}
-
-/** LSTM of float32 with the default functions, over sequences of full length. */
+/** LSTM of float32. */
 export const selectLstm = selectorFor<RecurrentParams & { readonly order: string; readonly couplesForget: boolean }>(
   call => {
     const { order, couplesForget } = call.parameters
-    if (couplesForget || !hasDefaults(call.parameters)) return undefined
-    return selectLayer(call, { kind: 'lstm', order: lstmOrder(order) })
+    return selectLayer(call, { kind: 'lstm', order: lstmOrder(order), couplesForget })
   }
 )
 
 /** Places of the gates input, output, forget and cell among the letters of gates. */
 export const lstmOrder = (letters: string): number[] => ['i', 'o', 'f', 'c'].map(gate => letters.indexOf(gate))
 
-/** GRU of float32 with the default functions, over sequences of full length. */
+/** GRU of float32. */
 export const selectGru = selectorFor<RecurrentParams & { readonly linearBeforeReset: boolean }>(call =>
-  hasDefaults(call.parameters)
-    ? selectLayer(call, { kind: 'gru', linearBeforeReset: call.parameters.linearBeforeReset })
-    : undefined
+  selectLayer(call, { kind: 'gru', linearBeforeReset: call.parameters.linearBeforeReset })
 )
 
-/** RNN of float32 with tanh, ReLU or sigmoid, over sequences of full length. */
-export const selectRnn = selectorFor<RecurrentParams>(call => {
-  const numbers = call.parameters.functions.map(([fn]) => RNN_FUNCTIONS.indexOf(fn))
-  if (numbers.includes(-1) || call.parameters.clip !== Infinity) return undefined
-  return selectLayer(call, { kind: 'rnn', functions: numbers.reduce((bits, fn, i) => bits | (fn << (2 * i)), 0) })
-})
-
-/** In the order of their numbers in ../assembly/f32/recurrent.ts. */
-const RNN_FUNCTIONS: readonly UnaryLoop[] = [TANH, GATE_RELU, SIGMOID]
+/** RNN of float32. */
+export const selectRnn = selectorFor<RecurrentParams>(call => selectLayer(call, { kind: 'rnn' }))
 
 function selectLayer(
   call: Candidate<RecurrentParams>,
@@ -96,7 +67,7 @@ function selectLayer(
   if (layer === undefined) return undefined
   const kernel: Kernel = function* (given, parameters, context) {
     const tensors = given as TensorOperands
-    if (areFull(tensors.lengths, layer.steps) && (yield* runLayer(layer, tensors, context))) return
+    if (yield* runLayer(layer, tensors, context)) return
     const rest = op.run(given, parameters, context)
     if (rest) yield* rest
   }
@@ -108,7 +79,7 @@ export function layerOf(
   { operands: { x }, parameters: params }: Candidate<RecurrentParams>,
   own: Pick<Layer, 'kind' | 'hidden'> & Partial<Layer>
 ): Layer | undefined {
-  const { kind, hidden, order = [], linearBeforeReset = false, functions = 0, roundsState = false } = own
+  const { kind, hidden, order = [], linearBeforeReset = false, couplesForget = false, roundsState = false } = own
   if (x === undefined) return undefined
   const sizeOf = (letter: string): number => x.dims[params.layout.x.indexOf(letter)] ?? 1
   const gates = GATES[kind]
@@ -118,20 +89,11 @@ export function layerOf(
   if (inputs === 0 || multiplications < MIN_MULTIPLICATIONS) return undefined
   if (EDGE + batch * hidden * 4 > SCRATCH_BYTES) return undefined
   const sizes = { gates, directions, steps, batch, inputs, hidden }
-  return { kind, ...sizes, order, linearBeforeReset, functions, roundsState, params }
+  const functions = params.functions.flatMap(functionArguments)
+  return { kind, ...sizes, order, functions, linearBeforeReset, couplesForget, roundsState, params }
 }
 
 const PACKS = { lstm: packLstm, gru: packGru, rnn: packRnn } as const
-
-export const hasDefaults = ({ functions, clip }: RecurrentParams): boolean =>
-  clip === Infinity && functions.every(list => list.every((fn, i) => fn === (i === 0 ? SIGMOID : TANH)))
-
-export function areFull(lengths: Tensor | undefined, steps: number): boolean {
-  if (lengths === undefined) return true
-  const data = lengths.data as Int32Array | BigInt64Array
-  for (let i = 0; i < data.length; i++) if (Number(data[i]) !== steps) return false
-  return true
-}
 
 /** Blocks of the heap that a run of a layer needs, all given back in the end. */
 class Temporaries {
@@ -147,6 +109,13 @@ class Temporaries {
     }
     this.blocks.push(block)
     return new Float32Array(block.buffer, block.byteOffset, length)
+  }
+
+  takeIntegers(values: readonly number[]): Int32Array {
+    const { buffer, byteOffset, length } = this.take(values.length)
+    const block = new Int32Array(buffer, byteOffset, length)
+    if (length > 0) block.set(values)
+    return block
   }
 
   get isComplete(): boolean {
@@ -165,20 +134,25 @@ interface Memory {
   /** [directions][batch][hidden]. */
   readonly h: Float32Array
   readonly c: Float32Array
+  /** [batch], where sequences differ in their number of steps. */
+  readonly lengths: Int32Array | undefined
 }
 
 /**
  * Runs a layer: the products of all inputs with their weights as one job, then the steps.
- * @returns false, with no output made, when the heap is full
+ * @returns false, with no output made, when the heap is full, and where a sequence has a length that no sequence has
  */
 export function* runLayer(layer: Layer, operands: TensorOperands, context: KernelContext): Generator<void, boolean> {
   const { kind, directions, gates: gateCount, steps, batch, hidden } = layer
+  const given = readLengths(operands.lengths, steps)
+  if (given === undefined) return false
   const temporaries = new Temporaries()
   try {
     const states = directions.length * batch * hidden
     const h = temporaries.take(states)
     const c = kind === 'lstm' ? temporaries.take(states) : h
-    const memory = { gates: temporaries.take(steps * batch * directions.length * gateCount * hidden), h, c }
+    const lengths = given === 'full' ? undefined : temporaries.takeIntegers(given)
+    const memory = { gates: temporaries.take(steps * batch * directions.length * gateCount * hidden), h, c, lengths }
     const { packed } = context
     const weights = packed?.r ? arrayOf(packed.r) : temporaries.take(recurrenceSize(layer))
     if (!temporaries.isComplete) return false
@@ -223,34 +197,6 @@ function* multiplyInputs(
   return (yield* runJob(template, job, gates, threads)) === 'done'
 }
 
-/** Elements from one step, sequence and direction to the next; the axes are in the order of `letters`. */
-function stridesOf({ steps, batch, directions, hidden }: Layer, letters: string): Record<'S' | 'B' | 'D', number> {
-  const sizes: Readonly<Record<string, number>> = { S: steps, B: batch, D: directions.length, H: hidden }
-  const strides = { S: 0, B: 0, D: 0, H: 0 }
-  let stride = 1
-  for (const letter of [...letters].reverse()) {
-    strides[letter as keyof typeof strides] = stride
-    stride *= sizes[letter]
-  }
-  return strides
-}
-
-/** Copies an initial state, zeros where there is none, to [directions][batch][hidden]. */
-function readState(layer: Layer, tensor: Tensor | undefined, state: Float32Array): void {
-  if (tensor === undefined) {
-    state.fill(0)
-    return
-  }
-  const { hidden, batch, directions, params } = layer
-  const data = tensor.data as Float32Array
-  const strides = stridesOf(layer, params.layout.state)
-  for (let d = 0; d < directions.length; d++)
-    for (let b = 0; b < batch; b++) {
-      const at = d * strides.D + b * strides.B
-      state.set(data.subarray(at, at + hidden), (d * batch + b) * hidden)
-    }
-}
-
 /**
  * Runs the steps and writes the outputs that anybody reads.
  * @param own the bias of a GRU that the reset gate multiplies, or the peepholes of an LSTM
@@ -265,22 +211,24 @@ function* runSteps(
   const { y: yLetters } = layer.params.layout
   const first = yLetters === undefined ? 0 : 1
   const y = yLetters !== undefined && context.wanted(0) ? (context.rawOutput(0).data as Float32Array) : undefined
-  const { gates, h, c } = memory
+  const { gates, h, c, lengths } = memory
   const toHeap = y && isOnHeap(y)
   const out = y === undefined ? h : toHeap ? y : gates
   const yStrides = y === undefined ? stridesOf(layer, 'DBH') : toHeap ? stridesOf(layer, yLetters!) : gateStrides(layer)
-  const inputs = [gates, weights, own ? arrayOf(own) : h, h, c]
+  const inputs = [gates, weights, own ? arrayOf(own) : h, h, c, lengths ?? h]
+  const has = { own: own !== undefined, lengths: lengths !== undefined, steps: y !== undefined }
   const { perJob, rows } = splitOf(layer, context.threads)
   for (let from = 0; from < layer.steps; from += perJob) {
     if (from > 0) yield
     const end = Math.min(layer.steps, from + perJob)
-    const template = stepsTemplate(layer, yStrides, own !== undefined, rows, from, end)
+    const template = stepsTemplate(layer, yStrides, has, rows, from, end)
     yield* runJob(template, inputs, out, context.threads)
   }
   if (y !== undefined && !toHeap) copyRows(layer, gates, gateStrides(layer), y, stridesOf(layer, yLetters!))
   ;[h, c].forEach((state, i) => {
     if (i > 0 && layer.kind !== 'lstm') return
     if (!context.wanted(first + i)) return
+    if (lengths) clearEmpty(layer, lengths, state)
     const target = context.rawOutput(first + i).data as Float32Array
     copyRows(
       { ...layer, steps: 1 },
@@ -290,31 +238,6 @@ function* runSteps(
       stridesOf(layer, layer.params.layout.state)
     )
   })
-}
-
-type Strides = Readonly<Record<'S' | 'B' | 'D', number>>
-
-/** The gates lie in the order of the input's rows. */
-function gateStrides(layer: Layer): Strides {
-  const { directions, gates, hidden, params, steps, batch } = layer
-  const row = directions.length * gates * hidden
-  const isStepsFirst = params.layout.x.startsWith('S')
-  return { S: isStepsFirst ? batch * row : row, B: isStepsFirst ? row : steps * row, D: gates * hidden }
-}
-
-function copyRows(
-  { steps, batch, directions, hidden }: Layer,
-  from: Float32Array,
-  a: Strides,
-  to: Float32Array,
-  b: Strides
-): void {
-  for (let s = 0; s < steps; s++)
-    for (let d = 0; d < directions.length; d++)
-      for (let n = 0; n < batch; n++) {
-        const at = s * a.S + d * a.D + n * a.B
-        to.set(from.subarray(at, at + hidden), s * b.S + d * b.D + n * b.B)
-      }
 }
 
 /** Steps of a job, so that it takes about a quantum, and sequences of a block, so that threads share one direction. */
@@ -331,12 +254,12 @@ function splitOf(
 function stepsTemplate(
   layer: Layer,
   y: Strides,
-  hasOwn: boolean,
+  has: { readonly own: boolean; readonly lengths: boolean; readonly steps: boolean },
   rows: number,
   from: number,
   end: number
 ): JobTemplate {
-  const { kind, directions, gates, steps, batch, hidden, order, linearBeforeReset, functions } = layer
+  const { kind, directions, gates, steps, batch, hidden, order, functions, params } = layer
   const row = gateStrides(layer)
   return {
     kernel: kind,
@@ -344,7 +267,7 @@ function stepsTemplate(
     blockBytes: 1,
     tile: 1,
     work: workOfFlops(2 * (end - from) * batch * directions.length * gates * hidden * hidden),
-    inputs: staged(5),
+    inputs: staged(6),
     outputStaging: 'whole',
     args: [
       (recurrenceSize(layer) / directions.length) * 4,
@@ -356,11 +279,36 @@ function stepsTemplate(
       hidden,
       rows,
       directions.reduce((bits, isReverse, i) => bits | (Number(isReverse) << i), 0),
-      Number(hasOwn),
-      Number(linearBeforeReset),
-      functions,
+      Number(has.own),
+      Number(layer.linearBeforeReset),
+      Number(has.lengths),
+      Number(has.steps),
+      floatBits(params.clip),
+      Number(layer.couplesForget),
       Number(layer.roundsState),
-      ...order.map(gate => gate * hidden * 4)
+      ...[0, 1, 2, 3].map(i => (order[i] ?? 0) * hidden * 4),
+      ...functions
     ]
+  }
+}
+
+/** The functions of a direction, three for each kind of layer. */
+const functionArguments = (functions: readonly GateFunction[]): number[] =>
+  [0, 1, 2].flatMap(i => (i < functions.length ? unaryArguments(unaryCallOf(functions[i])) : [0, 0, 0]))
+
+function unaryCallOf({ name, alpha, beta }: GateFunction): UnaryCall {
+  switch (name) {
+    case 'relu':
+      return ['clip', 0, Infinity]
+    case 'leakyrelu':
+      return ['leakyRelu', alpha]
+    case 'thresholdedrelu':
+      return ['reaching', alpha]
+    case 'scaledtanh':
+      return ['scaledTanh', alpha, beta]
+    case 'hardsigmoid':
+      return ['hardSigmoid', alpha, beta]
+    default:
+      return [name, alpha, beta]
   }
 }

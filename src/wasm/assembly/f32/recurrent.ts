@@ -1,8 +1,7 @@
 import { fewRowsByPanels } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
-import { sigmoidSpan } from './logistic'
 import { fma, loadSome, splat, storeSome } from './simd'
-import { tanhSpan } from './tanh'
+import { AFFINE, CLIP, unarySpan } from './unary'
 
 /**
  * Steps of a recurrent layer. A block is some sequences of the batch in one direction. `gates` hold the inputs times
@@ -21,6 +20,8 @@ export class RecurrentArguments {
   /** States before the first step and after the last one, [directions][batch][hidden]; c only for LSTM. */
   h: usize
   c: usize
+  /** Steps of each sequence, whole numbers of 32 bits. */
+  lengths: usize
   /** Hidden states of all steps. They may lie where the first gate does. */
   y: usize
   weightsDirection: usize
@@ -44,8 +45,14 @@ export class RecurrentArguments {
   hasOwn: u32
   /** GRU: whether the reset gate multiplies the product with the state instead of the state. */
   linearBeforeReset: u32
-  /** RNN: two bits for each direction, 0 tanh, 1 ReLU, 2 sigmoid. */
-  functions: u32
+  /** Whether sequences have lengths; else each has all steps. */
+  hasLengths: u32
+  /** Whether hidden states of all steps are asked for, which are zeros beyond the end of a sequence. */
+  hasSteps: u32
+  /** Bound of what the functions of gates are given; Infinity where there is none. */
+  clip: f32
+  /** LSTM: whether the forget gate is 1 minus the input gate. */
+  couplesForget: u32
   /** LSTM: whether states are rounded to 8 bits before weights multiply them; a block has all sequences then. */
   roundsState: u32
   /** LSTM: where the gates lie in a row. */
@@ -53,13 +60,19 @@ export class RecurrentArguments {
   outputGate: usize
   forgetGate: usize
   cellGate: usize
+  // For each direction three functions of ./unary.ts follow: number and parameters, three words each.
 }
 
-const RELU: u32 = 1
-const SIGMOID: u32 = 2
+const FUNCTION_BYTES: usize = 12
+// Places of the functions that the specification calls f, g and h.
+const OF_GATES: usize = 0
+const OF_CELL: usize = FUNCTION_BYTES
+const OF_STATE: usize = 2 * FUNCTION_BYTES
 
 /** A block: its sequences in one direction. */
-let activation: u32 = 0
+let functions: usize = 0
+let clip: f32 = 0
+let lengths: usize = 0
 let count: u32 = 0
 let gates: usize = 0
 let weights: usize = 0
@@ -68,6 +81,9 @@ let c: usize = 0
 let y: usize = 0
 let own: usize = 0
 let isReverse: bool = false
+/** Sequences that take part in a step, and maybe others between them: from `first` to `past` - 1. */
+let first: u32 = 0
+let past: u32 = 0
 
 /**
  * Works out where the arrays of a block lie.
@@ -86,10 +102,47 @@ function enter(args: RecurrentArguments, block: u32, perDirection: u32): void {
   y = args.y + direction * args.yDirection + row * args.yRow
   own = args.own + ((<usize>direction * perDirection * args.hidden) << 2)
   isReverse = ((args.reverse >> direction) & 1) != 0
-  activation = (args.functions >> (direction << 1)) & 3
+  functions = changetype<usize>(args) + offsetof<RecurrentArguments>() + direction * 3 * FUNCTION_BYTES
+  clip = args.clip
+  lengths = args.hasLengths ? args.lengths + (row << 2) : 0
 }
 
-/** to += from [count][hidden] times panels of weights. */
+/** Whether sequence `b` of the block has step `t`. */
+// @ts-ignore: decorator
+@inline
+function takesPart(b: u32, t: u32): bool {
+  return lengths == 0 || load<u32>(lengths + (b << 2)) > t
+}
+
+/** Finds the sequences that take part in step `t`. */
+function enterStep(t: u32): void {
+  first = 0
+  past = count
+  if (lengths == 0) return
+  while (past > 0 && !takesPart(past - 1, t)) past--
+  while (first < past && !takesPart(first, t)) first++
+}
+
+/** What is asked for of step `t` is zeros where a sequence has ended. */
+function clearOthers(args: RecurrentArguments, t: u32, bytes: usize): void {
+  if (lengths == 0 || args.hasSteps == 0) return
+  for (let b: u32 = 0; b < count; b++) {
+    if (!takesPart(b, t)) memory.fill(y + t * args.yStep + b * args.yRow, 0, bytes)
+  }
+}
+
+/** Applies the function at place `which` where the elements lie, after the clip. */
+function activate(which: usize, x: usize, bytes: usize): void {
+  if (clip < Infinity) unarySpan(CLIP, x, x, bytes, -clip, clip)
+  apply(which, x, x, bytes)
+}
+
+function apply(which: usize, x: usize, y: usize, bytes: usize): void {
+  const fn = functions + which
+  unarySpan(load<i32>(fn), x, y, bytes, load<f32>(fn, 4), load<f32>(fn, 8))
+}
+
+/** to += from [count][hidden] times panels of weights, for the sequences from `first` to `past` - 1. */
 function addProduct(
   from: usize,
   hidden: usize,
@@ -101,7 +154,11 @@ function addProduct(
 ): void {
   const row = hidden << 2
   const panel = hidden << 5
-  const done = count < 4 ? fewRowsByPanels(from, row, 4, panels, to, toRow, count, columns >> 3, hidden, true, edge) : 0
+  const rows = past - first
+  if (rows == 0) return
+  from += first * row
+  to += first * toRow
+  const done = rows < 4 ? fewRowsByPanels(from, row, 4, panels, to, toRow, rows, columns >> 3, hidden, true, edge) : 0
   panels += done * panel
   for (let n = done << 3; n < columns; n += 8, panels += panel) {
     rowsByPanel(
@@ -112,7 +169,7 @@ function addProduct(
       panels,
       to + (n << 2),
       toRow,
-      count,
+      rows,
       min<u32>(8, columns - n),
       hidden,
       true,
@@ -121,7 +178,7 @@ function addProduct(
   }
 }
 
-/** LSTM with sigmoid and tanh. */
+/** LSTM. */
 export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
   const hidden = <usize>args.hidden
   const bytes = hidden << 2
@@ -131,11 +188,14 @@ export function lstm(args: RecurrentArguments, scratch: usize, from: u32, to: u3
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
+      enterStep(t)
       if (args.roundsState) roundStates(h, apart, count * bytes)
       addProduct(args.roundsState ? apart : h, hidden, weights, args.hidden << 2, g, args.gatesRow, scratch)
-      for (let b: u32 = 0; b < count; b++) {
+      for (let b = first; b < past; b++) {
+        if (!takesPart(b, t)) continue
         lstmCell(args, g + b * args.gatesRow, bytes, c + b * bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
       }
+      clearOthers(args, t, bytes)
     }
   }
 }
@@ -178,10 +238,11 @@ function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h:
   if (args.hasOwn) {
     addPeephole(input, own, c, bytes)
     addPeephole(forget, own + 2 * bytes, c, bytes)
-  } else sigmoidSpan(output, output, bytes)
-  sigmoidSpan(input, input, bytes)
-  sigmoidSpan(forget, forget, bytes)
-  tanhSpan(cell, cell, bytes)
+  } else activate(OF_GATES, output, bytes)
+  activate(OF_GATES, input, bytes)
+  if (args.couplesForget) unarySpan(AFFINE, input, forget, bytes, -1, 1)
+  else activate(OF_GATES, forget, bytes)
+  activate(OF_CELL, cell, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
     const kept = f32x4.mul(loadSome(forget + at, isVector), loadSome(c + at, isVector))
@@ -191,9 +252,9 @@ function lstmCell(args: RecurrentArguments, g: usize, bytes: usize, c: usize, h:
   // The output gate sees the new state.
   if (args.hasOwn) {
     addPeephole(output, own + bytes, c, bytes)
-    sigmoidSpan(output, output, bytes)
+    activate(OF_GATES, output, bytes)
   }
-  tanhSpan(c, h, bytes)
+  apply(OF_STATE, c, h, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
     const out = f32x4.mul(loadSome(output + at, isVector), loadSome(h + at, isVector))
@@ -210,7 +271,7 @@ function addPeephole(gate: usize, weights: usize, c: usize, bytes: usize): void 
   }
 }
 
-/** GRU with sigmoid and tanh; gates in the order update, reset, hidden. */
+/** GRU; gates in the order update, reset, hidden. */
 export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32): void {
   const hidden = <usize>args.hidden
   const bytes = hidden << 2
@@ -222,20 +283,22 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
+      enterStep(t)
       addProduct(h, hidden, weights, args.hidden << 1, g, args.gatesRow, scratch)
-      for (let b: u32 = 0; b < count; b++) sigmoidSpan(g + b * args.gatesRow, g + b * args.gatesRow, 2 * bytes)
+      for (let b = first; b < past; b++) activate(OF_GATES, g + b * args.gatesRow, 2 * bytes)
       if (isLinear) {
-        for (let b: u32 = 0; b < count; b++) {
+        for (let b = first; b < past; b++) {
           if (args.hasOwn) memory.copy(apart + b * bytes, own, bytes)
           else memory.fill(apart + b * bytes, 0, bytes)
         }
         addProduct(h, hidden, weights + panels, args.hidden, apart, bytes, scratch)
       } else {
-        for (let b: u32 = 0; b < count; b++)
+        for (let b = first; b < past; b++)
           resetState(g + b * args.gatesRow + bytes, h + b * bytes, apart + b * bytes, bytes)
         addProduct(apart, hidden, weights + panels, args.hidden, g + 2 * bytes, args.gatesRow, scratch)
       }
-      for (let b: u32 = 0; b < count; b++) {
+      for (let b = first; b < past; b++) {
+        if (!takesPart(b, t)) continue
         gruCell(
           g + b * args.gatesRow,
           isLinear ? apart + b * bytes : 0,
@@ -244,6 +307,7 @@ export function gru(args: RecurrentArguments, scratch: usize, from: u32, to: u32
           y + t * args.yStep + b * args.yRow
         )
       }
+      clearOthers(args, t, bytes)
     }
   }
 }
@@ -271,7 +335,7 @@ function gruCell(g: usize, recurrent: usize, bytes: usize, h: usize, y: usize): 
       at += storeSome(fresh + at, gated, isVector)
     }
   }
-  tanhSpan(fresh, fresh, bytes)
+  activate(OF_CELL, fresh, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
     const update = loadSome(g + at, isVector)
@@ -290,22 +354,22 @@ export function rnn(args: RecurrentArguments, scratch: usize, from: u32, to: u32
     for (let s = args.first; s < args.end; s++) {
       const t = isReverse ? args.steps - 1 - s : s
       const g = gates + t * args.gatesStep
+      enterStep(t)
       addProduct(h, hidden, weights, args.hidden, g, args.gatesRow, scratch)
-      for (let b: u32 = 0; b < count; b++) {
+      for (let b = first; b < past; b++) {
+        if (!takesPart(b, t)) continue
         rnnCell(g + b * args.gatesRow, bytes, h + b * bytes, y + t * args.yStep + b * args.yRow)
       }
+      clearOthers(args, t, bytes)
     }
   }
 }
 
 function rnnCell(g: usize, bytes: usize, h: usize, y: usize): void {
-  if (activation == SIGMOID) sigmoidSpan(g, g, bytes)
-  else if (activation != RELU) tanhSpan(g, g, bytes)
+  activate(OF_GATES, g, bytes)
   for (let at: usize = 0; at < bytes;) {
     const isVector = at + 16 <= bytes
-    let out = loadSome(g + at, isVector)
-    if (activation == RELU) out = v128.bitselect(splat(0), out, f32x4.lt(out, splat(0)))
-    at += storeState(h + at, y + at, out, isVector)
+    at += storeState(h + at, y + at, loadSome(g + at, isVector), isVector)
   }
 }
 

@@ -33,6 +33,10 @@ const THRESHOLDED: i32 = 46
 const SOFTSIGN: i32 = 47
 const SHRINK: i32 = 49
 const DIVIDED: i32 = 51
+export const AFFINE: i32 = 52
+/** Itself from p on, else 0. */
+const REACHING: i32 = 53
+const SCALED_TANH: i32 = 54
 
 // @ts-ignore: decorator
 @inline
@@ -82,6 +86,10 @@ function apply(kind: i32, x: v128, p: v128, q: v128): v128 {
     }
     case DIVIDED:
       return f32x4.div(x, p)
+    case AFFINE:
+      return fma(q, x, p)
+    case REACHING:
+      return v128.and(x, f32x4.ge(x, p))
     default:
       return x
   }
@@ -212,6 +220,21 @@ function dividedLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
   loop(DIVIDED, x, y, bytes, p, q)
 }
 
+function affineLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
+  loop(AFFINE, x, y, bytes, p, q)
+}
+
+function reachingLoop(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
+  loop(REACHING, x, y, bytes, p, q)
+}
+
+/** y = p tanh(q x). */
+function scaledTanhSpan(x: usize, y: usize, bytes: usize, p: v128, q: v128): void {
+  affineLoop(x, y, bytes, q, splat(0))
+  tanhSpan(y, y, bytes)
+  affineLoop(y, y, bytes, p, splat(0))
+}
+
 /** y = f(x) for elements side by side; x and y may be the same. */
 export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b: f32): void {
   if (bytes == 0) return
@@ -284,6 +307,12 @@ export function unarySpan(kind: i32, x: usize, y: usize, bytes: usize, a: f32, b
       return softplusLoop(x, y, bytes, p, q)
     case DIVIDED:
       return dividedLoop(x, y, bytes, p, q)
+    case AFFINE:
+      return affineLoop(x, y, bytes, p, q)
+    case REACHING:
+      return reachingLoop(x, y, bytes, p, q)
+    case SCALED_TANH:
+      return scaledTanhSpan(x, y, bytes, p, q)
     default:
       if (x != y) memory.copy(y, x, bytes)
   }
