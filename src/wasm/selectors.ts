@@ -61,7 +61,8 @@ import {
   selectDynamicQuantizeLinear,
   selectDynamicQuantizeMatMul,
   selectQuantizeLinear,
-  selectRoundedCodes
+  selectRoundedCodes,
+  selectRoundedDequantizeLinear
 } from './kernels/quantize.ts'
 import {
   selectMatMulInteger,
@@ -212,6 +213,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */
 const ROUNDED: ReadonlyMap<string, Selector> = new Map([
+  ['DequantizeLinear', selectRoundedDequantizeLinear],
   ['MatMul', either(selectMatMul, selectWideMatMul('float64'))],
   ['Gemm', either(selectGemm, selectWideGemm('float64'))],
   ['Einsum', selectEinsum],

@@ -212,10 +212,10 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)
       break
     case 51:
-      quantizeLines(changetype<CodesArguments>(args), from, to)
+      quantizeLines(changetype<CodesArguments>(args), scratch, from, to)
       break
     case 52:
-      dequantizeLines(changetype<CodesArguments>(args), from, to)
+      dequantizeLines(changetype<CodesArguments>(args), scratch, from, to)
       break
     case 74:
       roundLines(changetype<CodesArguments>(args), from, to)

@@ -1,129 +1,79 @@
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
 import type { Quantization } from '../../kernels/quantized/codes.ts'
 import { quantizationOfRange, quantizeByRange } from '../../kernels/quantized/dynamic.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
 import type { Granularity } from '../../op-kit/granularity.ts'
 import type { RoundedParams } from '../../op-kit/rounded-codes.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import { normalizeAxis } from '../../shapes/dim.ts'
-import type { DType, NumericArray } from '../../tensor/dtype.ts'
+import { type DType, DTYPES } from '../../tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
+import { isHalf } from '../halves.ts'
 import { isOnHeap } from '../heap.ts'
-import { type JobTemplate, runAtOnce } from '../jobs.ts'
-import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged } from '../selector.ts'
+import { runAtOnce } from '../jobs.ts'
+import { arrayOf, type Candidate, jobKernel, runHere, selectorFor } from '../selector.ts'
 import { bindByteProduct, byteProductOf, type Finish, isOfColumns, packProduct, productMemory } from './byte-product.ts'
+import { codesOf, isCode, LINE, linesTemplate, type Made } from './code-jobs.ts'
+import { codesLayout, layoutOfOne } from './code-layout.ts'
 
-/** Elements of a line where there is one scale for all, and of a tile. */
-const LINE = 1 << 14
-/** Bytes that could be copied while one element is quantized. */
-const WORK = 8
+/** Floats that the kernels read and write. */
+const isNarrow = (type: DType): boolean => type === 'float32' || isHalf(type)
+const isScale = (type: DType): boolean => isNarrow(type) || type === 'float8e8m0'
 
 interface Params extends Granularity {
   readonly to?: DType | undefined
   readonly precision?: DType | undefined
 }
 
-/** Types of codes, by their numbers in ../assembly/int8/codes.ts. */
-const CODES: readonly DType[] = ['uint8', 'int8', 'uint16', 'int16']
-
-/** QuantizeLinear of float32 to 8 or 16 bits, with one scale or one for each position along an axis. */
-export const selectQuantizeLinear = selectorFor<Params>(({ op, operands, parameters: p }) => {
-  const { x, scale, zero } = operands
-  if (x?.type !== 'float32' || scale?.type !== 'float32' || (p.precision ?? 'float32') !== 'float32') return undefined
+/** QuantizeLinear to integers of up to 16 bits, where quotients of float32 are those of doubles, rounded. */
+export const selectQuantizeLinear = selectorFor<Params>(({ op, operands: { x, scale, zero }, parameters: p }) => {
+  if (!x || !scale || !isNarrow(x.type) || !isScale(scale.type)) return undefined
+  const quotients = p.precision ?? (scale.type === 'float8e8m0' ? 'float32' : scale.type)
+  if (quotients !== 'float32' && !(isHalf(quotients) && isHalf(x.type) && isHalf(scale.type))) return undefined
   const to = zero?.type ?? p.to ?? 'uint8'
-  const layout = layoutOf(x.dims, scale, p)
-  if (!CODES.includes(to) || layout === undefined) return undefined
-  const codes = codesOf('quantize', to, layout)
-  return {
-    kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
-    looksAt: ['zero']
-  }
+  return codesSelection(op, { kernel: 'quantize', type: to, numbers: x.type, quotients }, x.dims, scale, p)
 })
 
-/** DequantizeLinear of 8 or 16 bits to float32, with one scale or one for each position along an axis. */
-export const selectDequantizeLinear = selectorFor<Params>(({ op, operands, parameters: p }) => {
+/** DequantizeLinear of integers, where float32 holds products that are rounded to 16 bits. */
+export const selectDequantizeLinear = selectorFor<Params>(call => selectNumbers(call, true))
+
+/** DequantizeLinear of integers. Numbers of 16 bits are rounded to float32 first. */
+export const selectRoundedDequantizeLinear = selectorFor<Params>(call => selectNumbers(call, false))
+
+function selectNumbers({ op, operands, parameters: p }: Candidate<Params>, isExact: boolean): Selection | undefined {
   const { x, scale, zero } = operands
-  if (!x || !CODES.includes(x.type) || scale?.type !== 'float32' || (p.to ?? 'float32') !== 'float32') return undefined
-  if (zero && zero.type !== x.type) return undefined
-  const layout = layoutOf(x.dims, scale, p)
-  if (layout === undefined) return undefined
-  const codes = codesOf('dequantize', x.type, layout)
+  if (!x || !scale || !isScale(scale.type) || (zero && zero.type !== x.type)) return undefined
+  const to = p.to ?? scale.type
+  const isShort = DTYPES[x.type].bits <= 8 && scale.type !== 'float32'
+  if (!isNarrow(to) || (isExact && isHalf(to) && !isShort)) return undefined
+  return codesSelection(op, { kernel: 'dequantize', type: x.type, numbers: to }, x.dims, scale, p)
+}
+
+function codesSelection(
+  op: Op,
+  made: Made,
+  dims: readonly number[],
+  scale: Tensor,
+  granularity: Granularity
+): Selection | undefined {
+  const layout = codesLayout(dims, scale, granularity)
+  if (layout === undefined || !isCode(made.type) || (made.type === 'int32' && made.kernel === 'quantize'))
+    return undefined
+  const codes = codesOf(made, layout)
   return {
-    kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
-    looksAt: ['zero']
+    kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), scale!, zero && arrayOf(zero))),
+    looksAt: layout.each === 1 && scale.type === 'float32' ? ['zero'] : ['zero', 'scale']
   }
-})
+}
 
 /** RoundedCodes, with one scale. */
 export const selectRoundedCodes = selectorFor<RoundedParams>(({ op, operands: { x, scale }, parameters: { type } }) => {
   const count = x?.type === 'float32' && scale?.type === 'float32' ? product(x.dims) : 0
-  if (count === 0 || !CODES.includes(type)) return undefined
-  const levels = codesOf('roundCodes', type, { count, line: LINE, channels: 1, isByElement: false })
+  if (count === 0 || !isCode(type) || type === 'int32') return undefined
+  const levels = codesOf({ kernel: 'roundCodes', type, numbers: 'float32' }, layoutOfOne(count))
   return {
-    kernel: jobKernel(op, ({ x, scale, zero }) => levels(arrayOf(x!), arrayOf(scale!), zero && arrayOf(zero))),
+    kernel: jobKernel(op, ({ x, scale, zero }) => levels(arrayOf(x!), scale!, zero && arrayOf(zero))),
     looksAt: ['zero']
   }
-})
-
-/** Elements in lines; the lines take the scales in turn, or the elements of each line do. */
-interface Layout {
-  readonly count: number
-  readonly line: number
-  readonly channels: number
-  readonly isByElement: boolean
-}
-
-function layoutOf(dims: readonly number[], scale: Tensor, { axis, blockSize }: Granularity): Layout | undefined {
-  const count = product(dims)
-  if (count === 0) return undefined
-  if (product(scale.dims) === 1) return { count, line: LINE, channels: 1, isByElement: false }
-  if (axis === undefined) return undefined
-  const { size, inner } = axisLayout(dims, normalizeAxis(axis, dims.length))
-  // Blocks side by side are lines.
-  const isWhole = inner === 1 && size % blockSize === 0
-  if (blockSize !== 0)
-    return isWhole ? { count, line: blockSize, channels: count / blockSize, isByElement: false } : undefined
-  return inner === 1
-    ? { count, line: size, channels: size, isByElement: true }
-    : { count, line: inner, channels: size, isByElement: false }
-}
-
-type BindCodes = (x: NumericArray, scales: NumericArray, zeros: NumericArray | undefined) => BoundJob
-
-/**
- * Makes jobs, each of which must run before the next is made: they share the array of zero points. The arguments are
- * those of CodesArguments in ../assembly/int8/codes.ts.
- */
-function codesOf(
-  kernel: 'quantize' | 'dequantize' | 'roundCodes',
-  type: DType,
-  { count, line, channels, isByElement }: Layout
-): BindCodes {
-  const points = new Int32Array(channels)
-  const args = [line, count, channels, Number(isByElement), CODES.indexOf(type)]
-  const template = linesTemplate(kernel, count, line, 3, args)
-  return (x, scales, zeros) => {
-    if (zeros === undefined) points.fill(0)
-    else points.set(zeros as Uint8Array)
-    return { template, inputs: [x, scales, points] }
-  }
-}
-
-const linesTemplate = (
-  kernel: JobTemplate['kernel'],
-  count: number,
-  line: number,
-  inputs: number,
-  args: readonly number[]
-): JobTemplate => ({
-  kernel,
-  blocks: Math.ceil(count / line),
-  blockBytes: line * 4,
-  tile: Math.max(1, Math.floor(LINE / line)),
-  work: count * WORK,
-  inputs: staged(inputs),
-  outputStaging: 'whole',
-  args
 })
 
 /** Elements from which on the range is found and numbers are quantized by jobs that threads share. */
@@ -168,9 +118,9 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   const found = quantizationOfRange(low, high)
   // Ranges that are infinite or no numbers, or so narrow that the scale is 0, have codes that only the reference knows.
   if (Number.isNaN(found.zero)) return yield* quantizeByRange(x, codes)
-  const layout = { count, line: LINE, channels: 1, isByElement: false }
-  const scale = Float32Array.of(found.scale)
-  const job = codesOf('quantize', 'uint8', layout)(numbers, scale, Uint8Array.of(found.zero))
+  const scale = new Tensor('float32', [found.scale], [])
+  const codesJob = codesOf({ kernel: 'quantize', type: 'uint8', numbers: 'float32' }, layoutOfOne(count))
+  const job = codesJob(numbers, scale, Uint8Array.of(found.zero))
   if (yield* runHere(job.template, job.inputs, arrayOf(codes), threads)) return found
   return yield* quantizeByRange(x, codes)
 }

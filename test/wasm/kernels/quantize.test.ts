@@ -1,10 +1,23 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
+import { type DType, DTYPES } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Types of codes, their lowest and how many there are. */
-const TYPES = { uint8: [0, 256], int8: [-128, 256], uint16: [0, 65536], int16: [-32768, 65536] } as const
+const TYPES = {
+  uint8: [0, 256],
+  int8: [-128, 256],
+  uint16: [0, 65536],
+  int16: [-32768, 65536],
+  uint4: [0, 16],
+  int4: [-8, 16],
+  uint2: [0, 4],
+  int2: [-2, 4],
+  int32: [-(2 ** 31), 2 ** 32]
+} as const
 type CodeType = keyof typeof TYPES
 
 /** Codes of all values, in an order of their own. */
@@ -47,12 +60,67 @@ const EDGES = [
 
 function withEdges(dims: readonly number[], seed: number, scale: number): Tensor<'float32'> {
   const x = noise(dims, seed, 200 * scale)
-  EDGES.concat(-Infinity).forEach((edge, i) => (x.data[i * 7] = edge * scale))
+  EDGES.concat(-Infinity).forEach((edge, i) => {
+    if (i * 7 < x.data.length) x.data[i * 7] = edge * scale
+  })
   return x
 }
 
+/** A tensor of another type of floats with the numbers of one of float32. */
+const floats = (type: DType, x: Tensor<'float32'>): Tensor => convert(x, type)
+
+/** Data with scales and zero points of any granularity. */
+const anyCodes = fc.record({
+  type: fc.constantFrom(...(Object.keys(TYPES) as CodeType[])),
+  dims: fc.array(fc.integer({ min: 1, max: 19 }), { minLength: 1, maxLength: 4 }),
+  axis: fc.nat(3),
+  granularity: fc.constantFrom('one', 'axis', 'block'),
+  blockSize: fc.integer({ min: 1, max: 9 }),
+  hasZero: fc.boolean(),
+  numbers: fc.constantFrom('float32', 'float16', 'bfloat16'),
+  scaleType: fc.constantFrom('float32', 'float16', 'bfloat16'),
+  precision: fc.constantFrom(0, 1),
+  region: fc.constantFrom('heap' as const, 'array' as const)
+})
+
+test('codes of any granularity and types equal the reference', () => {
+  const selected = { quantize: 0, dequantize: 0 }
+  fc.assert(
+    fc.property(anyCodes, given => {
+      const { type, dims, granularity, blockSize, hasZero, numbers, scaleType, region } = given
+      const axis = given.axis % dims.length
+      const sizes = {
+        one: [],
+        axis: [dims[axis]],
+        block: dims.map((dim, i) => (i === axis ? Math.ceil(dim / blockSize) : dim))
+      }[granularity]
+      const count = sizes.reduce((product, dim) => product * dim, 1)
+      const scale = floats(scaleType, new Tensor('float32', positive(count, 3).data, sizes))
+      const zero = hasZero ? [codes(type, sizes, 4)] : []
+      const along = { axis, ...(granularity === 'block' && { block_size: blockSize }) }
+      const onnx = DTYPES[type].onnx
+      const kind = (name: string): Kind => ['onnx', name, 25]
+      const options = (attributes: object) => ({ region, attributes: { ...along, ...attributes } })
+      if (type !== 'int32' && (given.precision === 1 || scaleType === 'float32' || numbers !== 'float32')) {
+        const x = floats(numbers, withEdges(dims, 1, 0.05))
+        const attributes = { ...(hasZero ? {} : { output_dtype: onnx }), ...(given.precision && { precision: 1 }) }
+        expectEqual(kind('QuantizeLinear'), [x, scale, ...zero], options(attributes), 0)
+        selected.quantize++
+      }
+      const attributes = numbers === scaleType ? {} : { output_dtype: DTYPES[numbers].onnx }
+      // Numbers of 16 bits that are rounded twice may differ by a unit.
+      const isExact = numbers === 'float32' || (DTYPES[type].bits <= 8 && scaleType !== 'float32')
+      const tolerance = isExact ? 0 : numbers === 'float16' ? 2 ** -10 : 2 ** -7
+      expectEqual(kind('DequantizeLinear'), [codes(type, dims, 2), scale, ...zero], options(attributes), tolerance)
+      selected.dequantize++
+    }),
+    { numRuns: 400 }
+  )
+  expect(Math.min(...Object.values(selected))).toBeGreaterThan(100)
+})
+
 describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an %s', region => {
-  describe.each(Object.keys(TYPES) as CodeType[])('of %s', type => {
+  describe.each(['uint8', 'int8', 'uint16', 'int16'] as const)('of %s', type => {
     const [lowest, count] = TYPES[type]
 
     test.each([259, 1000, 20011])('are those of the reference for %i numbers and one scale', n => {
