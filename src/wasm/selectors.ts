@@ -4,6 +4,7 @@ import { isHalf, selectWidened } from './halves.ts'
 import {
   selectArithmetic,
   selectBitwiseNot,
+  selectIntegerShrink,
   selectShift,
   selectSingle,
   selectWideClip,
@@ -55,7 +56,7 @@ import { selectPad } from './kernels/padding.ts'
 import { selectConcat, selectSplit } from './kernels/parts.ts'
 import { selectSampled } from './kernels/points.ts'
 import { selectAveragePool, selectMaxPool } from './kernels/pool.ts'
-import { selectIntegerPow, selectPow } from './kernels/pow.ts'
+import { selectIntegerPow, selectPow, selectWidePow } from './kernels/pow.ts'
 import {
   selectDequantizeLinear,
   selectDynamicQuantizeLinear,
@@ -130,7 +131,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Round', either(selectRound, selectWideRound)],
   ['Sign', either(selectUnary(['sign']), selectSingle('sign'))],
   ['ThresholdedRelu', selectWithAlpha('thresholdedRelu', 1)],
-  ['Shrink', selectShrink],
+  ['Shrink', either(selectShrink, selectIntegerShrink)],
   ['IsNaN', selectIsNaN],
   ['IsInf', selectIsInf],
   ['Add', either(selectBinary('add'), selectArithmetic('add'))],
@@ -289,7 +290,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
   ['DynamicQuantizeLSTM', selectDynamicQuantizeLstm],
-  ['Pow', selectPow],
+  ['Pow', either(selectPow, selectWidePow)],
   ['Sin', selectSine('sine')],
   ['Cos', selectSine('cosine')],
   ['Tan', selectSine('tangent')],

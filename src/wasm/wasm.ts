@@ -72,7 +72,8 @@ const COMPUTING = {
   padding: 92,
   scatterTuples: 93,
   trees: 94,
-  top: 95
+  top: 95,
+  wideSoftmax: 110
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -72,6 +72,7 @@ import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 import { wideBest, WideBestArguments } from './wide/best'
 import { cumulate, CumulateArguments } from './wide/cumulate'
 import { wideProduct, WideProductArguments } from './wide/product'
+import { wideSoftmax } from './wide/softmax'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
@@ -304,6 +305,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 95:
       topLines(changetype<TopArguments>(args), scratch, from, to)
+      break
+    case 110:
+      wideSoftmax(changetype<SoftmaxArguments>(args), from, to)
       break
     default:
       unreachable()

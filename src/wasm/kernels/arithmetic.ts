@@ -3,7 +3,7 @@ import { DIVIDE, FLOOR_MOD } from '../../kernels/elementwise/binary.ts'
 import { ROUND } from '../../kernels/elementwise/unary.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import { type DType, is64BitInteger } from '../../tensor/dtype.ts'
+import { type DType, is64BitInteger, type NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
@@ -15,7 +15,7 @@ const MIN_ELEMENTS = 1 << 7
 const TILE = 1 << 15
 /** Work of a byte of the output, in bytes that could be copied in the same time. */
 const BYTE_WORK = 2
-/** Work of a quotient, in that of a sum. */
+/** Work of a quotient, and of a power of float64, in that of a sum. */
 const QUOTIENT = 8
 
 /** Numbers of the functions in ../assembly/wide/arithmetic.ts. */
@@ -41,7 +41,8 @@ const KINDS = {
   shiftLeft: 18,
   shiftRight: 19,
   power: 20,
-  square: 21
+  square: 21,
+  shrink: 22
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -66,7 +67,7 @@ const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
   'xor',
   'shiftLeft',
   'shiftRight',
-  'power'
+  'shrink'
 ])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign', 'power'])
 /** Functions that only floats have. */
@@ -170,6 +171,33 @@ export const selectWideClip = selectorFor<{ readonly low: number; readonly high:
   }
 )
 
+/** Shrink of integers whose bias is whole: bounds become whole numbers of the type. */
+export const selectIntegerShrink = selectorFor<{ readonly function: { readonly shrink?: readonly [number, number] } }>(
+  ({ op, operands: { x }, parameters, dims }) => {
+    const table = x && shrinkTable(x.type, parameters.function.shrink)
+    const template = table && arithmeticTemplate('shrink', x.type, dims, [], dims)
+    if (template === undefined) return undefined
+    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), table!] })), looksAt: [] }
+  }
+)
+
+/** Most of a bias whose sums with other integers of 32 bits are exact numbers in the reference, which cuts bits off. */
+const MAX_BIAS = 2 ** 31
+
+/** Bounds and bias of Shrink; undefined where integers of the type do not hold them. */
+function shrinkTable(type: DType, [lambd, bias]: readonly [number, number] = [NaN, NaN]): NumericArray | undefined {
+  const range = RANGES[type]
+  const [low, high] = [Math.ceil(-lambd), Math.floor(lambd)]
+  if (!range || type === 'float64' || Number.isNaN(lambd) || !Number.isInteger(bias)) return undefined
+  if (low > range.highest || high < range.lowest || Math.abs(bias) > MAX_BIAS) return undefined
+  const lowest = low < range.lowest ? range.lowest : low
+  const highest = high > range.highest ? range.highest : high
+  const table = arrayOf(new Tensor(type, is64BitInteger(type) ? [0n, 0n, 0n] : [0, 0, 0], [3]))
+  const convert = is64BitInteger(type) ? BigInt : Number
+  for (const [i, value] of [lowest, highest, bias].entries()) table[i] = convert(value)
+  return table
+}
+
 type Bounds = readonly [low: number | bigint, high: number | bigint]
 
 /** The numbers that bound nothing, and zero. */
@@ -226,7 +254,8 @@ export function arithmeticTemplate(
     blocks,
     blockBytes,
     tile,
-    work: elements * width * BYTE_WORK * (QUOTIENTS.has(kind) && type !== 'float64' ? QUOTIENT : 1),
+    work:
+      elements * width * BYTE_WORK * (QUOTIENTS.has(kind) && !(type === 'float64' && kind === 'divide') ? QUOTIENT : 1),
     inputs: staged(2),
     outputStaging: 'whole',
     args: [KINDS[kind], number, Number(isUnsigned), inner.size, ...inner.steps, ...outerArguments]

@@ -45,6 +45,22 @@ export const selectPow = selectorFor<Params>(({ op, operands, parameters, dims }
   return { kernel }
 })
 
+/** Pow of float64. */
+export const selectWidePow = selectorFor<Params>(({ op, operands, parameters, dims }) => {
+  const { base, exponent } = operands
+  if (parameters.broadcast.mode === 'aligned' || base?.type !== 'float64' || exponent?.type !== 'float64')
+    return undefined
+  const template = arithmeticTemplate('power', 'float64', base.dims, exponent.dims, dims)
+  const isOne = product(exponent.dims) === 1 && product(dims) === product(base.dims)
+  const square = isOne ? arithmeticTemplate('square', 'float64', dims, dims, dims) : undefined
+  if (template === undefined) return undefined
+  const kernel = jobKernel(op, given => {
+    const [x, exponents] = [arrayOf(given.base!), arrayOf(given.exponent!)]
+    return square && exponents[0] === 2 ? { template: square, inputs: [x, x] } : { template, inputs: [x, exponents] }
+  })
+  return { kernel }
+})
+
 /**
  * Pow of integers: squares and cubes by one exponent, which is read in every run, are products; others are computed
  * where both are of one signed type. The reference names a zero with a negative exponent.

@@ -13,26 +13,36 @@ const TILE = 1 << 16
 /** Columns of a block where the axis is not the last, as in ../assembly/f32/softmax.ts. */
 const COLUMNS = 16
 
-/** Softmax and LogSoftmax of float32. */
+/** Kernels by type, and bytes of an element. */
+const KERNELS = { float32: ['softmax', 4], float64: ['wideSoftmax', 8] } as const
+/** Work of an element of float64, in that of float32. */
+const WIDE_WORK = 4
+
+/** Softmax and LogSoftmax of float32 and float64. */
 export const selectSoftmax = (isLog: boolean): ReturnType<typeof selectorFor> =>
   selectorFor<{ readonly axis: number; readonly flattens: boolean }>(({ op, operands, parameters }) => {
     const { x } = operands
-    if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
+    if ((x?.type !== 'float32' && x?.type !== 'float64') || product(x.dims) < MIN_ELEMENTS) return undefined
     const { outer, size, inner } = axisLayout(x.dims, normalizeAxis(parameters.axis, x.dims.length))
     const layout = parameters.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }
-    const template = softmaxTemplate(layout, isLog)
+    const template = softmaxTemplate(layout, isLog, x.type)
     return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })), looksAt: [] }
   })
 
 /** The arguments are those of SoftmaxArguments in ../assembly/f32/softmax.ts. */
-export function softmaxTemplate({ outer, size, inner }: AxisLayout, isLog: boolean): JobTemplate {
+export function softmaxTemplate(
+  { outer, size, inner }: AxisLayout,
+  isLog: boolean,
+  type: keyof typeof KERNELS = 'float32'
+): JobTemplate {
+  const [kernel, width] = KERNELS[type]
   const perBlock = size * Math.min(inner, COLUMNS)
   return {
-    kernel: 'softmax',
+    kernel,
     blocks: outer * Math.ceil(inner / COLUMNS),
-    blockBytes: perBlock * 4,
+    blockBytes: perBlock * width,
     tile: Math.max(1, Math.floor(TILE / perBlock)),
-    work: outer * size * inner * ELEMENT_WORK,
+    work: outer * size * inner * ELEMENT_WORK * (type === 'float64' ? WIDE_WORK : 1),
     inputs: staged(1),
     outputStaging: 'whole',
     args: [size, inner, Number(isLog)]

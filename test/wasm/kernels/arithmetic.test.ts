@@ -176,3 +176,30 @@ test('other forms of quotients and of other functions are left to the reference'
   const attributes = { mode: 'half_away_from_zero' }
   expect(() => runAccelerated(openvino('Round', 5), [numbers('float64', [400])], { attributes })).toThrow(none)
 })
+
+describe('Shrink of integers', () => {
+  const types = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64'] as const
+  test.each(types)('equals the reference where the bias is whole: %s', type => {
+    for (const [lambd, bias] of [
+      [0.5, 0],
+      [3, 2],
+      [2.5, -300],
+      ...(type.startsWith('u') ? [] : [[-2.5, 1]]),
+      [1e30, 1],
+      [Infinity, 7],
+      [100, 2 ** 31]
+    ])
+      expectEqual(['onnx', 'Shrink', 9], [numbers(type, [1031])], { attributes: { lambd, bias } }, 0)
+  })
+
+  test('is left to the reference where the bias is a fraction, or bounds are beyond the type', () => {
+    for (const attributes of [
+      { lambd: 0.5, bias: 0.5 },
+      { lambd: -1000, bias: 0 },
+      { lambd: NaN, bias: 0 }
+    ])
+      expect(() => runAccelerated(['onnx', 'Shrink', 9], [numbers('int8', [300])], { attributes })).toThrow(
+        'no accelerated kernel'
+      )
+  })
+})

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import { runOp } from '../../ops/harness.ts'
@@ -63,6 +64,46 @@ describe.each(['heap', 'array'] as const)('powers of float32 in WebAssembly, ope
   })
 })
 
+test('powers of float64 are within 2e-16 of the reference, as a share of each', () => {
+  const edges = [0, -0, 1, -1, Infinity, -Infinity, NaN, 2, 0.5, -2, 5e-324, 1e-310, 1.5, 1e308, 2 ** 53, 2 ** 53 + 1]
+  const numberOf = fc.oneof(
+    fc.double(),
+    fc.double({ min: -50, max: 50, noNaN: true }),
+    fc.double({ min: 0.5, max: 2, noNaN: true }),
+    fc.integer({ min: -40, max: 40 }),
+    fc.constantFrom(...edges)
+  )
+  const shape = fc.constantFrom(
+    [[301], [301]],
+    [[301], []],
+    [[], [301]],
+    [
+      [7, 43],
+      [7, 1]
+    ],
+    [[7, 43], [43]]
+  )
+  fc.assert(
+    fc.property(
+      shape,
+      fc.array(numberOf, { minLength: 301, maxLength: 301 }),
+      fc.infiniteStream(numberOf),
+      (dims, a, b) => {
+        const [x, y] = [a, [...b.take(301)]].map(
+          (numbers, i) => new Tensor('float64', numbers.slice(0, product(dims[i])), dims[i])
+        )
+        const [found, wanted] = [runAccelerated(KIND, [x, y])[0], runOp(KIND, [x, y])[0]] as Tensor[]
+        wanted.data.forEach((value, i) => {
+          const [p, q] = [Number(found.data[i]), Number(value)]
+          const isNear = Object.is(p, q) || Math.abs(p - q) <= 2.3e-16 * Math.abs(q) + 5e-324
+          expect(isNear, `${p} instead of ${q}`).toBe(true)
+        })
+      }
+    ),
+    { numRuns: 100 }
+  )
+})
+
 describe.each(['heap', 'array'] as const)('squares and cubes of integers in WebAssembly, operands in an %s', region => {
   test.each(['int32', 'int64'] as const)('equal the reference: %s', type => {
     for (const exponent of [2, 3, 5, 0])
@@ -111,4 +152,5 @@ test('powers of few elements, and of other types, are left to the reference', ()
   expect(() => runAccelerated(KIND, [noise([100], 1), two])).toThrow(none)
   const wide = new Tensor('float64', [2, 3, 4], [3, 1])
   expect(() => runAccelerated(KIND, [noise([3, 1000], 1), wide])).toThrow(none)
+  expect(() => runAccelerated(KIND, [new Tensor('float64', [], [0]), wide])).toThrow(none)
 })

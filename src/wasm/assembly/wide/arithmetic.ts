@@ -1,4 +1,5 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
+import { widePowers } from './power'
 /**
  * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of
  * `inner` elements, in which an input moves by one element or stays.
@@ -46,10 +47,12 @@ const ROOT: i32 = 17
 /** Of integers alone: those with a sign keep it on the way to the right. */
 const SHIFT_LEFT: i32 = 18
 const SHIFT_RIGHT: i32 = 19
-/** Low bits of powers of signed integers; those to negative exponents are truncated. */
+/** Low bits of powers of signed integers, where those to negative exponents are truncated; powers of floats. */
 const POWER: i32 = 20
 /** A function of a. */
 const SQUARE: i32 = 21
+/** Of integers alone: b points to bounds, beyond which a bias is added or subtracted, and the bias; 0 between them. */
+const SHRINK: i32 = 22
 
 const INT32: i32 = 0
 const INT64: i32 = 1
@@ -98,6 +101,9 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return changeLine<T>(ROUND, args, a, b, y, bytes)
       case ROOT:
         return changeLine<T>(ROOT, args, a, b, y, bytes)
+      case POWER:
+        widePowers(a, b, y, bytes, args.aInner, args.bInner)
+        return false
     }
   } else {
     switch (args.kind) {
@@ -117,6 +123,8 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return shiftLine<T>(false, args, a, b, y, bytes)
       case POWER:
         return powerLine<T>(args, a, b, y, bytes)
+      case SHRINK:
+        return changeLine<T>(SHRINK, args, a, b, y, bytes)
     }
   }
   switch (args.kind) {
@@ -283,15 +291,20 @@ function powerLine<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, b
   return false
 }
 
-/** @param low, high bounds of CLAMP */
+/** @param low, high bounds of CLAMP and SHRINK */
 // @ts-ignore: decorator
 @inline
-function change<T>(kind: i32, x: v128, low: v128, high: v128, least: v128): v128 {
+function change<T>(kind: i32, x: v128, low: v128, high: v128, bias: v128, least: v128): v128 {
   if (kind == ABS) return v128.abs<T>(x)
   if (kind == NEGATE) return v128.neg<T>(x)
   if (kind == SQUARE) return multiply<T>(x, x)
   if (kind == CLAMP) return lower<T>(higher<T>(x, low, least), high, least)
   const zero = i64x2.splat(0)
+  if (kind == SHRINK && !isFloat<T>()) {
+    const below = isAbove<T>(low, x, least)
+    const above = v128.andnot(isAbove<T>(x, high, least), below)
+    return v128.or(v128.and(v128.add<T>(x, bias), below), v128.and(v128.sub<T>(x, bias), above))
+  }
   if (isFloat<T>()) {
     if (kind == FLOOR) return f64x2.floor(x)
     if (kind == CEIL) return f64x2.ceil(x)
@@ -310,12 +323,13 @@ function change<T>(kind: i32, x: v128, low: v128, high: v128, least: v128): v128
 function changeLine<T>(kind: i32, args: ArithmeticArguments, x: usize, bounds: usize, y: usize, bytes: usize): bool {
   const least = leastOf<T>(args)
   const low = v128.load_splat<T>(bounds)
-  const high = kind == CLAMP ? v128.load_splat<T>(bounds, sizeof<T>()) : low
+  const high = kind == CLAMP || kind == SHRINK ? v128.load_splat<T>(bounds, sizeof<T>()) : low
+  const bias = kind == SHRINK ? v128.load_splat<T>(bounds, 2 * sizeof<T>()) : low
   const vectors = y + (bytes & ~15)
   const end = y + bytes
-  for (; y < vectors; y += 16, x += 16) v128.store(y, change<T>(kind, v128.load(x), low, high, least))
+  for (; y < vectors; y += 16, x += 16) v128.store(y, change<T>(kind, v128.load(x), low, high, bias, least))
   for (; y < end; y += sizeof<T>(), x += sizeof<T>()) {
-    const one = change<T>(kind, v128.load_splat<T>(x), low, high, least)
+    const one = change<T>(kind, v128.load_splat<T>(x), low, high, bias, least)
     store<T>(y, v128.extract_lane<T>(one, 0))
   }
   return false
