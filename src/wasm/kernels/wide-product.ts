@@ -24,6 +24,8 @@ const TYPES = { int32: [0, 4], int64: [1, 8], float64: [2, 8] } as const
 type WideType = keyof typeof TYPES
 /** Rows of a block. */
 const ROWS = 4
+/** Rows below which a transposed second factor is read as it lies: turning it would take longer. */
+const MIN_TURNED_ROWS = 12
 /** Products of a tile, which take some 0.1 ms. */
 const TILE = 1 << 18
 
@@ -41,8 +43,8 @@ export const selectWideGemm = (type: WideType): Selector =>
   })
 
 /**
- * A product, and the sum with what is added to it. Columns of the second factor have to lie side by side: one that is
- * transposed is turned first.
+ * A product, and the sum with what is added to it. Where there are more than a few rows, columns of the second factor
+ * have to lie side by side: one that is transposed is turned first.
  */
 function wideSelection(
   op: Op,
@@ -53,10 +55,12 @@ function wideSelection(
   p: ProductParams
 ): Selection | undefined {
   if (a?.type !== type || b?.type !== type || p.alpha !== 1 || p.activation) return undefined
-  const isTurned = p.transposeB && b.dims.length > 1
-  if (isTurned && p.movesB) return undefined
+  const isTransposed = p.transposeB && b.dims.length > 1
+  if (isTransposed && p.movesB) return undefined
+  const own = isTransposed ? productTemplate(type, a.dims, b.dims, p) : undefined
+  const isTurned = isTransposed && !(own && own.m < MIN_TURNED_ROWS && own.isOfDots)
   const right = isTurned ? [...b.dims.slice(0, -2), b.dims[b.dims.length - 1], b.dims[b.dims.length - 2]] : b.dims
-  const found = productTemplate(type, a.dims, right, { ...p, transposeB: false })
+  const found = isTransposed && !isTurned ? own : productTemplate(type, a.dims, right, { ...p, transposeB: false })
   const turn = isTurned ? turnTemplate(b.dims, TYPES[type][1]) : undefined
   if (found === undefined) return undefined
   const { template, m, n } = found
@@ -88,17 +92,27 @@ function wideSelection(
   }
 }
 
-/** The job of a product whose second factor is not transposed, and sizes of its matrices. */
+interface WideTemplate {
+  readonly template: JobTemplate
+  readonly m: number
+  readonly n: number
+  readonly isOfDots: boolean
+}
+
+/**
+ * The job of a product, and sizes of its matrices. Its second factor is not transposed, unless the depth of both lies
+ * side by side and dot products are computed.
+ */
 function productTemplate(
   type: WideType,
   a: readonly number[],
   b: readonly number[],
   p: ProductParams
-): { readonly template: JobTemplate; readonly m: number; readonly n: number } | undefined {
+): WideTemplate | undefined {
   const [number, width] = TYPES[type]
   const found = productOf(a, b, p, width)
   if (found === undefined) return undefined
-  const { m, n, k, aRow, aElement, bRow, batches, loops } = found
+  const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
   if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
   // The arguments are those of WideProductArguments in ../assembly/wide/product.ts.
   const template: JobTemplate = {
@@ -109,9 +123,9 @@ function productTemplate(
     work: workOfFlops(4 * batches * m * n * k),
     inputs: staged(2),
     outputStaging: 'whole',
-    args: [number, m, n, k, aRow, aElement, bRow, loops.length, ...loops.flat()]
+    args: [number, m, n, k, aRow, aElement, bRow, bColumn, loops.length, ...loops.flat()]
   }
-  return { template, m, n }
+  return { template, m, n, isOfDots: aElement === width && bRow === width }
 }
 
 /** The job of a plain product. */

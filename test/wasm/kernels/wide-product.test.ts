@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
@@ -34,6 +35,23 @@ const shapes: [number[], number[]][] = [
   [[50], [50, 7]],
   [[3, 8, 20], [20]]
 ]
+
+test('products of any sizes equal the reference, also where a transposed second factor is read as it lies', () => {
+  const size = fc.integer({ min: 1, max: 20 })
+  fc.assert(
+    fc.property(size, size, size, size, fc.boolean(), fc.boolean(), (batch, m, n, k, isTransposed, isShared) => {
+      fc.pre(batch * m * n * k >= 32)
+      const b = [...(isShared ? [] : [batch]), ...(isTransposed ? [n, k] : [k, n])]
+      for (const type of ['int32', 'int64', 'float64'] as const)
+        expectEqual(
+          ['openvino', 'MatMul', 1],
+          [numbers(type, [batch, m, k], 1), numbers(type, b, 2)],
+          { region: 'array', attributes: { transpose_a: false, transpose_b: isTransposed } },
+          type === 'float64' ? 1e-15 : 0
+        )
+    })
+  )
+})
 
 describe.each(['heap', 'array'] as const)('products of wide numbers in WebAssembly, operands in an %s', region => {
   test.each(shapes)('%j by %j: integers wrap as those of the reference, float64 rounds alike', (a, b) => {

@@ -1,5 +1,8 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
-/** Products of matrices of int32 and int64, which wrap, and of float64. The columns of B lie side by side. */
+/**
+ * Products of matrices of int32 and int64, which wrap, and of float64. The columns of B lie side by side, or where its
+ * rows and the elements of A do, any number of bytes apart.
+ */
 @unmanaged
 export class WideProductArguments {
   a: usize
@@ -9,10 +12,11 @@ export class WideProductArguments {
   m: u32
   n: u32
   k: u32
-  /** Bytes that A moves by from row to row and from element to element; that B moves by from row to row. */
+  /** Bytes that A and B move by from row to row and from element to element. */
   aRow: usize
   aElement: usize
   bRow: usize
+  bElement: usize
   /** Loops over matrices, the innermost first; they follow: size, bytes that A and B move by, three words each. */
   rank: u32
 }
@@ -41,7 +45,10 @@ function blocksOf<T>(args: WideProductArguments, from: u32, to: u32): void {
     let a = args.a + first * args.aRow + firstOffset
     let b = args.b + secondOffset
     let y = args.y + (<usize>matrix * args.m + first) * yRow
-    if (args.m - first >= ROWS) fourRows<T>(args, a, b, y, yRow)
+    if (args.bRow == sizeof<T>() && args.aElement == sizeof<T>()) {
+      if (args.m - first >= ROWS) fourRowsOfDots<T>(args, a, b, y, yRow)
+      else for (let r = first; r < args.m; r++, a += args.aRow, y += yRow) rowOfDots<T>(args, a, b, y, yRow)
+    } else if (args.m - first >= ROWS) fourRows<T>(args, a, b, y, yRow)
     else
       for (let r = first; r < args.m; r++, a += args.aRow, y += yRow) {
         oneRow<T>(args, a, b, y, yRow)
@@ -140,4 +147,81 @@ function lastColumns<T>(args: WideProductArguments, a: usize, b: usize, y: usize
     for (let x = a, z = b + at; x < stop; x += aElement, z += bRow) sum += load<T>(x) * load<T>(z)
     store<T>(y + at, sum)
   }
+}
+
+/** Four rows by one column at a time, where both lie along the depth. */
+// @ts-ignore: decorator
+@inline
+function fourRowsOfDots<T>(args: WideProductArguments, a: usize, b: usize, y: usize, yRow: usize): void {
+  const aRow = args.aRow
+  const depth = <usize>args.k * sizeof<T>()
+  const whole = depth & ~15
+  for (const end = y + yRow; y < end; y += sizeof<T>(), b += args.bElement) {
+    let p = v128.splat<T>(0)
+    let q = p
+    let r = p
+    let s = p
+    for (let at: usize = 0; at < whole; at += 16) {
+      const v = v128.load(b + at)
+      const x = a + at
+      p = add<T>(p, v128.load(x), v)
+      q = add<T>(q, v128.load(x + aRow), v)
+      r = add<T>(r, v128.load(x + 2 * aRow), v)
+      s = add<T>(s, v128.load(x + 3 * aRow), v)
+    }
+    store<T>(y, sumOf<T>(p, a, b, whole, depth))
+    store<T>(y + yRow, sumOf<T>(q, a + aRow, b, whole, depth))
+    store<T>(y + 2 * yRow, sumOf<T>(r, a + 2 * aRow, b, whole, depth))
+    store<T>(y + 3 * yRow, sumOf<T>(s, a + 3 * aRow, b, whole, depth))
+  }
+}
+
+/** One row by four columns at a time, then one. */
+// @ts-ignore: decorator
+@inline
+function rowOfDots<T>(args: WideProductArguments, a: usize, b: usize, y: usize, yRow: usize): void {
+  const bStep = args.bElement
+  const depth = <usize>args.k * sizeof<T>()
+  const whole = depth & ~15
+  const end = y + yRow
+  for (; y + 4 * sizeof<T>() <= end; y += 4 * sizeof<T>(), b += 4 * bStep) {
+    let p = v128.splat<T>(0)
+    let q = p
+    let r = p
+    let s = p
+    for (let at: usize = 0; at < whole; at += 16) {
+      const v = v128.load(a + at)
+      const x = b + at
+      p = add<T>(p, v, v128.load(x))
+      q = add<T>(q, v, v128.load(x + bStep))
+      r = add<T>(r, v, v128.load(x + 2 * bStep))
+      s = add<T>(s, v, v128.load(x + 3 * bStep))
+    }
+    store<T>(y, sumOf<T>(p, a, b, whole, depth))
+    store<T>(y, sumOf<T>(q, a, b + bStep, whole, depth), sizeof<T>())
+    store<T>(y, sumOf<T>(r, a, b + 2 * bStep, whole, depth), 2 * sizeof<T>())
+    store<T>(y, sumOf<T>(s, a, b + 3 * bStep, whole, depth), 3 * sizeof<T>())
+  }
+  for (; y < end; y += sizeof<T>(), b += bStep) {
+    let p = v128.splat<T>(0)
+    let q = p
+    let at: usize = 0
+    for (; at + 32 <= whole; at += 32) {
+      p = add<T>(p, v128.load(a + at), v128.load(b + at))
+      q = add<T>(q, v128.load(a + at, 16), v128.load(b + at, 16))
+    }
+    if (at < whole) p = add<T>(p, v128.load(a + at), v128.load(b + at))
+    store<T>(y, sumOf<T>(v128.add<T>(p, q), a, b, whole, depth))
+  }
+}
+
+/** The sum of the lanes of `sums`, and of the products from byte `at` to byte `end`. */
+function sumOf<T>(sums: v128, a: usize, b: usize, at: usize, end: usize): T {
+  let sum: T
+  if (sizeof<T>() == 4) {
+    const pairs = v128.add<T>(sums, i32x4.shuffle(sums, sums, 2, 3, 0, 1))
+    sum = <T>(v128.extract_lane<T>(pairs, 0) + v128.extract_lane<T>(pairs, 1))
+  } else sum = <T>(v128.extract_lane<T>(sums, 0) + v128.extract_lane<T>(sums, 1))
+  for (; at < end; at += sizeof<T>()) sum += load<T>(a + at) * load<T>(b + at)
+  return sum
 }
