@@ -24,6 +24,7 @@ import { selectCompressedMatMul, selectMatMulBnb4, selectMatMulNBits } from './k
 import { selectConvTranspose } from './kernels/conv-transpose.ts'
 import { selectConv } from './kernels/conv.ts'
 import { selectCast, selectCastLike } from './kernels/convert.ts'
+import { selectRange } from './kernels/count.ts'
 import { selectCumSum } from './kernels/cumulate.ts'
 import { selectDistances } from './kernels/distances.ts'
 import { selectEinsum } from './kernels/einsum.ts'
@@ -87,6 +88,7 @@ import { selectResampled, selectTaken } from './kernels/resample.ts'
 import { selectResponse } from './kernels/response.ts'
 import { selectRotaryEmbedding, selectRotation } from './kernels/rotary.ts'
 import { selectScatterElements, selectScatterND } from './kernels/scatter.ts'
+import { selectReverseSequence } from './kernels/sequences.ts'
 import { selectSine } from './kernels/sine.ts'
 import { selectSoftmax } from './kernels/softmax.ts'
 import { selectExpand, selectSlice, selectTile } from './kernels/strided.ts'
@@ -153,6 +155,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Hardmax', selectHardmax],
   ['TopK', selectTopK],
   ['CumSum', selectCumSum],
+  ['Range', selectRange],
+  ['ReverseSequence', selectReverseSequence],
   ['Col2Im', selectCol2Im],
   ['Cast', selectCast],
   ['CastLike', selectCastLike],

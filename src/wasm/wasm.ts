@@ -73,7 +73,9 @@ const COMPUTING = {
   scatterTuples: 93,
   trees: 94,
   top: 95,
-  wideSoftmax: 110
+  wideSoftmax: 110,
+  reverse: 111,
+  count: 112
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -70,8 +70,10 @@ import { forgetRows } from './remembered'
 import { firstBlock, leave, stop, takeTile } from './scheduler'
 import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 import { wideBest, WideBestArguments } from './wide/best'
+import { CountArguments, countUp } from './wide/count'
 import { cumulate, CumulateArguments } from './wide/cumulate'
 import { wideProduct, WideProductArguments } from './wide/product'
+import { ReverseArguments, reverseLines } from './wide/reverse'
 import { wideSoftmax } from './wide/softmax'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
@@ -308,6 +310,12 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 110:
       wideSoftmax(changetype<SoftmaxArguments>(args), from, to)
+      break
+    case 111:
+      reverseLines(changetype<ReverseArguments>(args), from, to)
+      break
+    case 112:
+      countUp(changetype<CountArguments>(args), from, to)
       break
     default:
       unreachable()
