@@ -113,5 +113,15 @@ export function fillWith(out: Movable, source: Movable, at: number): void {
   const { array: from, per } = unitsOf(source)
   const to = unitsOf(out).array
   if (per === 1) (to as unknown[]).fill(from[at])
-  else for (let i = 0; i < to.length; i++) to[i] = from[at * per + (i % per)]
+  else if (per === 2 && isOfEight(out)) {
+    const own = new Int32Array(2)
+    own.set((from as Int32Array).subarray(2 * at, 2 * at + 2))
+    new BigInt64Array(out.data.buffer as ArrayBuffer, out.data.byteOffset, to.length / 2).fill(
+      new BigInt64Array(own.buffer)[0]
+    )
+  } else for (let i = 0; i < to.length; i++) to[i] = from[at * per + (i % per)]
 }
+
+/** Whether elements may be seen as integers of eight bytes, which an array fills much faster than pairs. */
+const isOfEight = (tensor: Movable): tensor is Movable & { readonly data: Int32Array } =>
+  (tensor.data as unknown as Int32Array).byteOffset % 8 === 0
