@@ -50,6 +50,7 @@ import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectJoinedMatMul } from './kernels/joined-products.ts'
 import { withLastPart } from './kernels/last-part.ts'
 import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-models.ts'
+import { selectSoftmaxLoss } from './kernels/losses.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention, selectQAttention } from './kernels/multi-head.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
@@ -245,6 +246,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['RotaryEmbedding', selectRotaryEmbedding],
   ['Softmax', selectSoftmax(false)],
   ['LogSoftmax', selectSoftmax(true)],
+  ['SoftmaxCrossEntropyLoss', selectSoftmaxLoss],
   ['LayerNormalization', selectLayerNorm],
   ['RMSNormalization', selectRmsNorm],
   ['SkipLayerNormalization', selectSkipLayerNorm],

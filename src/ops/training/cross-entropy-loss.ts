@@ -1,24 +1,15 @@
 import { fail } from '../../errors.ts'
-import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
-import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
-import { COST, inChunks } from '../../kernels/core/pace.ts'
-import { reportIndex } from '../../kernels/gather/indices.ts'
-import { type KernelContext, type Op, params } from '../../op-kit/define.ts'
+import { readNumbers } from '../../kernels/core/numbers.ts'
+import { checkLabels, type LossRule, storeLoss } from '../../kernels/normalization/losses.ts'
+import { type Op, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, int, optional } from '../../op-kit/sources.ts'
-import { type Dim, maxDim, meetDims, printShape } from '../../shapes/dim.ts'
+import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { convertInto } from '../../tensor/convert.ts'
-import { type Numbers, toIndices } from '../../tensor/elements.ts'
-import { positionOf, Tensor } from '../../tensor/tensor.ts'
-
-interface Params {
-  reduction: 'none' | 'sum' | 'mean'
-  /** A label with loss 0 and weight 0. */
-  ignored: number | undefined
-}
+import { Tensor } from '../../tensor/tensor.ts'
 
 const OPERANDS = { scores: 'tensor', labels: 'tensor', weights: 'optional' } as const
 const ROW = {
@@ -39,7 +30,7 @@ interface Facts {
 const negativeLogLikelihoodLossRules = defineRules({
   name: 'NegativeLogLikelihoodLoss',
   operands: OPERANDS,
-  params: params<Params>(),
+  params: params<LossRule>(),
   onnx: [ROW],
   shape: (facts, { reduction }) => [tensorFact(facts.scores.type, lossShape(facts, reduction))],
   validate: validateLabels
@@ -51,7 +42,7 @@ const negativeLogLikelihoodLossRules = defineRules({
  */
 const negativeLogLikelihoodLoss = /* @__PURE__ */ withKernel(negativeLogLikelihoodLossRules, {
   *run({ scores, labels, weights }, p, call) {
-    yield* storeLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call)
+    yield* storeLoss(yield* readNumbers(scores), scores.dims, labels, weights, p, call.output())
   }
 })
 
@@ -59,7 +50,7 @@ const negativeLogLikelihoodLoss = /* @__PURE__ */ withKernel(negativeLogLikeliho
 const softmaxCrossEntropyLossRules = defineRules({
   name: 'SoftmaxCrossEntropyLoss',
   operands: OPERANDS,
-  params: params<Params>(),
+  params: params<LossRule>(),
   onnx: [ROW],
 
   shape(facts, { reduction }, { outputCount }) {
@@ -76,7 +67,7 @@ const softmaxCrossEntropyLoss = /* @__PURE__ */ withKernel(softmaxCrossEntropyLo
     const logarithms = new Float64Array(scores.data.length)
     yield* eachLine(yield* readNumbers(scores), logarithms, axisLayout(scores.dims, 1), logSoftmaxLine)
     if (call.outputCount > 1) yield* convertPaced(new Tensor('float64', logarithms, scores.dims), call.output(1))
-    yield* storeLoss(logarithms, scores.dims, labels, weights, p, call)
+    yield* storeLoss(logarithms, scores.dims, labels, weights, p, call.output())
   }
 })
 
@@ -93,7 +84,7 @@ export const lossRules: readonly Op[] = [negativeLogLikelihoodLossRules, softmax
  * Scores are `[N, C, …]`, labels `[N, …]`, weights `[C]`. The loss has the shape of the labels, or is a scalar when
  * reduced.
  */
-function lossShape({ scores, labels, weights }: Facts, reduction: Params['reduction']): readonly Dim[] | undefined {
+function lossShape({ scores, labels, weights }: Facts, reduction: LossRule['reduction']): readonly Dim[] | undefined {
   if (scores.shape && scores.shape.length < 2)
     fail('rank-mismatch', `the scores have shape ${printShape(scores.shape)}; expected [N, C, ...]`)
   const expected = scores.shape?.filter((_, i) => i !== 1)
@@ -114,58 +105,7 @@ function meetShapes(
   return met as Dim[]
 }
 
-function validateLabels({ scores, labels }: Facts, { ignored }: Params): void {
+function validateLabels({ scores, labels }: Facts, { ignored }: LossRule): void {
   const known = knownValue(labels)
   if (known && scores.shape) checkLabels(known, scores.shape[1], ignored)
 }
-
-function checkLabels(labels: Tensor, classes: Dim, ignored: number | undefined): Int32Array | Float64Array {
-  const indices = toIndices(labels)
-  const limit = maxDim(classes)
-  let bad = -1
-  for (let i = 0; i < indices.length && bad < 0; i++)
-    if (indices[i] !== ignored && !(indices[i] >= 0 && indices[i] < limit)) bad = i
-  if (bad >= 0) reportIndex(String(labels.data[bad]), positionOf(bad, labels.dims), 1, classes)
-  return indices
-}
-
-function* storeLoss(
-  scores: Numbers,
-  dims: readonly number[],
-  labels: Tensor,
-  weights: Tensor | undefined,
-  { reduction, ignored }: Params,
-  call: KernelContext
-): Generator<void> {
-  const slices = axisLayout(dims, 1)
-  const classes = checkLabels(labels, slices.size, ignored)
-  const weightOf = classWeights(weights && (yield* readNumbers(weights)), ignored)
-  const losses = doubles(classes.length)
-  let [loss, total] = [0, 0]
-  yield* inChunks(
-    classes.length,
-    (from, to) => {
-      for (let i = from; i < to; i++) {
-        const label = classes[i]
-        const weight = weightOf(label)
-        if (label !== ignored) losses[i] = -scores[offsetOf(slices, i, label)] * weight
-        loss += losses[i]
-        total += weight
-      }
-    },
-    4 * COST.element
-  )
-  const out = call.output()
-  if (reduction === 'none') return yield* convertPaced(new Tensor('float64', losses, out.dims), out)
-  if (reduction === 'mean') loss /= total
-  convertInto(new Tensor('float64', Float64Array.of(loss), []), out)
-}
-
-const classWeights =
-  (weights: Numbers | undefined, ignored: number | undefined) =>
-  (label: number): number =>
-    label === ignored ? 0 : weights ? weights[label] : 1
-
-/** Index of the score of a label; `i` is the index of the label. */
-const offsetOf = ({ size, inner }: AxisLayout, i: number, label: number): number =>
-  (Math.floor(i / inner) * size + label) * inner + (i % inner)

@@ -1,0 +1,42 @@
+import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import { type LossRule, storeLoss } from '../../kernels/normalization/losses.ts'
+import type { Numbers } from '../../tensor/elements.ts'
+import { product } from '../../tensor/tensor.ts'
+import { arrayOf, runHere, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
+import { softmaxTemplate } from './softmax.ts'
+
+/** Scores below which setting a job up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 8
+
+/** SoftmaxCrossEntropyLoss of float32 and float64, whose logarithms are those of LogSoftmax. */
+export const selectSoftmaxLoss: Selector = selectorFor<LossRule>(({ op, operands: { scores }, parameters }) => {
+  const type = scores?.type
+  if (scores === undefined || (type !== 'float32' && type !== 'float64')) return undefined
+  const { dims } = scores
+  const count = product(dims)
+  if (count < MIN_ELEMENTS) return undefined
+  const template = softmaxTemplate(axisLayout(dims, 1), true, type)
+  return {
+    *kernel(given, own, context): Paced {
+      const operands = given as TensorOperands
+      const { allocate, free } = temporaries()
+      try {
+        const logarithms = (): Numbers => {
+          const room = allocate(type === 'float64' ? 2 * count : count)
+          return type === 'float64' ? new Float64Array(room.buffer, room.byteOffset, count) : room
+        }
+        const found = context.outputCount > 1 ? arrayOf(context.rawOutput(1)) : logarithms()
+        if (yield* runHere(template, [arrayOf(operands.scores!)], found, context.threads)) {
+          const { labels, weights } = operands
+          return yield* storeLoss(found as Numbers, dims, labels!, weights, parameters, context.rawOutput())
+        }
+      } finally {
+        free()
+      }
+      const rest = op.run(given, own, context)
+      if (rest) yield* rest
+    }
+  }
+})
