@@ -26,6 +26,7 @@ import { selectConv } from './kernels/conv.ts'
 import { selectCast, selectCastLike } from './kernels/convert.ts'
 import { selectRange } from './kernels/count.ts'
 import { selectCumSum } from './kernels/cumulate.ts'
+import { selectDeformConv } from './kernels/deform.ts'
 import { selectDistances } from './kernels/distances.ts'
 import { selectEinsum } from './kernels/einsum.ts'
 import {
@@ -293,6 +294,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Log', selectUnary(['log'], 5)],
   ['Erf', selectUnary(['erf'], 8)],
   ['SquaredDifference', selectBinary('squaredDifference')],
+  ['DeformConv', selectDeformConv],
   ['ConvTranspose', selectConvTranspose],
   ['LSTM', selectLstm],
   ['DynamicQuantizeLSTM', selectDynamicQuantizeLstm],

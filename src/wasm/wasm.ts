@@ -75,7 +75,8 @@ const COMPUTING = {
   top: 95,
   wideSoftmax: 110,
   reverse: 111,
-  count: 112
+  count: 112,
+  deform: 113
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

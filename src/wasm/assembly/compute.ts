@@ -10,6 +10,7 @@ import { ConvArguments } from './f32/conv'
 import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { ConvertArguments, convertElements } from './f32/convert'
 import { convPanels } from './f32/conv-panels'
+import { DeformArguments, deformLines } from './f32/deform'
 import { depthwisePlanes } from './f32/depthwise'
 import { DistanceArguments, distanceRows } from './f32/distances'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
@@ -316,6 +317,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 112:
       countUp(changetype<CountArguments>(args), from, to)
+      break
+    case 113:
+      deformLines(changetype<DeformArguments>(args), from, to)
       break
     default:
       unreachable()
