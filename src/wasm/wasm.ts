@@ -76,7 +76,8 @@ const COMPUTING = {
   wideSoftmax: 110,
   reverse: 111,
   count: 112,
-  deform: 113
+  deform: 113,
+  wideTop: 114
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

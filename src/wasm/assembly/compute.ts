@@ -79,6 +79,7 @@ import { wideSoftmax } from './wide/softmax'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
+import { wideTop, WideTopArguments } from './wide/top'
 import { TreesArguments, walkTrees } from './wide/trees'
 import { padLines, PaddingArguments } from './wide/padding'
 import { copyStrided, StridedArguments } from './wide/strided'
@@ -320,6 +321,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 113:
       deformLines(changetype<DeformArguments>(args), from, to)
+      break
+    case 114:
+      wideTop(changetype<WideTopArguments>(args), scratch, from, to)
       break
     default:
       unreachable()

@@ -1,11 +1,12 @@
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import { storeSelected } from '../../kernels/reduce/top.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import { MAX_INT32 } from '../../tensor/dtype.ts'
+import { type DType, MAX_INT32 } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, runHere, selectorFor, staged } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
+import { SCRATCH_BYTES } from '../workspace.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 10
@@ -24,15 +25,30 @@ interface Params {
   readonly order: 'value' | 'index'
 }
 
-/** TopK of float32 that selects a few elements of each line. */
-export const selectTopK = selectorFor<Params>(({ op, operands: { data }, parameters: p }) => {
-  if (data?.type !== 'float32' || p.k < 1 || p.k > MAX_CHOSEN) return undefined
-  const axis = normalizeAxis(p.axis, data.dims.length)
-  const { outer, size, inner } = axisLayout(data.dims, axis)
-  if (product(data.dims) < MIN_ELEMENTS || size > MAX_INT32) return undefined
-  const count = outer * p.k * inner
+/** Types of elements: their bytes, the bits of infinity of floats, and those that make integers signed. */
+const TYPES: Readonly<Partial<Record<DType, readonly [width: number, infinity: bigint, flip: bigint]>>> = {
+  int8: [1, 0n, 0n],
+  uint8: [1, 0n, 0x80n],
+  int16: [2, 0n, 0n],
+  uint16: [2, 0n, 0x8000n],
+  int32: [4, 0n, 0n],
+  uint32: [4, 0n, 0x80000000n],
+  int64: [8, 0n, 0n],
+  uint64: [8, 0n, 1n << 63n],
+  float16: [2, 0x7c00n, 0n],
+  bfloat16: [2, 0x7f80n, 0n],
+  float32: [4, 0x7f800000n, 0n],
+  float64: [8, 0x7ff0000000000000n, 0n]
+}
+/** Bytes of an item in ../assembly/wide/top.ts. */
+const ITEM = 16
+/** Work of an item that is sorted, in that of an element. */
+const ITEM_WORK = 8
+
+/** The job that selects a few elements of each line of float32. */
+function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate {
   // The arguments are those of TopArguments in ../assembly/f32/top.ts.
-  const template: JobTemplate = {
+  return {
     kernel: 'top',
     blocks: outer,
     blockBytes: p.k * inner * 4,
@@ -42,6 +58,46 @@ export const selectTopK = selectorFor<Params>(({ op, operands: { data }, paramet
     outputStaging: 'whole',
     args: [size, inner, p.k, ...[!p.largest, p.nan === 'smallest' && !p.largest, p.order === 'index'].map(Number)]
   }
+}
+
+/** The job that selects any number of elements of any type; undefined where the scratch memory has no room for them. */
+function wideTemplate(type: DType, { outer, size, inner }: AxisLayout, p: Params): JobTemplate | undefined {
+  const found = TYPES[type]
+  if (found === undefined || ITEM * (p.k + 1) > SCRATCH_BYTES) return undefined
+  const [width, infinity, signs] = found
+  const lanes = 16 / width
+  const isGrouped = inner >= lanes && ITEM * (lanes * p.k + 1) <= SCRATCH_BYTES
+  const flip = p.largest ? signs : ~signs
+  const halves = [infinity, flip].flatMap(value => [value, value >> 32n].map(half => Number(BigInt.asIntN(32, half))))
+  const nanFirst = p.nan === 'smallest' && !p.largest
+  // The arguments are those of WideTopArguments in ../assembly/wide/top.ts.
+  return {
+    kernel: 'wideTop',
+    blocks: outer,
+    blockBytes: p.k * inner * 4,
+    tile: Math.max(1, Math.floor(TILE / (size * inner))),
+    work: outer * inner * (size + ITEM_WORK * p.k) * ELEMENT_WORK,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [
+      ...[size, inner, p.k, width, ...halves],
+      ...[!p.largest, nanFirst, p.order === 'index'].map(Number),
+      isGrouped ? lanes : 1
+    ]
+  }
+}
+
+/** TopK of numbers. */
+export const selectTopK = selectorFor<Params>(({ op, operands: { data }, parameters: p }) => {
+  if (data === undefined || p.k < 1) return undefined
+  const axis = normalizeAxis(p.axis, data.dims.length)
+  const layout = axisLayout(data.dims, axis)
+  const { outer, size, inner } = layout
+  if (product(data.dims) < MIN_ELEMENTS || size > MAX_INT32) return undefined
+  const count = outer * p.k * inner
+  const isFew = data.type === 'float32' && p.k <= MAX_CHOSEN
+  const template = isFew ? fewTemplate(layout, p) : wideTemplate(data.type, layout, p)
+  if (template === undefined) return undefined
   return {
     *kernel(given, parameters, context) {
       const x = given.data as Tensor
