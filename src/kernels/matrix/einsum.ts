@@ -2,6 +2,7 @@ import { allocate, elementCount, stridesOf } from '../../tensor/tensor.ts'
 import { eachInnerLoop, innermost, mergedLoops } from '../core/elementwise.ts'
 import { doubles } from '../core/numbers.ts'
 import { Pace } from '../core/pace.ts'
+import { nextContraction } from './contraction-order.ts'
 import { type Gemm, gemm, matrix } from './gemm.ts'
 import { bigGemm } from './matmul.ts'
 
@@ -45,7 +46,7 @@ export const BIG_INTEGERS: Arithmetic<BigInt64Array> = {
 
 /**
  * The Einstein sum of the operands: their product, summed over all labels that `output` lacks. Operands are contracted
- * from the first on, one pair at a time, as matrix products.
+ * one pair at a time, as matrix products.
  * @param sizes of all labels; an operand that is broadcast along a label has the stride 0 there
  * @throws NodewiseError `limit-exceeded` when an intermediate product has too many elements
  */
@@ -56,18 +57,17 @@ export function* einsum<A extends Sums>(
   on: Arithmetic<A>
 ): Generator<void, A> {
   const pace = new Pace()
-  let product = operands[0]
-  for (let i = 1; i < operands.length; i++) {
-    const later = new Set([...output, ...operands.slice(i + 1).flatMap(({ labels }) => labels)])
-    product = yield* contract(product, operands[i], later, sizes, on, pace)
+  let left = operands
+  while (left.length > 1) {
+    const terms = left.map(({ labels }) => labels)
+    const { pair, kept } = nextContraction(terms, output, label => sizeOf(label, sizes))
+    const product = yield* contract(left[pair[0]], left[pair[1]], kept, sizes, on, pace)
+    left = [...left.filter((_, i) => !pair.includes(i)), product]
   }
-  return (yield* sumTo(product, output, sizes, on)).data
+  return (yield* sumTo(left[0], output, sizes, on)).data
 }
 
-/**
- * The product of two operands, summed over the labels that are not in `later`: those that neither the output nor a
- * later operand has.
- */
+/** The product of two operands, summed over the labels that are not in `later`. */
 function* contract<A extends Sums>(
   a: Labelled<A>,
   b: Labelled<A>,
