@@ -18,21 +18,65 @@ import {
   unaryOf
 } from './patterns.ts'
 
-/** Means that keep their axes. */
-const meanOf = (...readings: readonly string[]): PatternCall => ({
-  ops: ['ReduceMean'],
-  where: ({ known }) => known.keepDims === true,
-  reads: readings.map(data => ({ data }))
-})
+type Fused = ReturnType<Pattern['fuse']>
 
-/** 1 / sqrt(shifted) in its forms, and the root itself. */
+/** Means that keep their axes. Of three axes, tf2onnx writes the mean over the last one as a pool over all of it. */
+const meanOf = (...readings: readonly string[]): PatternCall =>
+  eitherOf(
+    { ops: ['ReduceMean'], where: ({ known }) => known.keepDims === true, reads: readings.map(data => ({ data })) },
+    unaryOf('GlobalAveragePool', ...readings)
+  )
+
+/** 1 / sqrt(shifted) in its forms, and the root itself, which may be that of a variance without epsilon. */
 const INVERSES: Readonly<Record<string, PatternCall>> = {
-  root: unaryOf('Sqrt', 'shifted'),
+  root: unaryOf('Sqrt', 'shifted', 'variance'),
   reciprocal: unaryOf('Reciprocal', 'root'),
   quotient: binaryOf('Div', ['one', 'root']),
   power: powerOf('shifted', 'minusHalf')
 }
-const INVERSE_SCALARS = { one: 1, two: 2, minusHalf: -0.5, epsilon: 'any' } as const
+const INVERSE_SCALARS = { zero: 0, one: 1, two: 2, minusHalf: -0.5, epsilon: 'any' } as const
+
+/** The mean of x, the variance around it in its forms, and what divides by its root. */
+const VARIANCE: Readonly<Record<string, PatternCall>> = {
+  mean: meanOf('x'),
+  centered: binaryOf('Sub', ['x', 'mean']),
+  // Some exporters write the difference once for the variance and once more for the result.
+  again: binaryOf('Sub', ['x', 'mean']),
+  powerOfIt: powerOf('centered', 'two'),
+  powerOfOther: powerOf('again', 'two'),
+  square: commutative('Mul', ['centered', 'centered'], ['again', 'again']),
+  difference: commutative('SquaredDifference', ['x', 'mean']),
+  variance: meanOf('powerOfIt', 'powerOfOther', 'square', 'difference'),
+  // Flax takes the square of the mean from the mean of squares, which rounding may leave below 0.
+  squareOfX: commutative('Mul', ['x', 'x']),
+  powerOfX: powerOf('x', 'two'),
+  meanOfSquares: meanOf('squareOfX', 'powerOfX'),
+  squareOfMean: commutative('Mul', ['mean', 'mean']),
+  powerOfMean: powerOf('mean', 'two'),
+  moments: binaryOf('Sub', ['meanOfSquares', 'squareOfMean'], ['meanOfSquares', 'powerOfMean']),
+  positive: {
+    ops: ['Max'],
+    where: ({ inputs }) => inputs.length === 2,
+    reads: [
+      { 'inputs.0': 'moments', 'inputs.1': 'zero' },
+      { 'inputs.0': 'zero', 'inputs.1': 'moments' }
+    ]
+  },
+  shifted: commutative('Add', ['variance', 'epsilon'], ['positive', 'epsilon'], ['moments', 'epsilon']),
+  ...INVERSES
+}
+
+/** The means that a match of {@link VARIANCE} has. */
+const meansOf = ({ calls }: Match): readonly string[] => ['mean', calls.has('variance') ? 'variance' : 'meanOfSquares']
+
+/** The mean of squares of x, and what divides by its root. */
+const SQUARES: Readonly<Record<string, PatternCall>> = {
+  powerOfX: powerOf('x', 'two'),
+  square: commutative('Mul', ['x', 'x']),
+  variance: meanOf('powerOfX', 'square'),
+  shifted: commutative('Add', ['variance', 'epsilon']),
+  ...INVERSES
+}
 
 /** A value divided by the root, or multiplied by its inverse. */
 const overRoot = (value: string): PatternCall =>
@@ -42,15 +86,10 @@ const overRoot = (value: string): PatternCall =>
   )
 
 /** MVN in the place of the match's `result`, over the axes of these means. */
-function mvnOf(
-  match: Match,
-  graph: PlanGraph,
-  means: readonly string[],
-  centers: boolean
-): ReturnType<Pattern['fuse']> {
+function mvnOf(match: Match, graph: PlanGraph, means: readonly string[], centers: boolean): Fused {
   const op = operatorOf(graph, 'MeanVarianceNormalization', 13)
   const axes = axesTogether(match, graph, means)
-  const epsilon = scalarOf(graph, match.values.get('epsilon'))
+  const epsilon = epsilonOf(match, graph)
   const parameters: Parameters = { axes, axesFrom: undefined, centers, scales: true, epsilon, epsilonInside: true }
   return op && { call: fusedCall(match.calls.get('result')!.call, op, { x: match.values.get('x') }, parameters) }
 }
@@ -59,23 +98,13 @@ function mvnOf(
 export const meanVariancePattern: Pattern = {
   name: 'MVN',
   calls: {
-    mean: meanOf('x'),
-    centered: binaryOf('Sub', ['x', 'mean']),
-    // Some exporters write the difference once for the variance and once more for the result.
-    again: binaryOf('Sub', ['x', 'mean']),
-    powerOfIt: powerOf('centered', 'two'),
-    powerOfOther: powerOf('again', 'two'),
-    square: commutative('Mul', ['centered', 'centered'], ['again', 'again']),
-    difference: commutative('SquaredDifference', ['x', 'mean']),
-    variance: meanOf('powerOfIt', 'powerOfOther', 'square', 'difference'),
-    shifted: commutative('Add', ['variance', 'epsilon']),
-    ...INVERSES,
+    ...VARIANCE,
     result: overRoot('centered')
   },
   scalars: INVERSE_SCALARS,
   root: 'result',
-  guard: (match, graph) => axesTogether(match, graph, ['mean', 'variance']) !== undefined,
-  fuse: (match, graph) => mvnOf(match, graph, ['mean', 'variance'], true)
+  guard: (match, graph) => axesTogether(match, graph, meansOf(match)) !== undefined,
+  fuse: (match, graph) => mvnOf(match, graph, meansOf(match), true)
 }
 
 /** A scale after a normalization to mean 0 and variance 1, or by the root mean square. */
@@ -139,29 +168,79 @@ export const layerNormBiasPattern: Pattern = {
 export const rootMeanSquarePattern: Pattern = {
   name: 'MVN',
   calls: {
-    powerOfX: powerOf('x', 'two'),
-    square: commutative('Mul', ['x', 'x']),
-    mean: meanOf('powerOfX', 'square'),
-    shifted: commutative('Add', ['mean', 'epsilon']),
-    ...INVERSES,
+    ...SQUARES,
     result: overRoot('x')
   },
   scalars: INVERSE_SCALARS,
   root: 'result',
-  guard: (match, graph) => axesTogether(match, graph, ['mean']) !== undefined,
-  fuse: (match, graph) => mvnOf(match, graph, ['mean'], false)
+  guard: (match, graph) => axesTogether(match, graph, ['variance']) !== undefined,
+  fuse: (match, graph) => mvnOf(match, graph, ['variance'], false)
 }
+
+/** The scale divided by the root, or multiplied by its inverse. */
+const WEIGHTS = overRoot('scale')
+
+/** A pattern of a normalization that scales the inverse of the root, which then scales x. */
+const scaledInverse = (
+  name: string,
+  calls: Readonly<Record<string, PatternCall>>,
+  labels: (match: Match) => readonly string[],
+  fuse: (graph: PlanGraph, root: Call, inputs: readonly (ValueId | undefined)[], axis: number, epsilon: number) => Fused
+): Pattern => ({
+  name,
+  calls: { ...calls, weights: WEIGHTS },
+  scalars: INVERSE_SCALARS,
+  root: 'result',
+  guard: (match, graph) => {
+    const [x, scale, bias] = ['x', 'scale', 'bias'].map(label => match.values.get(label))
+    const count = axesTogether(match, graph, labels(match))?.length
+    return isRow(graph, scale, x, count) && (bias === undefined || isRow(graph, bias, x, count))
+  },
+  fuse: (match, graph) => {
+    const inputs = ['x', 'scale', 'bias'].flatMap(label => match.values.get(label) ?? [])
+    const axis = -axesTogether(match, graph, labels(match))!.length
+    return fuse(graph, match.calls.get('result')!.call, inputs, axis, epsilonOf(match, graph))
+  }
+})
+
+/** Normalizations in the forms of Keras and of batch normalization, which scale the inverse of the root first. */
+export const scaledInversePatterns: readonly Pattern[] = [
+  // x * weights + (bias - mean * weights)
+  scaledInverse(
+    'LayerNormalization',
+    {
+      ...VARIANCE,
+      scaled: commutative('Mul', ['x', 'weights']),
+      negative: unaryOf('Neg', 'mean'),
+      negativeOffset: commutative('Mul', ['negative', 'weights']),
+      offset: commutative('Mul', ['mean', 'weights']),
+      shift: eitherOf(commutative('Add', ['negativeOffset', 'bias']), binaryOf('Sub', ['bias', 'offset'])),
+      result: commutative('Add', ['scaled', 'shift'])
+    },
+    meansOf,
+    (...parts) => layerNorm(...parts)
+  ),
+  scaledInverse(
+    'LayerNormalization',
+    { ...VARIANCE, result: commutative('Mul', ['centered', 'weights']) },
+    meansOf,
+    (...parts) => layerNorm(...parts)
+  ),
+  scaledInverse(
+    'RMSNormalization',
+    { ...SQUARES, result: commutative('Mul', ['x', 'weights']) },
+    () => ['variance'],
+    (...parts) => rmsNorm(...parts)
+  )
+]
+
+/** A number that is added to the variance, 0 where there is none. */
+const epsilonOf = ({ values }: Match, graph: PlanGraph): number => scalarOf(graph, values.get('epsilon')) ?? 0
 
 /** A call of a normalization in the place of a pattern's root. */
 const normOf =
   (type: string, opset: number) =>
-  (
-    graph: PlanGraph,
-    root: Call,
-    inputs: readonly (ValueId | undefined)[],
-    axis: number,
-    epsilon: number
-  ): ReturnType<Pattern['fuse']> => {
+  (graph: PlanGraph, root: Call, inputs: readonly (ValueId | undefined)[], axis: number, epsilon: number): Fused => {
     const attributes = { axis: intAttribute(axis), epsilon: floatAttribute(epsilon) }
     const call = standardCall(graph, root, { type, opset, inputs, attributes })
     return call && { call }
@@ -176,16 +255,23 @@ const rmsNorm = normOf('RMSNormalization', 23)
 function axesTogether({ calls, values }: Match, graph: PlanGraph, labels: readonly string[]): number[] | undefined {
   const x = values.get('x')
   const rank = shapeOf(graph, x)?.length
-  const ranks = ['shifted', 'result'].map(label => shapeOf(graph, calls.get(label)!.call.outputs[0])?.length)
+  const ranks = ['shifted', 'result']
+    .flatMap(label => calls.get(label) ?? [])
+    .map(({ call }) => shapeOf(graph, call.outputs[0])?.length)
   if (rank === undefined || ranks.some(other => other !== rank) || !isFloat32(graph, x)) return undefined
-  const [first, ...others] = labels.map(label => {
-    const { call } = calls.get(label)!
-    const axes = numbersOf(graph, call, 'axes')
-    // An empty list means all axes in some versions and none in others.
-    return axes === undefined || axes.length === 0 ? undefined : lastAxes(axes, rank)
-  })
+  const [first, ...others] = labels.map(label => axesOfMean(graph, calls.get(label)!.call, rank))
   return first !== undefined && others.every(other => other?.length === first.length) ? first : undefined
 }
+
+function axesOfMean(graph: PlanGraph, call: Call, rank: number): number[] | undefined {
+  if (call.op.name === 'GlobalAveragePool') return axesFrom(2, rank)
+  const axes = numbersOf(graph, call, 'axes')
+  // An empty list means all axes in some versions and none in others.
+  return axes === undefined || axes.length === 0 ? undefined : lastAxes(axes, rank)
+}
+
+const axesFrom = (from: number, rank: number): number[] =>
+  Array.from({ length: Math.max(0, rank - from) }, (_, i) => from + i)
 
 /** Axes in ascending order if they are the last ones of so many; else undefined. */
 function lastAxes(axes: readonly number[], rank: number): number[] | undefined {
@@ -197,11 +283,7 @@ function axesOfMvn(graph: PlanGraph, call: Call): number[] | undefined {
   const rank = shapeOf(graph, call.inputs[positionOf(call, 'x')])?.length
   const from = call.known.axesFrom as number | undefined
   if (rank === undefined) return undefined
-  if (from !== undefined)
-    return lastAxes(
-      Array.from({ length: Math.max(0, rank - from) }, (_, i) => from + i),
-      rank
-    )
+  if (from !== undefined) return lastAxes(axesFrom(from, rank), rank)
   const axes = numbersOf(graph, call, 'axes')
   return axes === undefined || axes.length === 0 ? undefined : lastAxes(axes, rank)
 }

@@ -20,7 +20,13 @@ import {
   scaledProductPattern
 } from './fuse-epilogue.ts'
 import { layoutPatterns, transposesPattern } from './fuse-layout.ts'
-import { layerNormBiasPattern, layerNormPattern, meanVariancePattern, rootMeanSquarePattern } from './fuse-norm.ts'
+import {
+  layerNormBiasPattern,
+  layerNormPattern,
+  meanVariancePattern,
+  rootMeanSquarePattern,
+  scaledInversePatterns
+} from './fuse-norm.ts'
 import { paddingPatterns } from './fuse-padding.ts'
 import { partPatterns } from './fuse-parts.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
@@ -53,6 +59,7 @@ export const ROUNDED: readonly Pattern[] = [
   geluTanhPattern,
   meanVariancePattern,
   rootMeanSquarePattern,
+  ...scaledInversePatterns,
   layerNormPattern,
   layerNormBiasPattern,
   ...rotationPatterns,

@@ -3,7 +3,7 @@ import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts
 import { noise } from '../wasm/compare.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
-const SCALARS = { two: 2, three: 3, one: 1, epsilon: 1e-5, minusHalf: -0.5, half: 0.5 }
+const SCALARS = { zero: 0, two: 2, three: 3, one: 1, epsilon: 1e-5, minusHalf: -0.5, half: 0.5 }
 
 interface Changes extends Partial<ModelParts> {
   readonly scalars?: Readonly<Record<string, number>>
@@ -41,6 +41,16 @@ const scaled = (scale = 'scale', bias = 'bias'): readonly object[] => [
   node('Mul', ['d', scale], ['s']),
   node('Add', [bias, 's'], ['y'])
 ]
+/** The mean of squares less the square of the mean. */
+const moments: readonly object[] = [
+  node('Mul', ['x', 'x'], ['q']),
+  mean('q', 'qm'),
+  node('Mul', ['m', 'm'], ['mm']),
+  node('Sub', ['qm', 'mm'], ['v'])
+]
+/** The scale divided by the root of the variance. */
+const weights: readonly object[] = [...root(), node('Reciprocal', ['r'], ['i']), node('Mul', ['i', 'scale'], ['w'])]
+const pool = (from: string, to: string): object => node('GlobalAveragePool', [from], [to])
 const DIVIDED = node('Div', ['c', 'r'], ['d'])
 const squares: readonly object[] = [mean('q', 'v'), node('Add', ['v', 'epsilon'], ['e'])]
 
@@ -63,6 +73,98 @@ const fused: readonly (readonly [string, ModelParts, readonly string[]])[] = [
       ...scaled()
     ]),
     ['LayerNormalization']
+  ],
+  [
+    'the variance of Flax, which is kept from going below 0',
+    model([
+      ...centered(),
+      ...moments,
+      node('Max', ['zero', 'v'], ['p']),
+      node('Add', ['p', 'epsilon'], ['e']),
+      node('Sqrt', ['e'], ['r']),
+      DIVIDED,
+      ...scaled()
+    ]),
+    ['LayerNormalization']
+  ],
+  [
+    'the mean of squares less the square of the mean',
+    model([
+      ...centered(),
+      ...moments,
+      node('Add', ['v', 'epsilon'], ['e']),
+      node('Sqrt', ['e'], ['r']),
+      DIVIDED,
+      ...scaled()
+    ]),
+    ['LayerNormalization']
+  ],
+  [
+    'a variance without epsilon',
+    model([
+      ...centered(),
+      node('Pow', ['c', 'two'], ['q']),
+      mean('q', 'v'),
+      node('Sqrt', ['v'], ['r']),
+      DIVIDED,
+      ...scaled()
+    ]),
+    ['LayerNormalization']
+  ],
+  [
+    'means over the last of three axes as pools',
+    model([
+      pool('x', 'm'),
+      node('Sub', ['x', 'm'], ['c']),
+      node('Mul', ['c', 'c'], ['q']),
+      pool('q', 'v'),
+      ...squares.slice(1),
+      node('Sqrt', ['e'], ['r']),
+      DIVIDED,
+      ...scaled()
+    ]),
+    ['LayerNormalization']
+  ],
+  [
+    'a scale of the inverse, as Keras writes it',
+    model([
+      ...centered(),
+      ...weights,
+      node('Mul', ['x', 'w'], ['xw']),
+      node('Neg', ['m'], ['n']),
+      node('Mul', ['n', 'w'], ['nw']),
+      node('Add', ['nw', 'bias'], ['b']),
+      node('Add', ['xw', 'b'], ['y'])
+    ]),
+    ['LayerNormalization']
+  ],
+  [
+    'a scale of the inverse, as TensorFlow writes it',
+    model([
+      ...centered(),
+      ...weights,
+      node('Mul', ['x', 'w'], ['xw']),
+      node('Mul', ['m', 'w'], ['mw']),
+      node('Sub', ['bias', 'mw'], ['b']),
+      node('Add', ['xw', 'b'], ['y'])
+    ]),
+    ['LayerNormalization']
+  ],
+  [
+    'a scale of the inverse before the product with the difference',
+    model([...centered(), ...weights, node('Mul', ['c', 'w'], ['s']), node('Add', ['s', 'bias'], ['y'])]),
+    ['LayerNormalization']
+  ],
+  [
+    'RMS with a scale of the inverse',
+    model([
+      node('Mul', ['x', 'x'], ['q']),
+      ...squares,
+      node('Sqrt', ['e'], ['r']),
+      node('Div', ['scale', 'r'], ['w']),
+      node('Mul', ['x', 'w'], ['y'])
+    ]),
+    ['RMSNormalization']
   ],
   ['no bias', model([...centered(), ...root(), DIVIDED, node('Mul', ['scale', 'd'], ['y'])]), ['LayerNormalization']],
   [
@@ -200,6 +302,43 @@ describe('normalizations written in several nodes', () => {
     [
       'the variance of something else',
       model([...centered(), node('Pow', ['x', 'two'], ['q']), ...root().slice(1), DIVIDED, ...scaled()])
+    ],
+    [
+      'the square of something else than the mean',
+      model([
+        ...centered(),
+        ...moments.slice(0, 2),
+        node('Mul', ['qm', 'qm'], ['mm']),
+        node('Sub', ['qm', 'mm'], ['v']),
+        node('Add', ['v', 'epsilon'], ['e']),
+        node('Sqrt', ['e'], ['r']),
+        DIVIDED,
+        ...scaled()
+      ])
+    ],
+    [
+      'a variance kept above another number than 0',
+      model([
+        ...centered(),
+        ...moments,
+        node('Max', ['v', 'half'], ['p']),
+        node('Add', ['p', 'epsilon'], ['e']),
+        node('Sqrt', ['e'], ['r']),
+        DIVIDED,
+        ...scaled()
+      ])
+    ],
+    [
+      'the mean of other weights than those of x',
+      model([
+        ...centered(),
+        ...weights,
+        node('Mul', ['r', 'scale'], ['rs']),
+        node('Mul', ['x', 'w'], ['xw']),
+        node('Mul', ['m', 'rs'], ['mw']),
+        node('Sub', ['bias', 'mw'], ['b']),
+        node('Add', ['xw', 'b'], ['y'])
+      ])
     ],
     [
       'a reader of the mean',
