@@ -89,7 +89,20 @@ function columns<T>(isExclusive: bool, x: usize, y: usize, count: usize, n: u32,
   let p = x
   let q = y
   for (let i: u32 = 0; bytes > 0 && i < n; i++, p += step, q += step) {
-    for (let at: usize = 0; at < bytes; at += one) {
+    let at: usize = 0
+    // Of float32 four elements, which are two vectors of sums.
+    for (; one == 8 && at + 16 <= bytes; at += 16) {
+      const v = v128.load(p + at)
+      const low = v128.load(sums + at * 2)
+      const high = v128.load(sums + at * 2, 16)
+      const nextLow = f64x2.add(low, f64x2.promote_low_f32x4(v))
+      const nextHigh = f64x2.add(high, f64x2.promote_low_f32x4(i64x2.shuffle(v, v, 1, 0)))
+      v128.store(sums + at * 2, nextLow)
+      v128.store(sums + at * 2, nextHigh, 16)
+      const first = f32x4.demote_f64x2_zero(isExclusive ? low : nextLow)
+      v128.store(q + at, i64x2.shuffle(first, f32x4.demote_f64x2_zero(isExclusive ? high : nextHigh), 0, 2))
+    }
+    for (; at < bytes; at += one) {
       const before = v128.load(sums + at * ratio)
       const after = add<T>(before, read<T>(p + at))
       v128.store(sums + at * ratio, after)

@@ -89,10 +89,13 @@ function single<T>(args: WideTopArguments, scratch: usize, x: usize, step: usize
     let bound = v128.splat<T>(<T>load<i64>(heap))
     for (; n + lanes <= args.size; n += lanes, p += 16) {
       const keys = keysOf<T>(args, v128.load(p))
-      if (!v128.any_true(v128.gt<T>(keys, bound))) continue
+      let left = i8x16.bitmask(v128.gt<T>(keys, bound))
+      if (left == 0) continue
       v128.store(scratch, keys)
-      for (let lane: u32 = 0; lane < lanes; lane++)
-        take(heap, args.k, <i64>load<T>(scratch + lane * sizeof<T>()), n + lane)
+      for (; left != 0; left = withoutFirst<T>(left)) {
+        const at = <u32>ctz(left)
+        take(heap, args.k, <i64>load<T>(scratch + at), n + at / sizeof<T>())
+      }
       bound = v128.splat<T>(<T>load<i64>(heap))
     }
   }
@@ -111,15 +114,24 @@ function group<T>(args: WideTopArguments, scratch: usize, x: usize, step: usize)
   let bound = v128.load(scratch)
   let p = x + args.k * step
   for (let n = args.k; n < args.size; n++, p += step) {
-    const better = v128.gt<T>(keysOf<T>(args, v128.load(p)), bound)
-    if (!v128.any_true(better)) continue
-    let heap = heaps
-    for (let lane: u32 = 0; lane < lanes; lane++, heap += heapBytes) {
-      take(heap, args.k, keyAt<T>(args, p + lane * sizeof<T>()), n)
-      store<T>(scratch + lane * sizeof<T>(), <T>load<i64>(heap))
+    let left = i8x16.bitmask(v128.gt<T>(keysOf<T>(args, v128.load(p)), bound))
+    if (left == 0) continue
+    for (; left != 0; left = withoutFirst<T>(left)) {
+      const at = <u32>ctz(left)
+      const heap = heaps + (at / sizeof<T>()) * heapBytes
+      take(heap, args.k, keyAt<T>(args, p + at), n)
+      store<T>(scratch + at, <T>load<i64>(heap))
     }
     bound = v128.load(scratch)
   }
+}
+
+/** A mask of bytes without its first element. */
+// @ts-ignore: decorator
+@inline
+function withoutFirst<T>(mask: i32): i32 {
+  for (let i: u32 = 0; i < sizeof<T>(); i++) mask &= mask - 1
+  return mask
 }
 
 /** Makes a heap of the first elements of a line, with the worst one on top. */
