@@ -11,6 +11,7 @@ import {
   selectWideRelu,
   selectWideRound
 } from './kernels/arithmetic.ts'
+import { ofFloats, selectOfDoubles } from './kernels/as-floats.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
 import { selectBest, selectHardmax } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
@@ -27,6 +28,7 @@ import { selectCast, selectCastLike } from './kernels/convert.ts'
 import { selectRange } from './kernels/count.ts'
 import { selectCumSum } from './kernels/cumulate.ts'
 import { selectDeformConv } from './kernels/deform.ts'
+import { selectDet } from './kernels/determinant.ts'
 import { selectDistances } from './kernels/distances.ts'
 import { selectEinsum } from './kernels/einsum.ts'
 import {
@@ -157,6 +159,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Hardmax', selectHardmax],
   ['TopK', selectTopK],
   ['CumSum', selectCumSum],
+  ['Det', selectDet],
+  ['Scaler', selectOfDoubles],
   ['Range', selectRange],
   ['ReverseSequence', selectReverseSequence],
   ['Col2Im', selectCol2Im],
@@ -267,7 +271,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceLogSumExp', selectLogSumExp],
   ['CDist', selectDistances],
   ['LRN', selectResponse],
-  ['Normalizer', selectNormalizer],
+  ['Normalizer', either(selectNormalizer, ofFloats(selectNormalizer))],
   ['LinearRegressor', selectLinearRegressor],
   ['LinearClassifier', selectLinearClassifier],
   ['SVMRegressor', selectSvmRegressor],

@@ -77,7 +77,8 @@ const COMPUTING = {
   reverse: 111,
   count: 112,
   deform: 113,
-  wideTop: 114
+  wideTop: 114,
+  determinant: 115
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

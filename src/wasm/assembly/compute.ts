@@ -74,6 +74,7 @@ import { wideBest, WideBestArguments } from './wide/best'
 import { CountArguments, countUp } from './wide/count'
 import { cumulate, CumulateArguments } from './wide/cumulate'
 import { wideProduct, WideProductArguments } from './wide/product'
+import { DeterminantArguments, determinants } from './wide/determinant'
 import { ReverseArguments, reverseLines } from './wide/reverse'
 import { wideSoftmax } from './wide/softmax'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
@@ -324,6 +325,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 114:
       wideTop(changetype<WideTopArguments>(args), scratch, from, to)
+      break
+    case 115:
+      determinants(changetype<DeterminantArguments>(args), scratch, from, to)
       break
     default:
       unreachable()
