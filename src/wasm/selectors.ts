@@ -8,6 +8,7 @@ import {
   selectShift,
   selectSingle,
   selectWideClip,
+  selectWideReciprocal,
   selectWideRelu,
   selectWideRound
 } from './kernels/arithmetic.ts'
@@ -84,7 +85,8 @@ import {
   selectLpNorm,
   selectMvnSteps,
   selectNormalizeL2,
-  selectNormalizer
+  selectNormalizer,
+  selectWideLogSumExp
 } from './kernels/reduce-steps.ts'
 import { selectGlobalNorm, selectGlobalPool, selectReduce } from './kernels/reduce.ts'
 import { selectRoiAlign } from './kernels/regions.ts'
@@ -131,7 +133,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Abs', either(selectUnary(['abs']), selectSingle('abs'))],
   ['Neg', either(selectUnary(['negate']), selectSingle('negate'))],
   ['Sqrt', either(selectUnary(['sqrt'], 2), selectSingle('sqrt'))],
-  ['Reciprocal', selectUnary(['reciprocal'], 2)],
+  ['Reciprocal', either(selectUnary(['reciprocal'], 2), selectWideReciprocal)],
   ['Floor', either(selectUnary(['floor']), selectSingle('floor'))],
   ['Ceil', either(selectUnary(['ceil']), selectSingle('ceil'))],
   ['Round', either(selectRound, selectWideRound)],
@@ -268,7 +270,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceL1', selectReduce('l1')],
   ['ReduceL2', selectReduce('l2')],
   ['ReduceLogSum', selectLogSum],
-  ['ReduceLogSumExp', selectLogSumExp],
+  ['ReduceLogSumExp', either(selectLogSumExp, selectWideLogSumExp)],
   ['CDist', selectDistances],
   ['LRN', selectResponse],
   ['Normalizer', either(selectNormalizer, ofFloats(selectNormalizer))],
@@ -281,7 +283,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['GlobalAveragePool', selectGlobalPool('mean')],
   ['GlobalLpPool', selectGlobalNorm],
   ['AveragePool', selectAveragePool],
-  ['Sigmoid', selectUnary(['sigmoid'], 6)],
+  ['Sigmoid', either(selectUnary(['sigmoid'], 6), selectSingle('sigmoid'))],
   ['Tanh', selectUnary(['tanh'], 8)],
   ['Gelu', selectGelu],
   ['BiasGelu', selectBiasGelu],

@@ -15,7 +15,7 @@ const MIN_ELEMENTS = 1 << 7
 const TILE = 1 << 15
 /** Work of a byte of the output, in bytes that could be copied in the same time. */
 const BYTE_WORK = 2
-/** Work of a quotient, and of a power of float64, in that of a sum. */
+/** Work of a quotient, and of a power or an exponential of float64, in that of a sum. */
 const QUOTIENT = 8
 
 /** Numbers of the functions in ../assembly/wide/arithmetic.ts. */
@@ -42,7 +42,9 @@ const KINDS = {
   shiftRight: 19,
   power: 20,
   square: 21,
-  shrink: 22
+  shrink: 22,
+  sigmoid: 23,
+  prelu: 24
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -71,9 +73,9 @@ const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
 ])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign', 'power'])
 /** Functions that only floats have. */
-const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt'])
+const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt', 'sigmoid'])
 /** Functions whose elements are computed one by one. */
-const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'power'])
+const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'power', 'sigmoid'])
 
 /** The loops of functions that some versions of an operator have otherwise. */
 const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = { divide: DIVIDE, floorMod: FLOOR_MOD }
@@ -115,7 +117,7 @@ const liesOver = (a: Tensor, b: Tensor): boolean => {
 
 /** A function of one integer, or number of float64. Those of unsigned integers are others of two operands. */
 export const selectSingle =
-  (kind: 'abs' | 'negate' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt'): Selector =>
+  (kind: 'abs' | 'negate' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt' | 'sigmoid'): Selector =>
   call => {
     const { op, operands, dims } = call
     const { x } = operands
@@ -144,6 +146,13 @@ const selectWithNumber =
     const other = arrayOf(new Tensor(x!.type, [is64BitInteger(x!.type) ? BigInt(second) : second] as number[], []))
     return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })), looksAt: [] }
   }
+
+/** Reciprocal of float64. */
+export const selectWideReciprocal: Selector = ({ op, operands: { x }, dims }) => {
+  const template = x?.type === 'float64' ? arithmeticTemplate('divide', 'float64', [], dims, dims) : undefined
+  const one = Float64Array.of(1)
+  return template && { kernel: jobKernel(op, given => ({ template, inputs: [one, arrayOf(given.x!)] })), looksAt: [] }
+}
 
 /** BitwiseNot of integers changes all bits. */
 export const selectBitwiseNot = selectWithNumber('xor', -1)

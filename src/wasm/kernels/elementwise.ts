@@ -15,6 +15,7 @@ import {
   selectorFor,
   staged
 } from '../selector.ts'
+import { arithmeticTemplate } from './arithmetic.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -196,9 +197,13 @@ export const selectBinary = (name: keyof typeof BINARY): Selector =>
 /** PRelu, whose slopes are broadcast to x. */
 export const selectPRelu = selectorFor<SlopeParams>(({ op, operands, parameters, dims }) => {
   const { x, slope } = operands
-  if (x === undefined || slope === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
+  if (x === undefined || slope?.type !== x.type || product(dims) < MIN_ELEMENTS) return undefined
   const axis = slopeAxis(parameters.list, x.dims, slope.dims) ?? -1
-  const template = binaryTemplate('prelu', x.dims, alignedShape(x.dims.length, slope.dims, axis), dims)
+  const aligned = alignedShape(x.dims.length, slope.dims, axis)
+  const template =
+    x.type === 'float32'
+      ? binaryTemplate('prelu', x.dims, aligned, dims)
+      : arithmeticTemplate('prelu', x.type, x.dims, aligned, dims)
   return (
     template && {
       kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.x!, given.slope!) })),

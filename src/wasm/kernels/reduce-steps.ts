@@ -1,19 +1,22 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
 import { L1, L2, MAX, type Norm } from '../../kernels/ml/norms.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
-import { product } from '../../tensor/tensor.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type Candidate, selectorFor, type TensorOperands } from '../selector.ts'
+import { arrayOf, type Candidate, runHere, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
+import { conversionTemplate } from './convert.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { mvnAxes, type MvnParams } from './normalization.ts'
 import { type Pass, passesKernel } from './passes.ts'
 import { FLOATS, keptOf, reducedAxes, type ReduceParams, reducePasses, reduceTemplate } from './reduce.ts'
+import { logSumExpTemplate } from './softmax.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 11
@@ -91,6 +94,42 @@ export const selectLogSumExp = selectorFor<ReduceParams>(({ op, operands: { data
       (yield* run(sum, [out, most], out))
     )
   })
+})
+
+/** ReduceLogSumExp of float64 and integers along axes that lie side by side, in double precision as the reference. */
+export const selectWideLogSumExp = selectorFor<ReduceParams>(({ op, operands: { data }, parameters }) => {
+  if (data?.type !== 'float64' && data?.type !== 'int32' && data?.type !== 'int64') return undefined
+  const { type, dims } = data
+  const layout = aroundAxes(dims, reducedAxes(parameters, dims.length))
+  if (product(dims) < MIN_ELEMENTS || layout === undefined || layout.size < MIN_SIZE) return undefined
+  const [count, groups] = [product(dims), layout.outer * layout.inner]
+  const convert = type === 'float64' ? undefined : conversionTemplate(type, 'float64', count)
+  const template = logSumExpTemplate(layout)
+  return {
+    *kernel(given, own, context): Paced {
+      const x = arrayOf((given as TensorOperands).data!)
+      const { allocate, free } = temporaries()
+      try {
+        const doubles = (length: number): Float64Array<ArrayBuffer> => {
+          const room = allocate(2 * length)
+          return new Float64Array(room.buffer as ArrayBuffer, room.byteOffset, length)
+        }
+        const elements = convert ? doubles(count) : x
+        const sums = doubles(groups)
+        const isRead = convert === undefined || (yield* runHere(convert, [x], elements, context.threads))
+        const isDone = isRead && (yield* runHere(template, [elements], sums, context.threads))
+        // What has no finite sum is left to the reference.
+        if (isDone && sums.every(Number.isFinite)) {
+          const out = context.rawOutput()
+          return yield* convertPaced(new Tensor('float64', sums, out.dims), out)
+        }
+      } finally {
+        free()
+      }
+      const rest = op.run(given, own, context)
+      if (rest) yield* rest
+    }
+  }
 })
 
 /** ReduceLogSum of float32: sums, then their logarithms. */

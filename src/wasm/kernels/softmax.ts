@@ -48,3 +48,10 @@ export function softmaxTemplate(
     args: [size, inner, Number(isLog)]
   }
 }
+
+/** The logarithms of the sums of exponentials along an axis, of float64: one number for each line. */
+export const logSumExpTemplate = (layout: AxisLayout): JobTemplate => {
+  const template = softmaxTemplate(layout, true, 'float64')
+  const { size, inner } = layout
+  return { ...template, blockBytes: Math.min(inner, COLUMNS) * 8, args: [size, inner, 2] }
+}

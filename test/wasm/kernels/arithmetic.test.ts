@@ -203,3 +203,27 @@ describe('Shrink of integers', () => {
       )
   })
 })
+
+describe.each(['heap', 'array'] as const)('functions of float64 and of integers, operands in an %s', region => {
+  test('Sigmoid of float64 is within 1e-15 of the reference', () => {
+    for (const dims of [[128], [1031], [40, 70]]) {
+      const x = numbers('float64', dims)
+      expectEqual(onnx('Sigmoid', 13), [x], { region }, 1e-15)
+      const small = new Tensor(
+        'float64',
+        Float64Array.from(x.data as Float64Array, (_, i) => (i % 101) / 3 - 16),
+        dims
+      )
+      expectEqual(onnx('Sigmoid', 13), [small], { region }, 1e-15)
+    }
+  })
+
+  test('Reciprocal of float64 equals the reference', () => {
+    expectEqual(onnx('Reciprocal', 13), [numbers('float64', [1031])], { region }, 0)
+  })
+
+  test.each(['int32', 'int64', 'uint32', 'uint64', 'float64'] as const)('PRelu equals the reference: %s', type => {
+    for (const slope of [[40, 70], [], [70], [40, 1]])
+      expectEqual(onnx('PRelu', 16), [numbers(type, [40, 70]), numbers(type, slope, 2)], { region }, 0)
+  })
+})

@@ -1,4 +1,5 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
+import { sigmoids } from './exponential'
 import { widePowers } from './power'
 /**
  * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of
@@ -53,6 +54,10 @@ const POWER: i32 = 20
 const SQUARE: i32 = 21
 /** Of integers alone: b points to bounds, beyond which a bias is added or subtracted, and the bias; 0 between them. */
 const SHRINK: i32 = 22
+/** A function of a, of floats alone. */
+const SIGMOID: i32 = 23
+/** Of a, which is multiplied by b where it is below 0. */
+const PRELU: i32 = 24
 
 const INT32: i32 = 0
 const INT64: i32 = 1
@@ -104,6 +109,9 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
       case POWER:
         widePowers(a, b, y, bytes, args.aInner, args.bInner)
         return false
+      case SIGMOID:
+        sigmoids(a, y, bytes)
+        return false
     }
   } else {
     switch (args.kind) {
@@ -138,6 +146,8 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
       return combineLine<T>(MAXIMUM, args, a, b, y, bytes)
     case MINIMUM:
       return combineLine<T>(MINIMUM, args, a, b, y, bytes)
+    case PRELU:
+      return combineLine<T>(PRELU, args, a, b, y, bytes)
     case ABS:
       return changeLine<T>(ABS, args, a, b, y, bytes)
     case NEGATE:
@@ -170,6 +180,8 @@ function combine<T>(kind: i32, a: v128, b: v128, least: v128): v128 {
       return v128.or(a, b)
     case XOR:
       return v128.xor(a, b)
+    case PRELU:
+      return v128.bitselect(multiply<T>(a, b), a, isBelowZero<T>(a, least))
   }
   return kind == MAXIMUM ? higher<T>(a, b, least) : lower<T>(a, b, least)
 }
@@ -190,6 +202,13 @@ function isAbove<T>(a: v128, b: v128, least: v128): v128 {
   const p = v128.xor(a, least)
   const q = v128.xor(b, least)
   return v128.gt<T>(p, q)
+}
+
+// @ts-ignore: decorator
+@inline
+function isBelowZero<T>(x: v128, least: v128): v128 {
+  const zero = i64x2.splat(0)
+  return isFloat<T>() ? f64x2.lt(x, zero) : isAbove<T>(zero, x, least)
 }
 
 // @ts-ignore: decorator

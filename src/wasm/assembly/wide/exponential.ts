@@ -103,6 +103,25 @@ export function exponentials(
   return sums
 }
 
+/** Bytes that pass through the first cache three times. */
+const CHUNK: usize = 4096
+
+/** 1 / (1 + e^-x) for elements side by side; x and y may be the same. */
+export function sigmoids(x: usize, y: usize, bytes: usize): void {
+  const zero = f64x2.splat(0)
+  const one = f64x2.splat(1)
+  for (const end = x + bytes; x < end; x += CHUNK, y += CHUNK) {
+    const count = min(CHUNK, end - x)
+    const whole = count & ~15
+    for (let at: usize = 0; at < count; at += 16)
+      storeDoubles(y + at, f64x2.neg(loadDoubles(x + at, at < whole)), at < whole)
+    exponentials(true, true, y, y, whole, 16, zero)
+    exponentials(false, true, y + whole, y + whole, count - whole, 8, zero)
+    for (let at: usize = 0; at < count; at += 16)
+      storeDoubles(y + at, f64x2.div(one, f64x2.add(one, loadDoubles(y + at, at < whole))), at < whole)
+  }
+}
+
 /** Natural logarithms of two positive normal numbers; NaN stays NaN. */
 export function logarithms(x: v128): v128 {
   // x = 2^n m, with m from the root of 1/2 on, up to the root of 2.

@@ -4,30 +4,36 @@ import { exponentials, loadDoubles, logarithms, storeDoubles } from './exponenti
 /** Columns of a block where the axis is not the last, as in ../f32/softmax.ts. */
 const COLUMNS: u32 = 16
 
+/** What becomes of a line: Softmax, LogSoftmax, or one number, the logarithm of the sum of its exponentials. */
+const PLAIN: u32 = 0
+const SUM: u32 = 2
+
 /** Softmax of float64: blocks `from … to - 1` as those of ../f32/softmax.ts. */
 export function wideSoftmax(args: SoftmaxArguments, from: u32, to: u32): void {
-  const isLog = args.isLog != 0
+  const kind = args.isLog
   const n = <usize>args.n
+  const kept: usize = kind == SUM ? 1 : n
   if (args.inner == 1) {
     for (let row = from; row < to; row++)
-      softmaxRow(isLog, args.x + ((row * n) << 3), args.y + ((row * n) << 3), n << 3)
+      softmaxRow(kind, args.x + ((row * n) << 3), args.y + ((row * kept) << 3), n << 3)
     return
   }
   const panels = (args.inner + COLUMNS - 1) / COLUMNS
   const step = (<usize>args.inner) << 3
   for (let block = from; block < to; block++) {
     const first = (block % panels) * COLUMNS
-    const at = (<usize>(block / panels) * n * args.inner + first) << 3
+    const outer = <usize>(block / panels) * args.inner
     const count = min(COLUMNS, args.inner - first)
     for (let column: u32 = 0; column < count; column += 2) {
-      const offset = at + ((<usize>column) << 3)
-      softmaxColumns(isLog, column + 2 <= count, args.x + offset, args.y + offset, n * step, step)
+      const x = args.x + ((outer * n + first + column) << 3)
+      const y = args.y + ((outer * kept + first + column) << 3)
+      softmaxColumns(kind, column + 2 <= count, x, y, n * step, step)
     }
   }
 }
 
 /** A row that holds NaN, Infinity, or -Infinity alone becomes NaN, as the definition gives it. */
-function softmaxRow(isLog: bool, x: usize, y: usize, bytes: usize): void {
+function softmaxRow(kind: u32, x: usize, y: usize, bytes: usize): void {
   const whole = bytes & ~15
   const rest = bytes - whole
   let highest = f64x2.splat(-Infinity)
@@ -35,33 +41,26 @@ function softmaxRow(isLog: bool, x: usize, y: usize, bytes: usize): void {
   for (let at: usize = 0; at < whole; at += 16) highest = f64x2.pmax(highest, v128.load(x + at))
   if (rest) highest = f64x2.pmax(highest, v128.load64_splat(x + whole))
   const base = f64x2.pmax(highest, i64x2.shuffle(highest, highest, 1, 0))
-  const pairs = exponentials(true, !isLog, x, y, whole, 16, base)
+  const pairs = exponentials(true, kind == PLAIN, x, y, whole, 16, base)
   let sum = f64x2.extract_lane(pairs, 0) + f64x2.extract_lane(pairs, 1)
-  if (rest) sum += f64x2.extract_lane(exponentials(false, !isLog, x + whole, y + whole, 8, 8, base), 0)
-  finish(isLog, true, x, y, whole, 16, base, f64x2.splat(sum))
-  if (rest) finish(isLog, false, x + whole, y + whole, 8, 8, base, f64x2.splat(sum))
+  if (rest) sum += f64x2.extract_lane(exponentials(false, kind == PLAIN, x + whole, y + whole, 8, 8, base), 0)
+  if (kind == SUM) return storeDoubles(y, f64x2.add(base, logarithms(f64x2.splat(sum))), false)
+  finish(kind, true, x, y, whole, 16, base, f64x2.splat(sum))
+  if (rest) finish(kind, false, x + whole, y + whole, 8, 8, base, f64x2.splat(sum))
 }
 
 /** Two columns, or one. */
-function softmaxColumns(isLog: bool, isWhole: bool, x: usize, y: usize, bytes: usize, step: usize): void {
+function softmaxColumns(kind: u32, isWhole: bool, x: usize, y: usize, bytes: usize, step: usize): void {
   let base = f64x2.splat(-Infinity)
   for (let at: usize = 0; at < bytes; at += step) base = f64x2.pmax(base, loadDoubles(x + at, isWhole))
-  const sums = exponentials(isWhole, !isLog, x, y, bytes, step, base)
-  finish(isLog, isWhole, x, y, bytes, step, base, sums)
+  const sums = exponentials(isWhole, kind == PLAIN, x, y, bytes, step, base)
+  if (kind == SUM) return storeDoubles(y, f64x2.add(base, logarithms(sums)), isWhole)
+  finish(kind, isWhole, x, y, bytes, step, base, sums)
 }
 
 /** Divides exponentials by their sum, or subtracts its logarithm from x - base. */
-function finish(
-  isLog: bool,
-  isWhole: bool,
-  x: usize,
-  y: usize,
-  bytes: usize,
-  step: usize,
-  base: v128,
-  sums: v128
-): void {
-  if (isLog) {
+function finish(kind: u32, isWhole: bool, x: usize, y: usize, bytes: usize, step: usize, base: v128, sums: v128): void {
+  if (kind != PLAIN) {
     const shift = logarithms(sums)
     for (let at: usize = 0; at < bytes; at += step)
       storeDoubles(y + at, f64x2.sub(f64x2.sub(loadDoubles(x + at, isWhole), base), shift), isWhole)
