@@ -5,8 +5,17 @@ import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { type DType, is64BitInteger, type NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
+import { isHalf } from '../halves.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import {
+  arrayOf,
+  type Candidate,
+  jobKernel,
+  type Selector,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -121,6 +130,7 @@ export const selectSingle =
   call => {
     const { op, operands, dims } = call
     const { x } = operands
+    if (x && isHalf(x.type)) return bitSelection(call, OF_HALVES[kind])
     const [other, second] = (x && TYPES[x.type]?.[2] && OF_UNSIGNED[kind]) || []
     if (other !== undefined) return selectWithNumber(other, second!)(call)
     const template = x && arithmeticTemplate(kind, x.type, dims, dims, dims)
@@ -135,6 +145,22 @@ export const selectSingle =
 const OF_UNSIGNED: Readonly<Partial<Record<ArithmeticKind, readonly [kind: ArithmeticKind, second: number]>>> = {
   abs: ['or', 0],
   sign: ['minimum', 1]
+}
+
+/** Functions of floats of two bytes that change their sign, as functions of their bits. */
+const OF_HALVES: Readonly<Partial<Record<ArithmeticKind, readonly [kind: ArithmeticKind, bits: number]>>> = {
+  abs: ['and', 0x7fff],
+  negate: ['xor', 0x8000]
+}
+
+function bitSelection(
+  { op, dims }: Candidate,
+  found: readonly [kind: ArithmeticKind, bits: number] | undefined
+): Selection | undefined {
+  const template = found && arithmeticTemplate(found[0], 'uint16', dims, [], dims)
+  if (template === undefined) return undefined
+  const other = Uint16Array.of(found![1])
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })), looksAt: [] }
 }
 
 /** A function of an integer and of one number. */

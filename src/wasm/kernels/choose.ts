@@ -36,8 +36,13 @@ const LOGICAL = { and: 14, or: 15, xor: 16, not: 17 } as const
 /** Tests of floats. */
 const TESTS: Readonly<Partial<Record<DType, { nan: number; infinite: number }>>> = {
   float32: { nan: 18, infinite: 20 },
-  float64: { nan: 19, infinite: 21 }
+  float64: { nan: 19, infinite: 21 },
+  float16: { nan: 22, infinite: 23 },
+  bfloat16: { nan: 22, infinite: 23 }
 }
+/** Bits of infinity of floats of two bytes, and the kernel that compares two bytes. */
+const INFINITIES: Readonly<Partial<Record<DType, number>>> = { float16: 0x7c00, bfloat16: 0x7f80 }
+const EQUAL_BITS = 7
 
 type Comparison = 'equal' | 'notEqual' | 'greater' | 'greaterEqual' | 'less' | 'lessEqual'
 
@@ -113,7 +118,7 @@ export const selectIsInf: Selector = selectorFor<IsInfParams>(call => {
   const type = call.operands.x?.type
   const infinities = call.parameters.function.infinities ?? []
   const kinds = type && TESTS[type]
-  const equal = type && FLOATS[type]?.equal
+  const equal = type && (FLOATS[type]?.equal ?? EQUAL_BITS)
   if (!kinds || equal === undefined || infinities.length === 0) return undefined
   const kind = infinities.length === 2 ? kinds.infinite : equal
   return testSelection(call, kind, infinityOf(type, infinities[0]))
@@ -123,8 +128,11 @@ interface IsInfParams extends Params {
   readonly function: { readonly infinities?: readonly number[] }
 }
 
-const infinityOf = (type: DType, infinity: number): NumericArray =>
-  type === 'float32' ? new Float32Array([infinity]) : new Float64Array([infinity])
+function infinityOf(type: DType, infinity: number): NumericArray {
+  const bits = INFINITIES[type]
+  if (bits !== undefined) return Uint16Array.of(infinity > 0 ? bits : bits | 0x8000)
+  return type === 'float32' ? Float32Array.of(infinity) : Float64Array.of(infinity)
+}
 
 /** The operator Where, for elements of any type of up to eight bytes. */
 export const selectWhere: Selector = selectorFor<Params>(call => {

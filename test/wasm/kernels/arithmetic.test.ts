@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
@@ -217,6 +218,23 @@ describe.each(['heap', 'array'] as const)('functions of float64 and of integers,
       expectEqual(onnx('Sigmoid', 13), [small], { region }, 1e-15)
     }
   })
+
+  test.each(['float16', 'bfloat16'] as const)(
+    'Abs and Neg by bits equal the reference, and NaN stays NaN: %s',
+    type => {
+      const x = bits(type, [1031])
+      const isNaN = (tensor: Tensor): boolean[] => Array.from(convert(tensor, 'float32').data, Number.isNaN)
+      for (const name of ['Abs', 'Neg']) {
+        const [found] = runAccelerated(onnx(name, 13), [x], { region }) as [Tensor]
+        expect(isNaN(found)).toEqual(isNaN(x))
+        const finite = bits(type, [1031])
+        isNaN(x).forEach((isNone, i) => {
+          if (isNone) finite.data[i] = 0x8000
+        })
+        expectEqual(onnx(name, 13), [finite], { region }, 0)
+      }
+    }
+  )
 
   test('Reciprocal of float64 equals the reference', () => {
     expectEqual(onnx('Reciprocal', 13), [numbers('float64', [1031])], { region }, 0)

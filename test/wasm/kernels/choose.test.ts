@@ -85,6 +85,21 @@ describe.each(['heap', 'array'] as const)('choices in WebAssembly, operands in a
     }
   })
 
+  test.each(['float16', 'bfloat16'] as const)('IsNaN and IsInf by bits: %s', type => {
+    const x = bits(type, [2051])
+    const edges = [NaN, Infinity, -Infinity, 0, -0, 65504, 1e-7]
+    edges.forEach((value, i) => (x.data[7 * i] = new Tensor(type, [value], [1]).data[0]))
+    expectEqual(['onnx', 'IsNaN', 20], [x], { region }, 0)
+    for (const [positive, negative] of [
+      [1, 1],
+      [1, 0],
+      [0, 1]
+    ]) {
+      const attributes = { detect_positive: positive, detect_negative: negative }
+      expectEqual(['onnx', 'IsInf', 20], [x], { region, attributes }, 0)
+    }
+  })
+
   test('IsNaN and IsInf of float32 and float64', () => {
     for (const type of ['float32', 'float64'] as const) {
       const given = type === 'float32' ? floats([900], 3) : numbers(type, [900], 3)

@@ -38,11 +38,15 @@ const NOT: i32 = 17
 /** Tests of floats of four and of eight bytes; b counts as Infinity. */
 const NAN: i32 = 18
 const INFINITE: i32 = 20
+/** Tests of floats of two bytes, by their bits. */
+const NAN_16: i32 = 22
+const INFINITE_16: i32 = 23
 
 /** log2 of the bytes of an element that is compared. */
 // @ts-ignore: decorator
 @inline
 function shiftOf(kind: i32): i32 {
+  if (kind >= NAN_16) return 1
   if (kind >= NAN) return 2 + (kind & 1)
   return kind >= GREATER ? kind - GREATER : kind >= EQUAL ? kind - EQUAL : kind >= EQUAL_F64 ? 3 : 2
 }
@@ -51,6 +55,10 @@ function shiftOf(kind: i32): i32 {
 // @ts-ignore: decorator
 @inline
 function compare(kind: i32, a: v128, b: v128, least: v128): v128 {
+  if (kind >= NAN_16) {
+    const magnitude = v128.and(a, i16x8.splat(0x7fff))
+    return kind == NAN_16 ? i16x8.gt_s(magnitude, b) : i16x8.eq(magnitude, b)
+  }
   if (kind >= NAN) {
     if (kind == NAN) return f32x4.ne(a, a)
     if (kind == NAN + 1) return f64x2.ne(a, a)
@@ -148,6 +156,8 @@ function line(args: CompareArguments, scratch: usize, a: usize, b: usize, y: usi
   const kind = args.kind
   if (kind >= EQUAL && kind < AND) integers(args, scratch, a, b, y, count)
   else if (kind >= AND && kind <= NOT) booleans(args, a, b, y, count)
+  else if (kind == NAN_16) compareLine(NAN_16, args, scratch, a, b, y, count)
+  else if (kind == INFINITE_16) compareLine(INFINITE_16, args, scratch, a, b, y, count)
   else if (shiftOf(kind) == 2) floats(args, scratch, a, b, y, count)
   else doubles(args, scratch, a, b, y, count)
 }
