@@ -48,6 +48,7 @@ import {
 import { selectEmbedLayerNorm } from './kernels/embedding.ts'
 import { selectMoe, selectQMoe } from './kernels/experts.ts'
 import { selectCol2Im } from './kernels/fold.ts'
+import { selectFoldedHalves } from './kernels/folded-halves.ts'
 import { selectFolded } from './kernels/folded.ts'
 import { selectBilinear } from './kernels/grid-sample.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
@@ -149,7 +150,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Maximum', either(selectBinary('maximum'), selectArithmetic('maximum'))],
   ['Minimum', either(selectBinary('minimum'), selectArithmetic('minimum'))],
   ['Pow', selectIntegerPow],
-  ['Mod', selectArithmetic('floorMod')],
+  ['Mod', either(selectArithmetic('floorMod'), selectArithmetic('truncatedMod'))],
   ['FloorMod', selectArithmetic('floorMod')],
   ['BitwiseAnd', selectArithmetic('and')],
   ['BitwiseOr', selectArithmetic('or')],
@@ -168,10 +169,10 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Col2Im', selectCol2Im],
   ['Cast', selectCast],
   ['CastLike', selectCastLike],
-  ['Max', selectFolded('maximum')],
-  ['Min', selectFolded('minimum')],
-  ['Sum', selectFolded('add')],
-  ['Mean', selectFolded('add', true)],
+  ['Max', either(selectFolded('maximum'), selectFoldedHalves('maximum', true))],
+  ['Min', either(selectFolded('minimum'), selectFoldedHalves('minimum', true))],
+  ['Sum', either(selectFolded('add'), selectFoldedHalves('add', true))],
+  ['Mean', either(selectFolded('add', true), selectFoldedHalves('add', true, true))],
   ['Transpose', selectTranspose],
   ['Expand', selectExpand],
   ['Slice', selectSlice],
@@ -226,6 +227,8 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
 
 /** Selectors of kernels that round otherwise: sums in float32, polynomials for exp and the like. */
 const ROUNDED: ReadonlyMap<string, Selector> = new Map([
+  ['Sum', selectFoldedHalves('add', false)],
+  ['Mean', selectFoldedHalves('add', false, true)],
   ['DequantizeLinear', selectRoundedDequantizeLinear],
   ['MatMul', either(selectMatMul, selectWideMatMul('float64'))],
   ['Gemm', either(selectGemm, selectWideGemm('float64'))],

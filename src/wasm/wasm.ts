@@ -78,7 +78,9 @@ const COMPUTING = {
   count: 112,
   deform: 113,
   wideTop: 114,
-  determinant: 115
+  determinant: 115,
+  narrowBest: 96,
+  foldHalves: 97
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -2,6 +2,7 @@ import { CodedArguments } from './coded/arguments'
 import { codedProduct } from './coded/product'
 import { attention } from './f32/attention'
 import { AttentionArguments } from './f32/attention-arguments'
+import { foldHalves, HalfFoldArguments } from './f16/fold'
 import { best, BestArguments } from './f32/best'
 import { ChannelGroupsArguments, normalizeChannelGroups } from './f32/channel-groups'
 import { ChooseArguments, chooseLines } from './f32/choose'
@@ -73,6 +74,7 @@ import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 import { wideBest, WideBestArguments } from './wide/best'
 import { CountArguments, countUp } from './wide/count'
 import { cumulate, CumulateArguments } from './wide/cumulate'
+import { narrowBest, NarrowBestArguments } from './wide/narrow-best'
 import { wideProduct, WideProductArguments } from './wide/product'
 import { DeterminantArguments, determinants } from './wide/determinant'
 import { ReverseArguments, reverseLines } from './wide/reverse'
@@ -328,6 +330,12 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 115:
       determinants(changetype<DeterminantArguments>(args), scratch, from, to)
+      break
+    case 96:
+      narrowBest(changetype<NarrowBestArguments>(args), from, to)
+      break
+    case 97:
+      foldHalves(changetype<HalfFoldArguments>(args), from, to)
       break
     default:
       unreachable()

@@ -1,5 +1,5 @@
 import type { AnyBinaryLoops } from '../../kernels/core/elementwise.ts'
-import { DIVIDE, FLOOR_MOD } from '../../kernels/elementwise/binary.ts'
+import { DIVIDE, FLOOR_MOD, TRUNCATED_MOD } from '../../kernels/elementwise/binary.ts'
 import { ROUND } from '../../kernels/elementwise/unary.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
@@ -53,7 +53,8 @@ const KINDS = {
   square: 21,
   shrink: 22,
   sigmoid: 23,
-  prelu: 24
+  prelu: 24,
+  truncatedMod: 25
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -73,6 +74,7 @@ const TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: numbe
 /** Functions that only integers have; those that only signed integers and floats have. */
 const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
   'floorMod',
+  'truncatedMod',
   'and',
   'or',
   'xor',
@@ -80,14 +82,18 @@ const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
   'shiftRight',
   'shrink'
 ])
-const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'abs', 'negate', 'sign', 'power'])
+const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['abs', 'negate', 'sign', 'power'])
 /** Functions that only floats have. */
 const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt', 'sigmoid'])
-/** Functions whose elements are computed one by one. */
-const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'power', 'sigmoid'])
+/** Functions whose elements are computed one by one, but for short integers. */
+const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'truncatedMod', 'power', 'sigmoid'])
 
 /** The loops of functions that some versions of an operator have otherwise. */
-const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = { divide: DIVIDE, floorMod: FLOOR_MOD }
+const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = {
+  divide: DIVIDE,
+  floorMod: FLOOR_MOD,
+  truncatedMod: TRUNCATED_MOD
+}
 
 interface Params {
   readonly broadcast?: Broadcast

@@ -24,7 +24,7 @@ interface Params {
   readonly last: boolean
 }
 
-/** ArgMax and ArgMin of float32 and float64, and of integers of 32 and 64 bits. */
+/** ArgMax and ArgMin of floats and integers of 8 bits and more. */
 export const selectBest = (largest: boolean): Selector =>
   selectorFor<Params>(({ op, operands, parameters }) => {
     const { data } = operands
@@ -84,24 +84,38 @@ const WIDE: Readonly<Partial<Record<DType, readonly [type: number, isUnsigned: b
   float64: [2, false]
 }
 const FLOAT64 = 2
+/** Of narrow types: the number in ../assembly/wide/narrow-best.ts, bytes, and the highest bit of unsigned integers. */
+const NARROW: Readonly<Partial<Record<DType, readonly [type: number, width: number, highest: number]>>> = {
+  int8: [0, 1, 0],
+  uint8: [0, 1, 0x80],
+  int16: [1, 2, 0],
+  uint16: [1, 2, 0x8000],
+  float16: [2, 2, 0],
+  bfloat16: [3, 2, 0]
+}
+/** Bytes of lines of a block there, where lines lie side by side: those of a cache line. */
+const NARROW_BYTES = 64
 
-/** The arguments are those of BestArguments in ../assembly/f32/best.ts or of WideBestArguments in wide/best.ts. */
+/** The arguments are those of BestArguments in ../assembly/f32/best.ts or those of ../assembly/wide. */
 function templateOf(type: DType, layout: AxisLayout, largest: boolean, last: boolean): JobTemplate | undefined {
   const { outer, size, inner } = layout
   const wide = WIDE[type]
-  if (type !== 'float32' && !wide) return undefined
-  const together = Math.min(inner, TOGETHER)
+  const narrow = NARROW[type]
+  if (type !== 'float32' && !wide && !narrow) return undefined
+  const together = Math.min(inner, narrow ? NARROW_BYTES / narrow[1] : TOGETHER)
   return {
-    kernel: wide ? 'wideBest' : 'best',
+    kernel: narrow ? 'narrowBest' : wide ? 'wideBest' : 'best',
     blocks: outer * Math.ceil(inner / together),
     blockBytes: together * 8,
     tile: Math.max(1, Math.floor(TILE / (size * together))),
     work: outer * size * inner * ELEMENT_WORK,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: wide
-      ? [size, inner, together, wide[0], ...flipsOf(wide, largest), Number(last)]
-      : [size, inner, largest ? 0 : SIGN, Number(last)]
+    args: narrow
+      ? [size, inner, together, narrow[0], narrow[2] ^ (largest ? 0 : -1), Number(last)]
+      : wide
+        ? [size, inner, together, wide[0], ...flipsOf(wide, largest), Number(last)]
+        : [size, inner, largest ? 0 : SIGN, Number(last)]
   }
 }
 

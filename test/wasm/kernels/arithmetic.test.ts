@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../../src/tensor/convert.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
@@ -172,7 +173,6 @@ test('other forms of quotients and of other functions are left to the reference'
   const int32 = numbers('int32', [400])
   const ones = new Tensor('int32', new Int32Array(400).fill(1), [400])
   expect(() => runAccelerated(openvino('Divide'), [int32, ones])).toThrow(none)
-  expect(() => runAccelerated(openvino('Mod'), [int32, ones])).toThrow(none)
   expect(() => runAccelerated(openvino('Clamp'), [int32], { attributes: { min: '-1.5', max: '2.5' } })).toThrow(none)
   const attributes = { mode: 'half_away_from_zero' }
   expect(() => runAccelerated(openvino('Round', 5), [numbers('float64', [400])], { attributes })).toThrow(none)
@@ -244,4 +244,63 @@ describe.each(['heap', 'array'] as const)('functions of float64 and of integers,
     for (const slope of [[40, 70], [], [70], [40, 1]])
       expectEqual(onnx('PRelu', 16), [numbers(type, [40, 70]), numbers(type, slope, 2)], { region }, 0)
   })
+})
+
+/** Quotients, remainders with the sign of the divisor, and those with the sign of the dividend. */
+const QUOTIENTS = [
+  [onnx('Div'), {}],
+  [onnx('Mod', 13), {}],
+  [onnx('Mod', 13), { fmod: 1 }],
+  [openvino('Mod'), {}]
+] as const
+
+test.each(['int8', 'uint8'] as const)('quotients and remainders of all pairs of %s equal the reference', type => {
+  const all = Array.from({ length: 256 }, (_, i) => (type === 'int8' ? i - 128 : i))
+  const divisors = all.filter(value => value !== 0)
+  const [a, b] = [new Tensor(type, all, [256, 1]), new Tensor(type, divisors, [255])]
+  for (const [kind, attributes] of QUOTIENTS) {
+    expectEqual(kind, [a, b], { attributes }, 0)
+    expectEqual(kind, [new Tensor(type, all, [256]), new Tensor(type, divisors, [255, 1])], { attributes }, 0)
+  }
+})
+
+const INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64'] as const
+
+test('quotients and remainders of any integers and dims equal the reference, and divisors of 0 are named', () => {
+  const call = fc.record({
+    type: fc.constantFrom(...INTEGERS),
+    dims: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 }),
+    spreads: fc.array(fc.constantFrom('both', 'a', 'b'), { minLength: 3, maxLength: 3 }),
+    small: fc.boolean(),
+    which: fc.constantFrom(...QUOTIENTS),
+    hasZero: fc.boolean(),
+    region: fc.constantFrom('heap' as const, 'array' as const)
+  })
+  fc.assert(
+    fc.property(call, ({ type, dims, spreads, small, which: [kind, attributes], hasZero, region }) => {
+      fc.pre(dims.reduce((product, dim) => product * dim, 1) >= 128)
+      const of = (name: string, seed: number): Tensor => {
+        const tensor = bits(
+          type,
+          dims.map((dim, i) => (spreads[i] === 'both' || spreads[i] === name ? dim : 1)),
+          seed
+        )
+        const few = (value: unknown): unknown =>
+          typeof value === 'bigint' ? BigInt.asIntN(4, value) : (value as number) % 8
+        if (small) tensor.data.forEach((value: unknown, i: number) => (tensor.data[i] = few(value) as never))
+        return tensor
+      }
+      const [a, b] = [of('a', 1), of('b', 2)]
+      const [zero, one] = type.endsWith('64') ? [0n, 1n] : [0, 1]
+      b.data.forEach((value: unknown, i: number) => {
+        if (value === zero) b.data[i] = one as never
+      })
+      fc.pre(a.dims.some((dim, i) => dim === dims[i]))
+      if (hasZero) b.data[b.data.length - 1] = zero as never
+      const run = (): void => expectEqual(kind, [a, b], { region, attributes }, 0)
+      if (hasZero) expect(run).toThrow('integer division by zero')
+      else run()
+    }),
+    { numRuns: 300 }
+  )
 })

@@ -22,7 +22,7 @@ export function narrowHalves(from: usize, to: usize, count: u32, isBrain: bool):
 /** Codes in the low halves of the lanes as float32. */
 // @ts-ignore: decorator
 @inline
-function widened(codes: v128, isBrain: bool): v128 {
+export function widened(codes: v128, isBrain: bool): v128 {
   if (isBrain) return i32x4.shl(codes, 16)
   const sign = i32x4.shl(v128.and(codes, i32x4.splat(0x8000)), 16)
   const magnitude = v128.and(codes, i32x4.splat(0x7fff))
@@ -39,7 +39,7 @@ function widened(codes: v128, isBrain: bool): v128 {
 /** Codes of four numbers. */
 // @ts-ignore: decorator
 @inline
-function narrowed(v: v128, isBrain: bool): v128 {
+export function narrowed(v: v128, isBrain: bool): v128 {
   const sign = v128.and(v, i32x4.splat(0x80000000))
   const bits = v128.xor(v, sign)
   const isNaN = i32x4.gt_s(bits, i32x4.splat(0x7f800000))

@@ -2,9 +2,9 @@ import { narrowHalves, widenHalves } from '../f16/halves'
 import { MAGIC, MAGIC_BITS } from './rounding'
 
 /**
- * Numbers quantized to integers, or back, in blocks of so many elements. Elements lie in groups, which have segments,
- * of which the last may be shorter. Each segment has a row of scales and zero points, which its elements take in turn;
- * the rows are used in turn, too.
+ * Numbers quantized to integers, or back, in blocks of so many elements. Elements lie in groups of segments, the last
+ * of which may be shorter. Each segment has a row of scales and zero points, which its elements take in turn; rows are
+ * taken in turn, too.
  */
 @unmanaged
 export class CodesArguments {

@@ -12,7 +12,7 @@ export class ArithmeticArguments {
   y: usize
   kind: i32
   type: i32
-  /** Whether integers are unsigned, which only maxima and minima see. */
+  /** Whether integers are unsigned, which maxima, minima and quotients see. */
   isUnsigned: u32
   inner: u32
   /** Bytes that an input moves by from element to element of a line: those of an element, or 0. */
@@ -58,6 +58,8 @@ const SHRINK: i32 = 22
 const SIGMOID: i32 = 23
 /** Of a, which is multiplied by b where it is below 0. */
 const PRELU: i32 = 24
+/** The remainder with the sign of the dividend. */
+const TRUNCATED_MOD: i32 = 25
 
 const INT32: i32 = 0
 const INT64: i32 = 1
@@ -116,9 +118,13 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
   } else {
     switch (args.kind) {
       case DIVIDE:
-        return divideLine<T>(false, args, a, b, y, bytes)
       case FLOOR_MOD:
-        return divideLine<T>(true, args, a, b, y, bytes)
+      case TRUNCATED_MOD:
+        if (sizeof<T>() < 4) return shortQuotients<T>(args, a, b, y, bytes)
+        if (args.isUnsigned) return quotients<T>(args, a, b, y, bytes)
+        if (args.kind == DIVIDE) return signedQuotients<T>(DIVIDE, args, a, b, y, bytes)
+        if (args.kind == FLOOR_MOD) return signedQuotients<T>(FLOOR_MOD, args, a, b, y, bytes)
+        return signedQuotients<T>(TRUNCATED_MOD, args, a, b, y, bytes)
       case AND:
         return combineLine<T>(AND, args, a, b, y, bytes)
       case OR:
@@ -252,22 +258,127 @@ function combineLine<T>(kind: i32, args: ArithmeticArguments, a: usize, b: usize
   return false
 }
 
+/** Quotients or remainders of unsigned integers. */
+function quotients<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  const aInner = args.aInner
+  const bInner = args.bInner
+  const isQuotient = args.kind == DIVIDE
+  for (const end = y + bytes; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
+    if (sizeof<T>() == 4) {
+      const divisor = load<u32>(b)
+      if (divisor == 0) return true
+      store<u32>(y, isQuotient ? load<u32>(a) / divisor : load<u32>(a) % divisor)
+    } else {
+      const divisor = load<u64>(b)
+      if (divisor == 0) return true
+      store<u64>(y, isQuotient ? load<u64>(a) / divisor : load<u64>(a) % divisor)
+    }
+  }
+  return false
+}
+
 /** Quotients or remainders of signed integers. */
 // @ts-ignore: decorator
 @inline
-function divideLine<T>(isRest: bool, args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+function signedQuotients<T>(kind: i32, args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
   const aInner = args.aInner
   const bInner = args.bInner
   for (const end = y + bytes; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
     const divisor = load<T>(b)
     if (divisor == 0) return true
     const p = load<T>(a)
-    if (isRest) {
+    if (kind != DIVIDE) {
       const rest = divisor == -1 ? <T>0 : p % divisor
-      store<T>(y, rest != 0 && rest < 0 != divisor < 0 ? rest + divisor : rest)
+      store<T>(y, kind == FLOOR_MOD && rest != 0 && rest < 0 != divisor < 0 ? rest + divisor : rest)
     } else store<T>(y, divisor == -1 ? 0 - p : p / divisor)
   }
   return false
+}
+
+/**
+ * Quotients or remainders of integers of 8 and 16 bits, eight at once. Quotients of float32 that are no integers are
+ * farther from the next one than they are rounded by.
+ */
+function shortQuotients<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
+  const isUnsigned = args.isUnsigned != 0
+  const aInner = args.aInner
+  const bInner = args.bInner
+  const end = y + bytes
+  const eight: usize = 8 * sizeof<T>()
+  let p = wordsAt<T>(a, false, isUnsigned)
+  let q = wordsAt<T>(b, false, isUnsigned)
+  let isZero = v128.any_true(i16x8.eq(q, i16x8.splat(0)))
+  for (; y + eight <= end; y += eight) {
+    if (aInner) {
+      p = wordsAt<T>(a, true, isUnsigned)
+      a += eight
+    }
+    if (bInner) {
+      q = wordsAt<T>(b, true, isUnsigned)
+      b += eight
+      isZero = v128.any_true(i16x8.eq(q, i16x8.splat(0)))
+    }
+    if (isZero) return true
+    const words = quotientsOf(args.kind, p, q, isUnsigned)
+    if (sizeof<T>() == 2) v128.store(y, words)
+    else {
+      const low = v128.and(words, i16x8.splat(0xff))
+      v128.store64_lane(y, i8x16.narrow_i16x8_u(low, low), 0)
+    }
+  }
+  for (; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
+    q = wordsAt<T>(b, false, isUnsigned)
+    if (v128.any_true(i16x8.eq(q, i16x8.splat(0)))) return true
+    const words = quotientsOf(args.kind, wordsAt<T>(a, false, isUnsigned), q, isUnsigned)
+    store<T>(y, <T>i16x8.extract_lane_s(words, 0))
+  }
+  return false
+}
+
+/** Eight integers, or one eight times, as those of 16 bits. */
+// @ts-ignore: decorator
+@inline
+function wordsAt<T>(x: usize, isVector: bool, isUnsigned: bool): v128 {
+  if (sizeof<T>() == 2) return isVector ? v128.load(x) : v128.load16_splat(x)
+  if (isVector) return isUnsigned ? v128.load8x8_u(x) : v128.load8x8_s(x)
+  const bytes = v128.load8_splat(x)
+  return isUnsigned ? i16x8.extend_low_i8x16_u(bytes) : i16x8.extend_low_i8x16_s(bytes)
+}
+
+/** The low 16 bits of results. */
+function quotientsOf(kind: i32, p: v128, q: v128, isUnsigned: bool): v128 {
+  let low: v128
+  let high: v128
+  if (isUnsigned) {
+    low = f32x4.div(
+      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(p)),
+      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(q))
+    )
+    high = f32x4.div(
+      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(p)),
+      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(q))
+    )
+  } else {
+    low = f32x4.div(
+      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(p)),
+      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(q))
+    )
+    high = f32x4.div(
+      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(p)),
+      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(q))
+    )
+  }
+  const words = i32x4.splat(0xffff)
+  const whole = i16x8.narrow_i32x4_u(
+    v128.and(i32x4.trunc_sat_f32x4_s(low), words),
+    v128.and(i32x4.trunc_sat_f32x4_s(high), words)
+  )
+  if (kind == DIVIDE) return whole
+  const rest = i16x8.sub(p, i16x8.mul(whole, q))
+  if (kind == TRUNCATED_MOD || isUnsigned) return rest
+  const zero = i16x8.splat(0)
+  const differs = i16x8.lt_s(v128.xor(rest, q), zero)
+  return i16x8.add(rest, v128.and(q, v128.andnot(differs, i16x8.eq(rest, zero))))
 }
 
 /** Integers shifted by amounts that may be all bits or more, which negative ones are, too. */

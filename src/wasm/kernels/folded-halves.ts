@@ -1,0 +1,105 @@
+import type { Kernel, Op } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
+import { product, type Tensor } from '../../tensor/tensor.ts'
+import { isHalf } from '../halves.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, floatBits, type Selector, staged } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
+import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+
+/** Elements below which setting jobs up costs more than it gains. */
+const MIN_ELEMENTS = 1 << 7
+/** Elements of a tile. */
+const TILE = 1 << 15
+/** Work of an element, in bytes that could be copied in the same time. */
+const ELEMENT_WORK = 10
+/** Numbers of the functions in ../assembly/f16/fold.ts. */
+const KINDS = { add: 0, maximum: 1, minimum: 2 } as const
+
+/** An elementwise function of all operands in a list. */
+interface Listed {
+  readonly inputs: readonly Tensor[]
+}
+
+/**
+ * Max, Min, Sum and Mean of two or more tensors of float16 or bfloat16: one job after the other. Sums of some operands
+ * are float32, and are rounded once in the end.
+ * @param isExact only what is the same as in double precision: float32 holds the sum of two floats of 16 bits, as far
+ *   as the nearest one of 16 bits depends on it
+ * @param isMean divides by the number of operands in the last job
+ */
+export const selectFoldedHalves =
+  (name: keyof typeof KINDS, isExact: boolean, isMean = false): Selector =>
+  ({ op, operands, dims }) => {
+    const { inputs } = operands as unknown as Listed
+    const [{ type }] = inputs
+    if (!isHalf(type) || inputs.length < 2 || product(dims) < MIN_ELEMENTS) return undefined
+    if (inputs.some(other => other.type !== type)) return undefined
+    // Sums of two bfloat16 may be infinite as float32.
+    if (isExact && name === 'add' && (inputs.length > 2 || (isMean && type === 'bfloat16'))) return undefined
+    const isBrain = type === 'bfloat16'
+    const last = inputs.length - 1
+    const templates = inputs.slice(1).map((right, i) => {
+      const isLast = i + 1 === last
+      const divisor = isMean && isLast ? inputs.length : 1
+      // The highest of floats of 16 bits is one, too.
+      const wide = { left: name === 'add' && i > 0, result: name === 'add' && !isLast }
+      return foldTemplate(KINDS[name], isBrain, wide, divisor, [i === 0 ? inputs[0].dims : dims, right.dims], dims)
+    })
+    if (templates.includes(undefined)) return undefined
+    return { kernel: foldedKernel(op, templates as JobTemplate[], name === 'add' && last > 1 ? product(dims) : 0) }
+  }
+
+/** The arguments are those of HalfFoldArguments in ../assembly/f16/fold.ts. */
+function foldTemplate(
+  kind: number,
+  isBrain: boolean,
+  wide: { readonly left: boolean; readonly result: boolean },
+  divisor: number,
+  [left, right]: readonly (readonly number[])[],
+  dims: readonly number[]
+): JobTemplate | undefined {
+  const strided = [
+    { dims: left, width: wide.left ? 4 : 2 },
+    { dims: right, width: 2 }
+  ]
+  const loops = lineBlocks(broadcastLoops(strided, dims), wide.result ? 4 : 2, TILE)
+  if (loops === undefined) return undefined
+  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
+  const flags = [isBrain, wide.left, wide.result].map(Number)
+  return {
+    kernel: 'foldHalves',
+    blocks,
+    blockBytes,
+    tile,
+    work: elements * ELEMENT_WORK,
+    inputs: staged(2),
+    outputStaging: 'whole',
+    args: [kind, ...flags, floatBits(divisor), inner.size, ...inner.steps, ...outerArguments]
+  }
+}
+
+/** @param sums numbers of float32 that lie between jobs */
+const foldedKernel = (op: Op, templates: readonly JobTemplate[], sums: number): Kernel =>
+  function* (operands, parameters, context) {
+    const out = context.rawOutput()
+    const [first, ...rest] = (operands as unknown as Listed).inputs.map(arrayOf)
+    const own = temporaries()
+    try {
+      const between: NumericArray = sums > 0 ? own.allocate(sums) : arrayOf(out)
+      let left = first
+      let isDone = true
+      for (const [i, template] of templates.entries()) {
+        const target = i + 1 === templates.length ? arrayOf(out) : between
+        isDone = (yield* runJob(template, [left, rest[i]], target, context.threads)) === 'done'
+        if (!isDone) break
+        left = target
+      }
+      if (isDone) return
+    } finally {
+      own.free()
+    }
+    const reference = op.run(operands, parameters, withOutput(context, out))
+    if (reference) yield* reference
+  }
