@@ -31,7 +31,7 @@ export interface RoundingRules {
   readonly dialect?: 'onnx' | 'openvino'
 }
 
-interface Format {
+export interface Format {
   /** Bits of the mantissa, without the hidden bit. */
   readonly mantissa: number
   /** Exponent of the smallest normal number. */
@@ -67,6 +67,9 @@ const NF4 = [
   -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
   0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1
 ]
+
+/** How a type with a sign is made up; undefined for all others. */
+export const floatFormat = (type: DType): Format | undefined => (FORMATS as Partial<Record<DType, Format>>)[type]
 
 const CODED: ReadonlySet<DType> = new Set<DType>([...(Object.keys(FORMATS) as Signed[]), 'float8e8m0', 'nf4'])
 

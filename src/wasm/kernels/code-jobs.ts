@@ -1,5 +1,6 @@
 import { convert } from '../../tensor/convert.ts'
 import { type DType, DTYPES, type NumericArray } from '../../tensor/dtype.ts'
+import { floatFormat } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type BoundJob, staged } from '../selector.ts'
@@ -20,7 +21,12 @@ const CODES: { readonly [type in DType]?: number } = {
   int2: 1,
   uint16: 2,
   int16: 3,
-  int32: 4
+  int32: 4,
+  float8e4m3fn: 5,
+  float8e4m3fnuz: 5,
+  float8e5m2: 5,
+  float8e5m2fnuz: 5,
+  float4e2m1: 5
 }
 /** Types of numbers, and of quotients, by their numbers there. */
 const NUMBERS: readonly DType[] = ['float32', 'float16', 'bfloat16']
@@ -35,6 +41,17 @@ export interface Made {
   readonly numbers: DType
   /** What quotients are rounded to; float32 where left out. */
   readonly quotients?: DType
+  /** Whether floats that are too large become the largest number; true where left out. */
+  readonly saturates?: boolean | undefined
+}
+
+/** What the kernel knows of floats as codes. */
+function floatArguments(type: DType, saturates: boolean): number[] {
+  const format = floatFormat(type)
+  if (format === undefined) return []
+  const { mantissa, minExponent, maxCode, infinity, nan = format.sign, sign, unsignedZero } = format
+  const tooLarge = saturates || type === 'float4e2m1' ? maxCode : (infinity ?? nan)
+  return [mantissa, minExponent, maxCode, tooLarge, nan, sign, Number(unsignedZero ?? false)]
 }
 
 type BindCodes = (x: NumericArray, scale: Tensor, zeros: NumericArray | undefined) => BoundJob
@@ -46,13 +63,20 @@ const MAX_KEPT = 1 << 14
  * Makes jobs, each of which must run before the next is made: they share the array of zero points. The arguments are
  * those of CodesArguments in ../assembly/int8/codes.ts.
  */
-export function codesOf({ kernel, type, numbers, quotients = 'float32' }: Made, layout: CodesLayout): BindCodes {
+export function codesOf(made: Made, layout: CodesLayout): BindCodes {
+  const { kernel, type, numbers, quotients = 'float32', saturates = true } = made
   const { count, group, segment, period, channels, each, times } = layout
   const { kind, bits } = DTYPES[type]
   const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
   const rows = [group, segment, period * each, times, channels]
   const types = [CODES[type]!, lowest, 2 ** bits - 1, NUMBERS.indexOf(numbers), NUMBERS.indexOf(quotients)]
-  const template = linesTemplate(kernel, count, LINE, 3, [LINE, count, ...rows, ...types])
+  const template = linesTemplate(kernel, count, LINE, 3, [
+    LINE,
+    count,
+    ...rows,
+    ...types,
+    ...floatArguments(type, saturates)
+  ])
   const length = period * each * channels
   const kept = length <= MAX_KEPT ? new Int32Array(length) : undefined
   return (x, scale, zeros) => {

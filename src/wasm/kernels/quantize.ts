@@ -5,7 +5,7 @@ import type { Op, Selection } from '../../op-kit/define.ts'
 import type { Granularity } from '../../op-kit/granularity.ts'
 import type { RoundedParams } from '../../op-kit/rounded-codes.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import { type DType, DTYPES } from '../../tensor/dtype.ts'
+import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import { isHalf } from '../halves.ts'
 import { isOnHeap } from '../heap.ts'
@@ -22,15 +22,19 @@ const isScale = (type: DType): boolean => isNarrow(type) || type === 'float8e8m0
 interface Params extends Granularity {
   readonly to?: DType | undefined
   readonly precision?: DType | undefined
+  readonly saturates?: boolean
 }
 
-/** QuantizeLinear to integers of up to 16 bits, where quotients of float32 are those of doubles, rounded. */
+/** QuantizeLinear to up to 16 bits, where quotients of float32 are those of doubles, rounded. */
 export const selectQuantizeLinear = selectorFor<Params>(({ op, operands: { x, scale, zero }, parameters: p }) => {
   if (!x || !scale || !isNarrow(x.type) || !isScale(scale.type)) return undefined
   const quotients = p.precision ?? (scale.type === 'float8e8m0' ? 'float32' : scale.type)
   if (quotients !== 'float32' && !(isHalf(quotients) && isHalf(x.type) && isHalf(scale.type))) return undefined
   const to = zero?.type ?? p.to ?? 'uint8'
-  return codesSelection(op, { kernel: 'quantize', type: to, numbers: x.type, quotients }, x.dims, scale, p)
+  // Subnormal numbers of float16 have fewer digits.
+  if (isFloat(to) && quotients === 'float16') return undefined
+  const { saturates } = p
+  return codesSelection(op, { kernel: 'quantize', type: to, numbers: x.type, quotients, saturates }, x.dims, scale, p)
 })
 
 /** DequantizeLinear of integers, where float32 holds products that are rounded to 16 bits. */
@@ -56,11 +60,18 @@ function codesSelection(
   granularity: Granularity
 ): Selection | undefined {
   const layout = codesLayout(dims, scale, granularity)
-  if (layout === undefined || !isCode(made.type) || (made.type === 'int32' && made.kernel === 'quantize'))
-    return undefined
+  const { type, kernel } = made
+  if (layout === undefined || !isCode(type)) return undefined
+  const isOfFloats = isFloat(type)
+  if (kernel === 'quantize' ? type === 'int32' : isOfFloats) return undefined
   const codes = codesOf(made, layout)
   return {
-    kernel: jobKernel(op, ({ x, scale, zero }) => codes(arrayOf(x!), scale!, zero && arrayOf(zero))),
+    kernel: jobKernel(op, ({ x, scale, zero }) => {
+      const zeros = zero && arrayOf(zero)
+      // The reference adds zero points to floats.
+      if (isOfFloats && zeros?.some(code => code !== 0)) return undefined
+      return codes(arrayOf(x!), scale!, zeros)
+    }),
     looksAt: layout.each === 1 && scale.type === 'float32' ? ['zero'] : ['zero', 'scale']
   }
 }
@@ -68,7 +79,7 @@ function codesSelection(
 /** RoundedCodes, with one scale. */
 export const selectRoundedCodes = selectorFor<RoundedParams>(({ op, operands: { x, scale }, parameters: { type } }) => {
   const count = x?.type === 'float32' && scale?.type === 'float32' ? product(x.dims) : 0
-  if (count === 0 || !isCode(type) || type === 'int32') return undefined
+  if (count === 0 || !isCode(type) || type === 'int32' || isFloat(type)) return undefined
   const levels = codesOf({ kernel: 'roundCodes', type, numbers: 'float32' }, layoutOfOne(count))
   return {
     kernel: jobKernel(op, ({ x, scale, zero }) => levels(arrayOf(x!), scale!, zero && arrayOf(zero))),

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../../src/tensor/convert.ts'
 import { type DType, DTYPES } from '../../../src/tensor/dtype.ts'
-import { Tensor } from '../../../src/tensor/tensor.ts'
-import type { Kind } from '../../ops/harness.ts'
+import { decodeFloat, floatFormat } from '../../../src/tensor/floats.ts'
+import { Tensor, type Value } from '../../../src/tensor/tensor.ts'
+import { type Kind, runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Types of codes, their lowest and how many there are. */
@@ -117,6 +118,42 @@ test('codes of any granularity and types equal the reference', () => {
     { numRuns: 400 }
   )
   expect(Math.min(...Object.values(selected))).toBeGreaterThan(100)
+})
+
+const FLOAT_CODES = ['float8e4m3fn', 'float8e4m3fnuz', 'float8e5m2', 'float8e5m2fnuz', 'float4e2m1'] as const
+
+test.each(FLOAT_CODES)('codes of %s are those of the reference, except for signs of what is no number', type => {
+  const { mantissa, minExponent, maxCode } = floatFormat(type)!
+  // All numbers, what lies between them, what lies beside these, and what is beyond them.
+  const near = Array.from(
+    { length: maxCode + 3 },
+    (_, code) =>
+      decodeFloat(type, Math.min(code, maxCode)) +
+      (code > maxCode ? 2 ** (minExponent + (maxCode >> mantissa)) * (code - maxCode) : 0)
+  )
+  const between = near
+    .slice(1)
+    .flatMap((x, i) => [0.5, 0.5 - 2 ** -12, 0.5 + 2 ** -12].map(part => near[i] + (x - near[i]) * part))
+  const all = [...near, ...between, 1e30, Infinity, 2 ** -40]
+  const given = new Tensor('float32', [...all, ...all.map(x => -x), NaN], [2 * all.length + 1])
+  const number = (code: number): number => decodeFloat(type, code)
+  for (const numbers of ['float32', 'bfloat16', 'float16'] as const)
+    for (const saturate of [0, 1])
+      for (const scale of [1, 0.37, 3]) {
+        const x = convert(given, numbers)
+        const scaleType = numbers === 'bfloat16' ? numbers : 'float32'
+        const inputs = [x, convert(new Tensor('float32', [scale], []), scaleType)]
+        const options = { attributes: { output_dtype: DTYPES[type].onnx!, saturate } }
+        const kind: Kind = ['onnx', 'QuantizeLinear', 23]
+        const [expected, found] = [runOp(kind, inputs, options), runAccelerated(kind, inputs, options)]
+        const codesOf = ([value]: readonly Value[]): number[] => Array.from((value as Tensor).data as Uint8Array)
+        const wanted = codesOf(expected)
+        codesOf(found).forEach((code, i) => {
+          if (code !== wanted[i]) expect([number(code), number(wanted[i])]).toEqual([NaN, NaN])
+        })
+        const zero = new Tensor(type, [1], [])
+        expectEqual(kind, [...inputs, zero], { attributes: { saturate } }, 0)
+      }
 })
 
 describe.each(['heap', 'array'] as const)('codes in WebAssembly, operands in an %s', region => {

@@ -1,4 +1,5 @@
 import { narrowHalves, widenHalves } from '../f16/halves'
+import { loadSome } from '../f32/simd'
 import { MAGIC, MAGIC_BITS } from './rounding'
 
 /**
@@ -22,7 +23,7 @@ export class CodesArguments {
   period: u32
   times: u32
   channels: u32
-  /** 1: codes are signed; 2: they have 16 bits; 4: they are int32, which are only dequantized. */
+  /** 1: codes are signed; 2: they have 16 bits; 4: int32, which is only dequantized; 5: floats, which are only made. */
   type: u32
   /** The lowest code, and how far the highest is from it. */
   lowest: i32
@@ -31,10 +32,22 @@ export class CodesArguments {
   numbers: u32
   /** What quotients are rounded to: 0 float32, 1 float16, 2 bfloat16. */
   quotients: u32
+  /** Floats of up to 8 bits as codes: bits of the mantissa, and the exponent of the smallest normal number. */
+  mantissa: i32
+  minExponent: i32
+  /** Codes of the largest number, of what is larger, and of what is no number; the sign bit. */
+  most: i32
+  tooLarge: i32
+  noNumber: i32
+  sign: i32
+  /** Whether there is no negative zero. */
+  hasOneZero: u32
 }
 
+const FLOATS: u32 = 5
+
 export function quantizeLines(args: CodesArguments, scratch: usize, from: u32, to: u32): void {
-  if (args.type == 0) eachLine<u8>(args, scratch, from, to, QUANTIZING)
+  if (args.type == 0 || args.type == FLOATS) eachLine<u8>(args, scratch, from, to, QUANTIZING)
   else if (args.type == 1) eachLine<i8>(args, scratch, from, to, QUANTIZING)
   else if (args.type == 2) eachLine<u16>(args, scratch, from, to, QUANTIZING)
   else eachLine<i16>(args, scratch, from, to, QUANTIZING)
@@ -117,7 +130,8 @@ function eachSpan<T>(args: CodesArguments, rows: usize, x: usize, to: usize, sta
     const at = (<usize>(isRepeated ? column : row * period + column)) << 2
     const s = (isRepeated ? rows : args.scales) + at
     const z = (isRepeated ? rows + (period << 2) : args.zeros) + at
-    if (mode == QUANTIZING) quantizeSpan<T>(x, to, size, s, z, steps, args.lowest, args.span, shift)
+    if (mode == QUANTIZING && args.type == FLOATS) floatSpan(args, x, to, size, s, steps, shift)
+    else if (mode == QUANTIZING) quantizeSpan<T>(x, to, size, s, z, steps, args.lowest, args.span, shift)
     else if (sizeof<T>() == 4) dequantizeWords(x, to, size, s, z, steps)
     else dequantizeSpan<T>(x, to, size, s, z, steps)
     x += (<usize>size) << (mode == DEQUANTIZING ? alignof<T>() : 2)
@@ -184,6 +198,46 @@ function quantizeSpan<T>(
     if (sizeof<T>() == 2) v128.store16_lane(to, code, 0)
     else v128.store8_lane(to, code, 0)
   }
+}
+
+/** Quotients as floats of up to 8 bits, to which zero points of 0 are added. */
+function floatSpan(args: CodesArguments, x: usize, to: usize, n: u32, s: usize, steps: bool, shift: i32): void {
+  for (let i: u32 = 0; i < n;) {
+    const isVector = i + 4 <= n
+    const at = s + (steps ? i << 2 : 0)
+    const scale = steps && isVector ? v128.load(at) : v128.load32_splat(at)
+    let v = f32x4.div(loadSome(x, isVector), scale)
+    if (shift) v = shortened(v, shift)
+    const words = i16x8.narrow_i32x4_u(floatsOf(args, v), v)
+    const bytes = i8x16.narrow_i16x8_u(words, words)
+    if (isVector) v128.store32_lane(to, bytes, 0)
+    else v128.store8_lane(to, bytes, 0)
+    i += isVector ? 4 : 1
+    x += isVector ? 16 : 4
+    to += isVector ? 4 : 1
+  }
+}
+
+/** Codes of the nearest floats, ties to even ones, in 32 bits. */
+function floatsOf(args: CodesArguments, quotients: v128): v128 {
+  const v = f32x4.add(quotients, f32x4.splat(0))
+  const isNegative = i32x4.shr_s(v, 31)
+  const size = f32x4.abs(v)
+  const shift = 23 - args.mantissa
+  const odd = v128.and(i32x4.shr_u(size, shift), i32x4.splat(1))
+  const rounded = i32x4.add(i32x4.add(size, i32x4.splat((1 << (shift - 1)) - 1)), odd)
+  const exponents = (126 + args.minExponent) << args.mantissa
+  const normal = i32x4.sub(i32x4.shr_u(rounded, shift), i32x4.splat(exponents))
+  // Below the smallest normal number codes are whole numbers of units.
+  const units = f32x4.mul(size, i32x4.splat((127 + args.mantissa - args.minExponent) << 23))
+  const small = i32x4.sub(f32x4.add(units, f32x4.splat(MAGIC)), i32x4.splat(MAGIC_BITS))
+  const isSmall = i32x4.lt_s(size, i32x4.splat((127 + args.minExponent) << 23))
+  let code = v128.bitselect(small, normal, isSmall)
+  code = v128.bitselect(i32x4.splat(args.tooLarge), code, i32x4.gt_s(code, i32x4.splat(args.most)))
+  code = v128.bitselect(code, i32x4.splat(args.noNumber), f32x4.eq(v, v))
+  let sign = v128.and(isNegative, i32x4.splat(args.sign))
+  if (args.hasOneZero) sign = v128.and(sign, i32x4.ne(code, i32x4.splat(0)))
+  return v128.or(code, sign)
 }
 
 /**
