@@ -13,6 +13,17 @@ export function namedPack(name: string, pack: Pack): Pack {
   return pack
 }
 
+const ofParameters = new WeakSet<Pack>()
+
+/** A pack of what a call's parameters hold, as decision trees: it asks for no constant. Its name is as above. */
+export function packOfParameters(name: string, pack: Pack): Pack {
+  ofParameters.add(pack)
+  return namedPack(name, pack)
+}
+
+/** Whether a pack packs parameters, so also those of calls without constants. */
+export const isOfParameters = (pack: Pack): boolean => ofParameters.has(pack)
+
 /** A pack that a function makes of another one; those that are made of the same one by one name are the same. */
 export const derivedPack = (name: string, from: Pack, make: (from: Pack) => Pack): Pack =>
   namedPack(`${name} of ${nameOf(from)}`, make(from))

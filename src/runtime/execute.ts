@@ -5,7 +5,7 @@ import { clock } from '../host.ts'
 import { ActiveCall, type CallEnvironment } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Body, Pack, Packed, Parameters, SelectKernel, State } from '../op-kit/define.ts'
-import { isSamePack } from '../op-kit/packs.ts'
+import { isOfParameters, isSamePack } from '../op-kit/packs.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
@@ -300,10 +300,10 @@ class ActiveStep implements CallEnvironment {
     return undefined
   }
 
-  /** Packs this step's constants when it first runs; later runs find what was packed. */
+  /** Packs this step's constants or parameters when it first runs; later runs find what was packed. */
   pack(pack: Pack, parameters: Parameters): Paced | undefined {
     const { constants, memo } = this.step
-    if (constants.length === 0) return undefined
+    if (constants.length === 0 && !isOfParameters(pack)) return undefined
     if (!memo.packs || !isSamePack(memo.packs.pack, pack)) return this.packNow(pack, parameters)
     this.packed = memo.packs.entry.packed
     return undefined

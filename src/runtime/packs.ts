@@ -38,8 +38,8 @@ export class Packs {
   /** Bytes held. */
   bytes = 0
   private readonly blocks: Blocks
-  /** By the first of their constants. */
-  private readonly entries = new Map<Constant | Tensor, PackEntry[]>()
+  /** By the first of their constants, if any. */
+  private readonly entries = new Map<Constant | Tensor | undefined, PackEntry[]>()
 
   /** @param blocks where what lies on the heap is kept */
   constructor(blocks: Blocks) {
@@ -51,7 +51,7 @@ export class Packs {
    * @throws NodewiseError what `pack` throws but `limit-exceeded`
    */
   *entryFor(request: PackRequest, budget: Budget, reader: ConstantReader): Paced<PackEntry> {
-    const [first] = request.constants.values()
+    const first = request.constants.values().next().value
     const others = this.entries.get(first) ?? []
     this.entries.set(first, others)
     const known = others.find(entry => isSame(entry, request))

@@ -3,7 +3,7 @@ import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { isBuiltIn, type Kernel, type Packed, type SelectKernel } from '../op-kit/define.ts'
-import { isSamePack } from '../op-kit/packs.ts'
+import { isOfParameters, isSamePack } from '../op-kit/packs.ts'
 import { alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
@@ -332,7 +332,7 @@ function crossing({ steps, outputs }: Plan, count: number): number[] {
 
 /** What has been packed for a step; it has to have been, where the kernel wants it. */
 function packedOf({ constants, memo: { packs } }: Step, { pack }: RunPreparation): Packed | undefined {
-  if (pack === undefined || constants.length === 0) return undefined
+  if (pack === undefined || (constants.length === 0 && !isOfParameters(pack))) return undefined
   if (packs === undefined || !isSamePack(packs.pack, pack)) throw new Unrepeatable()
   return packs.entry.packed
 }

@@ -80,7 +80,8 @@ const COMPUTING = {
   wideTop: 114,
   determinant: 115,
   narrowBest: 96,
-  foldHalves: 97
+  foldHalves: 97,
+  votes: 104
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */

@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { defineOp, InferenceSession, shapes, Tensor, type Value } from '../../src/index.ts'
+import { params } from '../../src/op-kit/define.ts'
+import { packOfParameters } from '../../src/op-kit/packs.ts'
+import { derive } from '../../src/op-kit/sources.ts'
+import { heapStats } from '../../src/wasm/heap.ts'
 import { type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const DOMAIN = 'my.domain'
@@ -79,6 +83,38 @@ beforeEach(() => {
   takenOver = 0
   way = 'at once'
   onPiece = () => undefined
+})
+
+describe('packed parameters', () => {
+  const pack = packOfParameters('squares', (_, { numbers: own }, { allocate }) => {
+    packings++
+    const squares = allocate('float32', [SIZE])
+    ;(squares.data as Float32Array).fill((own as { readonly value: number }).value ** 2)
+    return { squares }
+  })
+  const addSquare = defineOp({
+    name: 'AddSquare',
+    operands: { x: 'tensor' },
+    params: params<{ numbers: { readonly value: number } }>(),
+    onnx: [{ domain: DOMAIN, since: 1, bind: { numbers: derive(() => ({ value: 3 })) } }],
+    shape: ({ x: own }) => [shapes.tensorFact(own.type, own.shape)],
+    pack,
+    run({ x: own }, _, call) {
+      const squares = call.packed!.squares.data as Float32Array
+      const out = call.rawOutput().data as Float32Array
+      for (let i = 0; i < out.length; i++) out[i] = (own.data as Float32Array)[i] + squares[i]
+    }
+  })
+
+  test('of a call without constants are made once a session, and given back with it', async () => {
+    const before = heapStats().used
+    const bytes = model([node('AddSquare', ['x'], ['y'], {}, DOMAIN)], { initializers: [] })
+    const session = await InferenceSession.create(bytes, { ops: [addSquare] })
+    for (let i = 0; i < 6; i++) expect(numbers((await session.run({ x })).y)).toEqual(Array(SIZE).fill(10))
+    expect(packings).toBe(1)
+    session.dispose()
+    expect(heapStats().used).toBe(before)
+  })
 })
 
 describe('packed constants', () => {

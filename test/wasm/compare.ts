@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import { runCall } from '../../src/infer/run.ts'
 import type { Op, Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
+import { isOfParameters } from '../../src/op-kit/packs.ts'
 import { factOf } from '../../src/shapes/fact.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
 import { allocate, elementCount, isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
@@ -90,7 +91,7 @@ export function runAccelerated(
     select: selecting,
     pack(pack: Pack, parameters: Readonly<Record<string, unknown>>): undefined {
       const operands = Object.fromEntries(Object.entries(constants).map(([name, at]) => [name, given[at] as Tensor]))
-      if (Object.keys(operands).length === 0) return undefined
+      if (Object.keys(operands).length === 0 && !isOfParameters(pack)) return undefined
       const made = pack(operands, parameters, {
         allocate: (type, dims) => onHeap(spoiled(type, dims, 0, false)),
         takeOver: (name, type) => (operands[name].type === type ? onHeap(operands[name]) : undefined)

@@ -93,3 +93,40 @@ function addAll(weights: FullVotes['weights'], from: number, totals: Float64Arra
   }
   for (; at < end; at++, from++) totals[at] += weights[from]
 }
+
+const ALONE = new WeakMap<Forest, Int32Array | 'none'>()
+
+/**
+ * The one target of each tree, where all leaves of a tree vote for one target only, and trees for every target: so
+ * boosters classify. Undefined where it is not so, or where trees share nodes.
+ */
+export function targetOfEach(forest: Forest, targets: number): Int32Array | undefined {
+  let known = ALONE.get(forest)
+  if (known === undefined) ALONE.set(forest, (known = findTargets(forest, targets) ?? 'none'))
+  return known === 'none' ? undefined : known
+}
+
+function findTargets(forest: Forest, targets: number): Int32Array | undefined {
+  const { roots, next } = forest
+  const found = new Int32Array(roots.length)
+  for (let tree = 0; tree < roots.length; tree++) {
+    const target = targetBetween(forest, roots[tree], roots[tree + 1] ?? next.length)
+    if (target === undefined) return undefined
+    found[tree] = target
+  }
+  return new Set(found).size === targets ? found : undefined
+}
+
+/** The target of all leaves of the cells `from … end - 1`; undefined where they have several, or lead elsewhere. */
+function targetBetween({ next, leafOf, leaves }: Forest, from: number, end: number): number | undefined {
+  let target: number | undefined
+  for (let cell = from; cell < end; cell++) {
+    if (next[cell] < from || next[cell] >= end) return undefined
+    if (next[cell] !== cell) continue
+    const first = leaves.starts[leafOf[cell]]
+    if (leaves.starts[leafOf[cell] + 1] - first !== 1) return undefined
+    target ??= leaves.targets[first]
+    if (leaves.targets[first] !== target) return undefined
+  }
+  return target
+}

@@ -4,7 +4,7 @@ import type { Votes } from './collector.ts'
 import type { Forest } from './forest.ts'
 import type { Label } from './look-up.ts'
 import { type FirstScore, largestOf, type PostTransform, transformScores, writeTwo } from './scores.ts'
-import { type LeafFinder, walkForest } from './walk-forest.ts'
+import { type Means, walkForest } from './walk-forest.ts'
 
 /** A classifier by trees. */
 export interface TreeClasses {
@@ -28,9 +28,9 @@ export interface TreeClasses {
  * Writes the labels and scores of rows. Votes for other rows than those of float64 are rounded to float32: a sum that
  * is a hair above 0.5 in double precision would get a label that its own score contradicts.
  */
-export function classifyByTrees(model: TreeClasses, x: Tensor, to: Classified, finder?: LeafFinder): Generator<void> {
+export function classifyByTrees(model: TreeClasses, x: Tensor, to: Classified, means?: Means): Generator<void> {
   const { forest, labels, targets } = model
-  return walkForest(forest, x, { targets, aggregate: 'SUM', finder }, (votes, first, count) => {
+  return walkForest(forest, x, { targets, aggregate: 'SUM', ...means }, (votes, first, count) => {
     addBase(votes, model, count)
     if (x.type !== 'float64') roundAll(votes.totals)
     for (let row = 0; row < count; row++) to.labels[first + row] = labels.values[choose(votes, row * targets, model)]

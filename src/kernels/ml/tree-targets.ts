@@ -5,7 +5,7 @@ import { targetOf } from '../core/numbers.ts'
 import type { Aggregate } from './collector.ts'
 import type { Forest } from './forest.ts'
 import { type PostTransform, transformScores } from './scores.ts'
-import { type LeafFinder, walkForest } from './walk-forest.ts'
+import { type Means, walkForest } from './walk-forest.ts'
 
 /** A regressor by trees. */
 export interface TreeTargets {
@@ -18,10 +18,10 @@ export interface TreeTargets {
 }
 
 /** Writes the targets of rows. */
-export function regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, finder?: LeafFinder): Generator<void> {
+export function regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, means?: Means): Generator<void> {
   const { forest, targets, aggregate, base, post } = model
   const { numbers, finish } = targetOf(to)
-  const work = walkForest(forest, x, { targets, aggregate, finder }, ({ totals }, first, count) => {
+  const work = walkForest(forest, x, { targets, aggregate, ...means }, ({ totals }, first, count) => {
     const isFinal = base.length === 0 && post === 'NONE'
     for (let row = 0, at = 0; row < count && !isFinal; row++, at += targets) {
       for (let i = 0; i < base.length; i++) totals[at + i] += base[i]

@@ -1,3 +1,4 @@
+import type { DType } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { doubles, ints } from '../core/numbers.ts'
@@ -27,11 +28,28 @@ export interface LeafFinder {
   find(values: Float64Array, count: number): Generator<void, Int32Array | undefined>
 }
 
+/** Adds up what the leaves of rows say by other means than {@link walkForest} itself. */
+export interface VoteAdder {
+  /** Most rows at once. */
+  readonly most: number
+  /**
+   * Adds up the votes of all trees for `count` rows that lie as they are in the input.
+   * @returns a sum for each row and target; undefined where there is no memory for that
+   */
+  add(rows: Float32Array | Float64Array, count: number): Generator<void, Float64Array | undefined>
+}
+
+/** Other means to walk a forest. */
+export interface Means {
+  readonly finder?: LeafFinder | undefined
+  /** Only of sums and means to which each leaf adds for every target. */
+  readonly adder?: VoteAdder | undefined
+}
+
 /** How rows walk a forest. */
-export interface Walk {
+export interface Walk extends Means {
   readonly targets: number
   readonly aggregate: Aggregate
-  readonly finder?: LeafFinder | undefined
 }
 
 /** Is called with the votes of `count` rows from `first` on; these are used again then. */
@@ -42,6 +60,7 @@ type Finish = (votes: Votes, first: number, count: number) => void
  * walks are done before this returns.
  */
 export function walkForest(forest: Forest, x: Tensor, walk: Walk, finish: Finish): Generator<void> {
+  if (walk.adder) return walkAdding(forest, x, walk, walk.adder, finish)
   const [rows, stride] = rowsAndFeatures(x.dims)
   const cost = rows * forest.roots.length * STEP * (forest.deepest + 1)
   const isLight = cost + rows * (columnsOf(forest) + walk.targets) * STEP <= QUANTUM
@@ -80,6 +99,25 @@ function walkAtOnce(
   collector.finish()
   finish(collector, 0, rows)
 }
+
+function* walkAdding(forest: Forest, x: Tensor, walk: Walk, adder: VoteAdder, finish: Finish): Generator<void> {
+  const [rows, stride] = rowsAndFeatures(x.dims)
+  const numbers = isFloat(x.type) ? x.data : Float64Array.from(yield* readReals(x))
+  for (let first = 0; first < rows; first += adder.most) {
+    const count = Math.min(adder.most, rows - first)
+    const own = (numbers as Float32Array).subarray(first * stride, (first + count) * stride)
+    const totals = yield* adder.add(own, count)
+    if (totals === undefined) {
+      // The heap is full: nothing has been finished but whole blocks, which are written once more.
+      yield* walkBlocks(forest, x, { ...walk, adder: undefined }, finish)
+      return
+    }
+    if (walk.aggregate === 'AVERAGE') for (let i = 0; i < totals.length; i++) totals[i] /= forest.roots.length
+    finish({ totals, voted: undefined }, first, count)
+  }
+}
+
+const isFloat = (type: DType): boolean => type === 'float32' || type === 'float64'
 
 function* walkBlocks(forest: Forest, tensor: Tensor, walk: Walk, finish: Finish): Generator<void> {
   const { targets, aggregate, finder } = walk

@@ -84,6 +84,7 @@ import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
 import { wideTop, WideTopArguments } from './wide/top'
 import { TreesArguments, walkTrees } from './wide/trees'
+import { addVotes, VotesArguments } from './wide/votes'
 import { padLines, PaddingArguments } from './wide/padding'
 import { copyStrided, StridedArguments } from './wide/strided'
 
@@ -336,6 +337,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 97:
       foldHalves(changetype<HalfFoldArguments>(args), from, to)
+      break
+    case 104:
+      addVotes(changetype<VotesArguments>(args), from, to)
       break
     default:
       unreachable()

@@ -1,14 +1,16 @@
 import { copyBytes } from '../../host.ts'
+import type { Aggregate } from '../../kernels/ml/collector.ts'
 import type { Forest } from '../../kernels/ml/forest.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { classifyByTrees, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
 import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
-import { columnsOf, type LeafFinder } from '../../kernels/ml/walk-forest.ts'
-import type { KernelContext, Selection } from '../../op-kit/define.ts'
+import { columnsOf, type LeafFinder, type Means } from '../../kernels/ml/walk-forest.ts'
+import type { Kernel, KernelContext, Selection } from '../../op-kit/define.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { arrayOf, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
+import { CELL_BYTES, JobAdder, packVotes, STEP_WORK, type VotePlan, votePlanOf } from './tree-votes.ts'
 
 /** Walks below which setting jobs up costs more than it gains. */
 const MIN_WALKS = 1 << 8
@@ -16,48 +18,67 @@ const MIN_WALKS = 1 << 8
 const MAX_CELLS = 8
 /** Leaf cells of a block of rows, which should stay in the second cache. */
 const MAX_LEAVES = 1 << 17
-const CELL_BYTES = 16
-/** Work of a step, in bytes that could be copied in the same time. */
-const STEP_WORK = 16
 
 /** TreeEnsembleClassifier of rows that are worth jobs. */
 export const selectTreeClassifier = selectorFor<{ readonly model: TreeClasses }>(({ operands, parameters }) =>
-  treeSelection(operands, parameters.model, (model, x, context, finder) => {
+  treeSelection(operands, parameters.model, 'SUM', (model, x, context, means) => {
     const labels = context.rawOutput(0).data
-    return classifyByTrees(model, x, { labels, scores: arrayOf(context.rawOutput(1)) as Float32Array }, finder)
+    return classifyByTrees(model, x, { labels, scores: arrayOf(context.rawOutput(1)) as Float32Array }, means)
   })
 )
 
 /** TreeEnsembleRegressor and TreeEnsemble-5 of rows that are worth jobs. */
 export const selectTreeRegressor = selectorFor<{ readonly model: TreeTargets }>(({ operands, parameters }) =>
-  treeSelection(operands, parameters.model, (model, x, context, finder) =>
-    regressByTrees(model, x, context.rawOutput(), finder)
+  treeSelection(operands, parameters.model, parameters.model.aggregate, (model, x, context, means) =>
+    regressByTrees(model, x, context.rawOutput(), means)
   )
 )
 
-function treeSelection<M extends { readonly forest: Forest }>(
+type WalkTrees<M> = (model: M, x: Tensor, context: KernelContext, means: Means) => Generator<void>
+
+function treeSelection<M extends { readonly forest: Forest; readonly targets: number }>(
   { x: rows }: TensorOperands,
   model: M,
-  walk: (model: M, x: Tensor, context: KernelContext, finder: LeafFinder) => Generator<void>
+  aggregate: Aggregate,
+  walk: WalkTrees<M>
 ): Selection | undefined {
-  if (!isWorthwhile(rows, model.forest)) return undefined
-  return {
-    *kernel(given, _, context) {
-      const finder = new Finder(model.forest, context.threads)
-      try {
-        yield* walk(model, (given as { readonly x: Tensor }).x, context, finder)
-      } finally {
-        finder.free()
-      }
-    }
-  }
+  const { forest, targets } = model
+  if (rows === undefined || forest.next.length * CELL_BYTES >= 2 ** 31) return undefined
+  const walks = rowsAndFeatures(rows.dims)[0] * forest.roots.length
+  if (walks < MIN_WALKS) return undefined
+  const isSum = aggregate === 'SUM' || aggregate === 'AVERAGE'
+  const plan = isSum ? votePlanOf(forest, targets, rows.type) : undefined
+  if (plan) return { kernel: withMeans(model, walk, voteAdderOf(plan)), pack: packVotes(plan) }
+  if (forest.next.length > walks * MAX_CELLS) return undefined
+  return { kernel: withMeans(model, walk, leafFinderOf(forest)) }
 }
 
-function isWorthwhile(x: Tensor | undefined, { roots, next }: Forest): boolean {
-  if (x === undefined || next.length * CELL_BYTES >= 2 ** 31) return false
-  const walks = rowsAndFeatures(x.dims)[0] * roots.length
-  return walks >= MIN_WALKS && next.length <= walks * MAX_CELLS
-}
+/** What walks with jobs, and gives back what it has of the heap. */
+type Begin = (context: KernelContext) => { readonly means: Means; free(): void }
+
+const voteAdderOf =
+  (plan: VotePlan): Begin =>
+  ({ packed, threads }) => {
+    const adder = new JobAdder(plan, packed, threads)
+    return { means: { adder }, free: () => adder.free() }
+  }
+
+const leafFinderOf =
+  (forest: Forest): Begin =>
+  ({ threads }) => {
+    const finder = new Finder(forest, threads)
+    return { means: { finder }, free: () => finder.free() }
+  }
+
+const withMeans = <M>(model: M, walk: WalkTrees<M>, begin: Begin): Kernel =>
+  function* (given, _, context) {
+    const { means, free } = begin(context)
+    try {
+      yield* walk(model, (given as { readonly x: Tensor }).x, context, means)
+    } finally {
+      free()
+    }
+  }
 
 /** Finds leaves by jobs whose blocks are trees. The cells lie on the heap until they are given back. */
 class Finder implements LeafFinder {

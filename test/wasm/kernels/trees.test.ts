@@ -71,7 +71,56 @@ describe.each(['heap', 'array'] as const)('trees in WebAssembly, rows in an %s',
   )
 })
 
-test('few rows of few trees, and fewer rows than cells are worth, are left to the reference', () => {
+/** A full tree of tests, `depth` of them on each way, whose leaves have votes that `leafOf` makes of a number. */
+function fullTree(seed: number, depth: number, modes: readonly string[], leafOf: (weight: number) => Branch): Branch {
+  const [mode, split, feature, weight] = noise([4], seed).data
+  const at = (value: number, count: number): number => Math.floor(((value + 1) / 2) * count)
+  if (depth === 0) return leafOf(weight)
+  const [yes, no] = [2 * seed + 1, 2 * seed + 2].map(next => fullTree(next, depth - 1, modes, leafOf))
+  return branch(modes[at(mode, modes.length)], Math.round(split * 4) / 4, yes, no, at(feature, FEATURES), weight > 0.9)
+}
+
+describe.each([
+  ['as they are', ['LEQ', 'LT']],
+  ['negated', ['LEQ', 'LT', 'GT', 'GTE', 'EQ']]
+])('votes of trees that compare features %s', (_, modes) => {
+  const TARGETS = 3
+  const all = (weight: number): Branch => ({ votes: [0, 1, 2].map(target => [target, weight / (target + 1)] as const) })
+  test.each([
+    ['for one target', 1, () => leaf],
+    ['for each target', TARGETS, () => all],
+    ['for one target of several', TARGETS, (tree: number) => (weight: number) => leaf(weight, (tree * 2) % TARGETS)],
+    ['for one target, and none for another one', TARGETS, (tree: number) => (weight: number) => leaf(weight, tree % 2)]
+  ] as const)('%s are added up as the reference does', (__, targets, leafOf) => {
+    const trees = Array.from({ length: 9 }, (___, i) => fullTree(7 * i + 1, i % 6, modes, leafOf(i)))
+    for (const aggregate_function of ['SUM', 'AVERAGE'])
+      for (const [type, rows] of [
+        ['float32', 101],
+        ['float64', 1030],
+        ['int64', 67]
+      ] as const) {
+        const attributes = { ...treeAttributes('target', trees), n_targets: targets, aggregate_function }
+        const [expected] = runOp(ml('TreeEnsembleRegressor'), [rowsOf(rows, type)], { attributes }) as Tensor[]
+        const [found] = runAccelerated(ml('TreeEnsembleRegressor'), [rowsOf(rows, type)], { attributes }) as Tensor[]
+        expect(found.data).toEqual(expected.data)
+      }
+  })
+})
+
+test('numbers between two of single precision divide rows of float32 as in double precision', () => {
+  const [tiny, huge] = [1e-45, 3.4028234663852886e38]
+  const numbers = [0, -0, tiny, -tiny, huge, -huge, Infinity, -Infinity, NaN, 1, -1, 0.1]
+  const trees = [0, huge, -huge, 1, -1, 0.1].flatMap((split, i) =>
+    ['LT', 'LEQ', 'GT', 'GTE'].map((mode, j) => branch(mode, split, leaf(2 ** (4 * i + j)), leaf(0)))
+  )
+  const attributes = { ...treeAttributes('target', trees), n_targets: 1 }
+  const rows = new Tensor('float32', numbers, [numbers.length, 1])
+  const [expected] = runOp(ml('TreeEnsembleRegressor'), [rows], { attributes }) as Tensor[]
+  const [found] = runAccelerated(ml('TreeEnsembleRegressor'), [rows], { attributes }) as Tensor[]
+  expect(found.data).toEqual(expected.data)
+})
+
+test('few rows of few trees are left to the reference', () => {
   const attributes = { ...treeAttributes('target', forestOf(20, 1)), n_targets: 1 }
   const run = (): unknown => runAccelerated(ml('TreeEnsembleRegressor'), [rowsOf(3, 'float32')], { attributes })
   expect(run).toThrow('no accelerated kernel is selected')
