@@ -1,6 +1,6 @@
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
-import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import type { PostTransform } from '../../kernels/ml/scores.ts'
 import { type PairDecisions, pairWork, type SupportVectors } from '../../kernels/ml/svm.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
@@ -8,7 +8,7 @@ import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, selectorFor } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { type Temporaries, temporaries } from '../temporary.ts'
 import { columnsFor, distanceTemplate, putInColumns } from './distances.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { type Product, productTemplate } from './matrix.ts'
@@ -128,11 +128,19 @@ const sumJob = (rows: number, count: number, weights: Float32Array, added: Float
   repeats: 1
 })
 
-/** Features of rows of float32 that are worth jobs. */
+/** Features of rows that are worth jobs. */
 function featuresOf(x: Tensor | undefined, { count, kernel }: SupportVectors): number | undefined {
-  if (x?.type !== 'float32' || (kernel.type === 'POLY' && kernel.degree < 1)) return undefined
+  if (x === undefined || (kernel.type === 'POLY' && kernel.degree < 1)) return undefined
   const [rows, features] = rowsAndFeatures(x.dims)
   return rows * features * count >= MIN_MULTIPLICATIONS ? features : undefined
+}
+
+/** Rows in single precision, as the vectors are: ONNX Runtime rounds rows of other types, too. */
+function* singlesOf(x: Tensor, allocate: Temporaries['allocate']): Generator<void, Float32Array> {
+  if (x.type === 'float32') return arrayOf(x) as Float32Array
+  const rounded = allocate(x.data.length)
+  rounded.set(yield* readReals(x))
+  return rounded
 }
 
 interface RegressorParams {
@@ -140,7 +148,7 @@ interface RegressorParams {
   readonly oneClass: boolean
 }
 
-/** SVMRegressor of float32. */
+/** SVMRegressor. */
 export const selectSvmRegressor = selectorFor<RegressorParams>(({ op, operands, parameters: { model, oneClass } }) => {
   const { support, weights, rho } = model
   const features = featuresOf(operands.x, support)
@@ -156,10 +164,15 @@ export const selectSvmRegressor = selectorFor<RegressorParams>(({ op, operands, 
     *kernel(given, parameters, context) {
       const out = context.rawOutput()
       const sums = arrayOf(out) as Float32Array
-      const x = arrayOf((given as { readonly x: Tensor }).x) as Float32Array
-      if (yield* weightedSums(x, sums, weighted, context.threads)) {
-        if (oneClass) for (let row = 0; row < sums.length; row++) sums[row] = sums[row] > 0 ? 1 : -1
-        return
+      const { allocate, free } = temporaries()
+      try {
+        const x = yield* singlesOf((given as { readonly x: Tensor }).x, allocate)
+        if (yield* weightedSums(x, sums, weighted, context.threads)) {
+          if (oneClass) for (let row = 0; row < sums.length; row++) sums[row] = sums[row] > 0 ? 1 : -1
+          return
+        }
+      } finally {
+        free()
       }
       const rest = op.run(given, parameters, withOutput(context, out))
       if (rest) yield* rest
@@ -172,7 +185,7 @@ interface ClassifierParams {
   readonly post: PostTransform
 }
 
-/** SVMClassifier of float32 by support vectors. */
+/** SVMClassifier by support vectors. */
 export const selectSvmClassifier = selectorFor<ClassifierParams>(({ op, operands, parameters: { model, post } }) => {
   const { support, pairs } = model
   const features = support && featuresOf(operands.x, support)
@@ -187,10 +200,10 @@ export const selectSvmClassifier = selectorFor<ClassifierParams>(({ op, operands
   const columns = pairs.rho.length
   return {
     *kernel(given, parameters, context) {
-      const x = arrayOf((given as { readonly x: Tensor }).x) as Float32Array
-      const rows = x.length / features
       const { allocate, free } = temporaries()
       try {
+        const x = yield* singlesOf((given as { readonly x: Tensor }).x, allocate)
+        const rows = x.length / features
         const all = allocate(rows * columns)
         if (yield* weightedSums(x, all, weighted, context.threads)) {
           const to = { labels: context.rawOutput(0).data, scores: context.rawOutput(1).data as Float32Array }

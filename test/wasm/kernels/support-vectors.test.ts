@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Tensor } from '../../../src/tensor/tensor.ts'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import { type Kind, runOp } from '../../ops/harness.ts'
 import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
@@ -72,4 +72,26 @@ test('one class is 1 or -1', () => {
     one_class: 1
   }
   expectEqual(ml('SVMRegressor'), [noise([200, 6], 1)], { attributes }, 0)
+})
+
+test.each(['float64', 'int64', 'int32'] as const)('rows of %s are rounded to single precision', type => {
+  const [rows, features, count] = [120, 6, 20]
+  const own = Array.from(noise([rows * features], 1, 9).data, value => (type === 'float64' ? value : Math.round(value)))
+  const x = new Tensor(type as 'float64', own, [rows, features])
+  const rounded = new Tensor('float32', own, [rows, features])
+  const attributes = {
+    kernel_type: 'RBF',
+    kernel_params: [0.02, 0, 0],
+    support_vectors: numbers(count * features, 3, 9),
+    coefficients: numbers(count, 4),
+    rho: [0.1]
+  }
+  const regressor = { region: 'heap' as const, attributes: { ...attributes, n_supports: count } }
+  const [sums] = runAccelerated(ml('SVMRegressor'), [x], regressor) as Tensor[]
+  expect(sums.data).toEqual((runAccelerated(ml('SVMRegressor'), [rounded], regressor) as Tensor[])[0].data)
+  const classes = { ...attributes, vectors_per_class: [12, 8], classlabels_ints: [4, 2] }
+  const classifier = { region: 'heap' as const, outputs: 2, attributes: classes }
+  const [labels, scores] = runAccelerated(ml('SVMClassifier'), [x], classifier) as Tensor[]
+  const expected = runAccelerated(ml('SVMClassifier'), [rounded], classifier) as Tensor[]
+  expect([labels.data, scores.data]).toEqual(expected.map(({ data }) => data))
 })
