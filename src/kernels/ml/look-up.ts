@@ -1,13 +1,13 @@
-import { toIndices } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { COST, inChunks } from '../core/pace.ts'
-import { unitsOf } from '../core/units.ts'
+import { type UnitArray, unitsOf } from '../core/units.ts'
+import { type DenseKeys, denseKeys, findPlaces } from './dense-keys.ts'
 
 /** A label of a class: an element of a tensor as its storage has it. */
 export type Label = string | number | bigint
 
-/** A table is laid out by key where there are this many elements to look up for each of its keys, or more. */
-const MIN_PER_KEY = 4
+/** Elements from which on looking them up by dense keys gains more than views of arrays cost. */
+const MIN_DENSE = 16
 
 /** Replaces each element by what a table has for it, or by `otherwise`. */
 export function lookUp(
@@ -16,10 +16,11 @@ export function lookUp(
   table: ReadonlyMap<Label, Label>,
   otherwise: Label
 ): Generator<void> {
-  const dense = labels.type === 'int64' ? denseOf(table, otherwise, out) : undefined
-  if (dense !== undefined) return lookUpDense(labels, out, dense)
   const { data } = labels
   const target = out.data
+  const isDense = target.length >= MIN_DENSE && !Array.isArray(data) && !(data instanceof BigUint64Array)
+  const dense = isDense ? denseOf(table, otherwise, out) : undefined
+  if (dense !== undefined) return lookUpDense(labels, out, dense)
   return inChunks(
     target.length,
     (from, to) => {
@@ -31,43 +32,42 @@ export function lookUp(
 
 /** A table by integers that lie close together. */
 interface Dense {
-  /** The lowest key. */
-  readonly least: number
-  /** For each integer from the lowest key on, where its value is in `values`. */
-  readonly slots: Int32Array
+  readonly keys: DenseKeys
   /** What other elements give, and then the values of the keys. */
   readonly values: Tensor
 }
 
-/** @returns undefined where looking up in the table as it is takes no longer */
-function denseOf(table: ReadonlyMap<Label, Label>, otherwise: Label, { type, data }: Tensor): Dense | undefined {
-  if (data.length < MIN_PER_KEY * table.size || table.size === 0) return undefined
-  const keys = Array.from(table.keys(), Number)
-  const least = keys.reduce((a, b) => Math.min(a, b))
-  const range = keys.reduce((a, b) => Math.max(a, b)) - least + 1
-  // Beyond 2^31 different integers may be the same number.
-  if (!(range <= data.length && Math.abs(least) < 2 ** 31)) return undefined
-  const slots = new Int32Array(range)
-  keys.forEach((key, i) => {
-    slots[key - least] = i + 1
-  })
-  return { least, slots, values: new Tensor(type, [otherwise, ...table.values()] as bigint[]) }
+/** Tables that have been laid out by key, or cannot be; each is used with one default and one type of values. */
+const DENSE = new WeakMap<ReadonlyMap<Label, Label>, Dense | 'none'>()
+
+function denseOf(table: ReadonlyMap<Label, Label>, otherwise: Label, { type }: Tensor): Dense | undefined {
+  let known = DENSE.get(table)
+  if (known === undefined) {
+    const keys = denseKeys([...table.keys()])
+    known = keys ? { keys, values: new Tensor(type, [otherwise, ...table.values()] as bigint[]) } : 'none'
+    DENSE.set(table, known)
+  }
+  return known === 'none' ? undefined : known
 }
 
-function lookUpDense(labels: Tensor, out: Tensor, { least, slots, values }: Dense): Generator<void> {
-  const data = labels.data as BigInt64Array
+function lookUpDense(labels: Tensor, out: Tensor, { keys, values }: Dense): Generator<void> {
   const { array: from, per } = unitsOf(values)
   const to = unitsOf(out).array
   return inChunks(out.data.length, (start, end) => {
-    const keys = toIndices(new Tensor(labels.type, data.subarray(start, end)))
-    for (let i = 0; i < keys.length; i++) {
-      const at = keys[i] - least
-      const slot = at >= 0 && at < slots.length ? slots[at] : 0
-      if (per === 1) to[start + i] = from[slot]
-      else {
-        to[2 * (start + i)] = from[2 * slot]
-        to[2 * (start + i) + 1] = from[2 * slot + 1]
-      }
-    }
+    const places = findPlaces(labels, start, end, keys)
+    if (per === 1) copyUnits(from, places, to, start)
+    else copyPairs(from, places, to, 2 * start)
   })
+}
+
+function copyUnits(from: UnitArray, places: Int32Array, to: UnitArray, at: number): void {
+  for (let i = 0; i < places.length; i++) to[at + i] = from[places[i]]
+}
+
+function copyPairs(from: UnitArray, places: Int32Array, to: UnitArray, at: number): void {
+  for (let i = 0; i < places.length; i++, at += 2) {
+    const place = 2 * places[i]
+    to[at] = from[place]
+    to[at + 1] = from[place + 1]
+  }
 }

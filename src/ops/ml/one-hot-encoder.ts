@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { type DenseKeys, denseKeys, findPlaces } from '../../kernels/ml/dense-keys.ts'
 import { readReals } from '../../kernels/ml/rows.ts'
 import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -14,7 +15,12 @@ interface Categories {
   readonly areStrings: boolean
   /** Position of each category; of one that is listed twice the last. */
   readonly positions: ReadonlyMap<Category, number>
+  /** The same of integers that lie close together. */
+  readonly keys: DenseKeys | undefined
 }
+
+/** Elements from which on they are looked up by {@link Categories.keys}. */
+const MIN_DENSE = 16
 
 interface Params {
   categories: Categories
@@ -49,12 +55,24 @@ export const oneHotEncoder = /* @__PURE__ */ withKernel(oneHotEncoderRules, {
   *run({ x }, { categories, zeros }, call) {
     const out = call.output().data as Float32Array
     const elements: ArrayLike<Category> = x.type === 'string' || x.type === 'int64' ? x.data : yield* readReals(x)
+    const { count, keys } = categories
+    if (keys !== undefined && elements.length >= MIN_DENSE) {
+      const numbers = x.type === 'int64' ? x : { data: wholeNumbers(elements as ArrayLike<number>) }
+      yield* inChunks(elements.length, (from, to) => {
+        const places = findPlaces(numbers, from, to, keys)
+        for (let i = 0; i < places.length; i++) {
+          if (places[i] > 0) out[(from + i) * count + places[i] - 1] = 1
+          else find(elements[from + i], categories, zeros)
+        }
+      })
+      return
+    }
     yield* inChunks(
       elements.length,
       (from, to) => {
         for (let i = from; i < to; i++) {
           const position = find(elements[i], categories, zeros)
-          if (position !== undefined) out[i * categories.count + position] = 1
+          if (position !== undefined) out[i * count + position] = 1
         }
       },
       COST.lookup
@@ -74,8 +92,11 @@ function categoriesOf(node: NodeFacts): Categories {
     positions.set(category, i)
     if (typeof category === 'bigint' && BigInt(Number(category)) === category) positions.set(Number(category), i)
   }
-  return { count: integers.length + strings.length, areStrings: strings.length > 0, positions }
+  const keys = strings.length > 0 ? undefined : denseKeys(integers)
+  return { count: integers.length + strings.length, areStrings: strings.length > 0, positions, keys }
 }
+
+const wholeNumbers = (elements: ArrayLike<number>): Float64Array => Float64Array.from(elements, Math.trunc)
 
 /** The position of an element; undefined where it is no category. */
 function find(element: Category, { positions }: Categories, zeros: boolean): number | undefined {

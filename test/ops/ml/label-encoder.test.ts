@@ -96,4 +96,13 @@ describe('LabelEncoder', () => {
       { numRuns: 40, seed: 6 }
     )
   })
+
+  test.each(['float32', 'float64', 'int32'] as const)('many elements of %s give what each alone gives', type => {
+    const keys = new Tensor(type as 'float64', [3, -2, 0, 7, 4])
+    const attributes = { keys_tensor: keys, values_strings: ['a', 'b', 'c', 'd', 'e'] }
+    const odd = type === 'int32' ? [2 ** 31 - 1, -(2 ** 31)] : [NaN, -0, Infinity, -Infinity, 2 ** 32 + 3, 3.5, -1.5]
+    const values = [...odd, ...Array.from({ length: 40 }, (_, i) => i - 20)]
+    const alone = values.map(value => encode(4, new Tensor(type as 'float64', [value]), attributes).data[0])
+    expect([...encode(4, new Tensor(type as 'float64', values), attributes).data]).toEqual(alone)
+  })
 })

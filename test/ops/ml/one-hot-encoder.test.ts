@@ -53,3 +53,17 @@ test('OneHotEncoder keeps symbolic dims', () => {
   expect(of()).toMatchObject({ type: 'float32' })
   expect(dimsOf(of(['n', 'm']) as never)).toEqual(['n', 'm', 2])
 })
+
+test.each(['int64', 'float32', 'int32'] as const)(
+  'OneHotEncoder of many elements of %s is that of each alone',
+  type => {
+    const attributes = { cats_int64s: [4, 5, -1, 4, 0], zeros: 1 }
+    const odd = type === 'float32' ? [NaN, -0.5, Infinity, -Infinity, 5.9, -1.9, 2 ** 32 + 4] : []
+    const values = [...odd, ...Array.from({ length: 40 }, (_, i) => i - 20)]
+    const alone = values.flatMap(value => [...encode(new Tensor(type as 'float32', [value]), attributes).data])
+    expect([...encode(new Tensor(type as 'float32', values), attributes).data]).toEqual(alone)
+    expect(errorOf(() => encode(new Tensor(type as 'float32', values), { ...attributes, zeros: 0 })).code).toBe(
+      'value-out-of-range'
+    )
+  }
+)
