@@ -363,8 +363,11 @@ export function withoutSpared(steps: readonly Step[], isSpared: (step: Step) => 
 /** A step that leaves all that it reads as it is, for steps that are taken later than planned. */
 export const leavingAll = (step: Step): Step => freeing(step, [], [])
 
-function freeing(step: Step, free: readonly number[], inPlace: readonly number[]): Step {
-  const { call, nodes, fused, inputs, outputs, constants, bodies, tables, convert, memo } = step
+/** The same step, which keeps what it works out from now on for itself. */
+export const withOwnMemo = (step: Step): Step => freeing(step, step.free, step.inPlace, { ...step.memo })
+
+function freeing(step: Step, free: readonly number[], inPlace: readonly number[], memo = step.memo): Step {
+  const { call, nodes, fused, inputs, outputs, constants, bodies, tables, convert } = step
   // In the order of `stepOf`: what reads steps is fastest where all of them have one form.
   return { call, nodes, fused, inputs, outputs, free, inPlace, constants, bodies, tables, convert, memo }
 }

@@ -6,9 +6,12 @@ import { isTensor, memoryBytes, type Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import type { RecordedRun } from './recorder.ts'
 import { type Part, partedBy, Segment } from './segments.ts'
-import { agrees, type Given, type Signature } from './signature.ts'
+import { agrees, areSame, type Given, type Signature } from './signature.ts'
 import type { Slots } from './slots.ts'
 import type { Spare, Weights } from './weights.ts'
+
+/** Of so many steps one is recorded at least where that helps more than to keep what is prepared for each dim. */
+const RECORDED_SHARE = 4
 
 /**
  * Runs in which some dims of the inputs change from one to the next, as those of the caches do that a decoder extends
@@ -93,6 +96,14 @@ export class GrowingCourse {
     this.blocks = blocks
   }
 
+  /** Whether many steps are recorded, as those of a decoder are; true until that has been found out. */
+  get isRecorded(): boolean {
+    const { parts } = this
+    if (parts === undefined) return true
+    const recorded = parts.reduce((sum, part) => (part instanceof Segment ? sum + part.steps.length : sum), 0)
+    return recorded * RECORDED_SHARE >= this.plan.steps.length
+  }
+
   /**
    * @param slots hold constants and the values of the inputs
    * @param execute runs steps, by whose values it extends `slots`
@@ -165,15 +176,3 @@ function commonOf(last: Signature, given: Given, { bound, facts }: Plan): Signat
   }
   return common
 }
-
-/** Whether signatures have the same numbers, and symbols in the same places. */
-const areSame = (a: Signature, b: Signature): boolean =>
-  a.every((fact, i) => {
-    const other = b[i]
-    if (fact === undefined || other === undefined) return fact === other
-    return fact.type === other.type && areAlike(fact.shape!, other.shape!)
-  })
-
-const areAlike = (a: readonly Dim[], b: readonly Dim[]): boolean =>
-  a.length === b.length &&
-  a.every((dim, axis) => dim === b[axis] || (typeof dim === typeof b[axis] && typeof dim !== 'number'))

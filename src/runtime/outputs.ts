@@ -8,7 +8,7 @@ import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor
 import { type Feed, valueFrom } from './feeds.ts'
 import { presentOutput } from './graph-ports.ts'
 import { liesOnHeap, someTensor } from './memory.ts'
-import type { Watch } from './settled.ts'
+import type { Watch } from './watch.ts'
 
 /**
  * What a run is to return: names, or by name a tensor to write into (null: a fresh one), as in `onnxruntime-common`.

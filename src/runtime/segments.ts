@@ -67,6 +67,10 @@ export class Segment {
     this.held = held
   }
 
+  get steps(): readonly Step[] {
+    return this.plan.steps
+  }
+
   /**
    * Takes its steps as they were recorded; the first time they are recorded. What they make is lent: it lies in the
    * recording until they are taken again.

@@ -1,28 +1,18 @@
-import { type Call, isCall } from '../bind/call.ts'
-import { prepareCall } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import { isBuiltIn } from '../op-kit/define.ts'
-import { alteredPlan, type Plan, slotsReadBy, type Step, withoutSpared } from '../plan/plan.ts'
-import { isConcrete } from '../shapes/dim.ts'
-import { factOf, type TensorFact, tensorFact } from '../shapes/fact.ts'
-import { isSym } from '../shapes/sym.ts'
-import { liesInRoom } from '../tensor/room.ts'
-import { isTensor, memoryBytes, Tensor, type Value } from '../tensor/tensor.ts'
+import { alteredPlan, type Plan, slotsReadBy, type Step, withOwnMemo } from '../plan/plan.ts'
+import type { Tensor } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type GrowingCourse, GrowingRuns } from './growing.ts'
 import { HeldRecording } from './held-recording.ts'
-import { lookupsFirst, type Parted, releaseMade, slotsMadeBy } from './lookups-first.ts'
+import { type Kept, KeptRuns, type SparedPlan } from './kept-runs.ts'
+import { lookupsFirst, releaseMade, slotsMadeBy } from './lookups-first.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
 import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
 import { Recording, type Repeated } from './recording.ts'
-import { agrees, type Signature, signatureOf } from './signature.ts'
+import { agrees, type Given, type Signature, signatureOf } from './signature.ts'
 import type { Slots } from './slots.ts'
+import { isRepeatable, Watch } from './watch.ts'
 import type { Spare, Weights } from './weights.ts'
-
-/** Larger values are computed anew in each run: projections of the relative positions of a large encoder have 2 MiB. */
-const MAX_VALUE_BYTES = 1 << 22
-/** Bytes that are kept for a plan at most. */
-const MAX_KEPT_BYTES = 1 << 26
 
 /** The steps that a run takes, and who watches them. */
 export interface Course {
@@ -34,31 +24,15 @@ export interface Course {
   readonly growing?: GrowingCourse | undefined
 }
 
-/** What is kept for runs of one signature: the steps that are left, and the values with which they start. */
-export interface Kept extends SparedPlan {
-  readonly signature: Signature
-  /** A run of these steps. */
-  readonly held: HeldRecording
-  /** The steps before those that are recorded, and these; made when a run is first to be recorded. */
-  parted?: Parted
-}
-
-/** A plan without the steps that are spared, and what it holds instead. */
-interface SparedPlan {
-  readonly plan: Plan
-  readonly bytes: number
-  /** Values on the heap. */
-  readonly blocks: readonly ArrayBufferView[]
-}
-
 /** Nothing is known of any input. */
 const ANY: Signature = []
 
 /**
  * Spares runs what comes out the same whenever their inputs have the same types and dims: many a model spends most of
- * its steps on dims, positions and masks. The second such run in a row is watched, and values that depend on no element
- * of its inputs are kept; later ones start with these, and without the steps that made them. The first run of all is
- * watched for what constants alone decide, which all others are spared.
+ * its steps on dims, positions and masks. The second such run is watched, and values that depend on no element of its
+ * inputs are kept; later ones start with these, and without the steps that made them, and prepare nothing anew. Runs
+ * that follow each other are recorded. The first run of all is watched for what constants alone decide, which all
+ * others are spared.
  */
 export class Settled implements Spare {
   private readonly planned: Plan
@@ -71,6 +45,8 @@ export class Settled implements Spare {
   private readonly blocks: Blocks
   private readonly growing: GrowingRuns
   private last: Signature | undefined
+  private readonly keptRuns = new KeptRuns()
+  /** What is kept for runs that follow each other. */
   private kept: Kept | undefined
   /** It does not come and go: once memory was needed, it is done without. */
   private isGivenUp = false
@@ -89,26 +65,38 @@ export class Settled implements Spare {
   }
 
   /** @param given values of the inputs, by position */
-  courseFor(given: readonly (Value | undefined)[], overrides: Readonly<Record<string, unknown>>): Course {
-    const { whole, kept, last } = this
+  courseFor(given: Given, overrides: Readonly<Record<string, unknown>>): Course {
+    const { whole, kept, last, keptRuns } = this
     if (kept && agrees(kept.signature, given)) {
       this.last = undefined
       return { plan: kept.plan, watch: undefined, kept }
     }
-    if (last && agrees(last, given)) return { plan: whole, watch: new Watch(whole, last, overrides) }
+    const known = keptRuns.of(given)
+    if (known) this.use(known)
+    if (last && agrees(last, given)) {
+      if (known === undefined) return { plan: whole, watch: new Watch(whole, last, overrides) }
+      this.kept?.held.letGo()
+      this.kept = known
+      this.last = undefined
+      return { plan: known.plan, watch: undefined, kept: known }
+    }
     const growing = this.growing.courseFor(given, last, whole)
-    this.last = this.isGivenUp ? undefined : signatureOf(given)
+    const signature = this.isGivenUp ? undefined : signatureOf(given)
+    this.last = signature
     if (!this.isBegun && !this.isGivenUp) {
       this.isBegun = true
       if (whole.steps.some(step => readsConstants(step, whole)))
         return { plan: whole, watch: new Watch(whole, ANY, overrides) }
     }
+    const mayRecur = signature !== undefined && growing?.isRecorded !== true
+    if (mayRecur && known) return { plan: known.plan, watch: undefined }
+    if (mayRecur && keptRuns.sees(signature)) return { plan: whole, watch: new Watch(whole, signature, overrides) }
     return { plan: growing?.plan ?? whole, watch: undefined, growing }
   }
 
   /** The plan of what is left of runs with inputs of these types and dims, where that has been found out. */
-  keptFor(given: readonly (Value | undefined)[]): Plan | undefined {
-    return this.kept && agrees(this.kept.signature, given) ? this.kept.plan : undefined
+  keptFor(given: Given): Plan | undefined {
+    return this.keptRuns.of(given)?.plan
   }
 
   /** Keeps what has been seen of a run that ended well, where there is room. */
@@ -120,10 +108,15 @@ export class Settled implements Spare {
       this.whole = spared?.plan ?? this.planned
       return
     }
-    this.letGo()
-    const { signature, plan } = watch
+    const { plan, bytes, blocks } = spared ?? { plan: watch.plan, bytes: 0, blocks: [] }
+    // Runs of other signatures prepare their steps for other dims.
+    const own = alteredPlan(plan, { steps: plan.steps.map(withOwnMemo) })
     const held = new HeldRecording(this.weights, this.blocks)
-    this.kept = { signature, held, ...(spared ?? { plan, bytes: 0, blocks: [] }) }
+    this.use({ signature: watch.signature, plan: own, bytes, blocks, held })
+  }
+
+  private use(kept: Kept): void {
+    for (const gone of this.keptRuns.use(kept)) this.forgo(gone)
   }
 
   /** The plan that was watched without what is spared; undefined where there is nothing, or no room for it. */
@@ -148,7 +141,7 @@ export class Settled implements Spare {
    */
   *repeated(
     kept: Kept,
-    given: readonly (Value | undefined)[],
+    given: Given,
     run: RecordedRun,
     slots: Slots,
     execute: (plan: Plan) => Paced<unknown>
@@ -165,12 +158,7 @@ export class Settled implements Spare {
     return this.kept === kept && kept.held.isReady
   }
 
-  private *recorded(
-    kept: Kept,
-    given: readonly (Value | undefined)[],
-    run: RecordedRun,
-    slots: Slots
-  ): Paced<Repeated | undefined> {
+  private *recorded(kept: Kept, given: Given, run: RecordedRun, slots: Slots): Paced<Repeated | undefined> {
     const { first, others } = kept.parted!
     const { held } = kept
     if (held.recording instanceof Recording) {
@@ -191,19 +179,19 @@ export class Settled implements Spare {
     this.isGivenUp = true
     this.last = undefined
     this.whole = this.planned
-    const bytes = this.letGoOf(this.ofConstants)
+    let bytes = this.letGoOf(this.ofConstants)
     this.ofConstants = undefined
-    return bytes + this.letGo()
+    for (const kept of this.keptRuns.clear()) bytes += this.forgo(kept)
+    return bytes
   }
 
   forget(): void {
     this.kept?.held.letGo()
   }
 
-  private letGo(): number {
-    const { kept } = this
-    this.kept = undefined
-    return this.letGoOf(kept) + (kept?.held.letGo() ?? 0)
+  private forgo(kept: Kept): number {
+    if (this.kept === kept) this.kept = undefined
+    return this.letGoOf(kept) + kept.held.letGo()
   }
 
   /** @returns bytes that it held */
@@ -224,157 +212,6 @@ export class Settled implements Spare {
   }
 }
 
-/** Finds out in a run which values do not depend on elements of the inputs. */
-export class Watch {
-  readonly signature: Signature
-  readonly plan: Plan
-  private readonly overrides: Readonly<Record<string, unknown>>
-  /** By slot what the signature says of it: dims, and its value where that too; nothing of constants. */
-  private readonly facts: (TensorFact | undefined)[]
-  /** Slots whose values the signature decides; copies of those that only spared steps read have been let go. */
-  private readonly known = new Set<number>()
-  /** Slots that steps read which are not spared. */
-  private readonly needed = new Set<number>()
-  /** Of the copies. */
-  private bytes = 0
-
-  constructor(plan: Plan, signature: Signature, overrides: Readonly<Record<string, unknown>>) {
-    this.plan = plan
-    this.signature = signature
-    this.overrides = overrides
-    this.facts = plan.initial.map(() => undefined)
-    plan.inputs.forEach((slot, i) => (this.facts[slot] = signature[i]))
-  }
-
-  /**
-   * A step has run; what it frees has not been freed yet.
-   * @param inputs of tables of which the step looked up rows, those rows
-   */
-  note(
-    step: Step,
-    inputs: readonly (Value | undefined)[],
-    outputs: readonly (Value | undefined)[],
-    isLookup: boolean
-  ): void {
-    const results = this.resultsOf(step, inputs, outputs, isLookup)
-    for (const [i, slot] of step.outputs.entries()) {
-      if (slot < 0) continue
-      this.facts[slot] = results?.[i]
-      if (results?.[i]?.value !== undefined) this.known.add(slot)
-    }
-    if (!this.isSettled(step)) for (const slot of slotsReadBy(step)) this.needed.add(slot)
-    for (const slot of step.free) if (!this.needed.has(slot)) this.letGo(slot)
-  }
-
-  /** What the signature says of what a step made; undefined where it says nothing. */
-  private resultsOf(
-    step: Step,
-    inputs: readonly (Value | undefined)[],
-    outputs: readonly (Value | undefined)[],
-    isLookup: boolean
-  ): readonly (TensorFact | undefined)[] | undefined {
-    if (!isRepeatable(step.call)) return undefined
-    const facts: (TensorFact | undefined)[] = []
-    for (const [i, slot] of step.inputs.entries()) {
-      const fact = slot < 0 ? undefined : this.factOf(slot, inputs[i])
-      if (slot >= 0 && fact === undefined) return undefined
-      facts.push(fact)
-    }
-    const isKnown = facts.every(fact => fact === undefined || fact.value !== undefined)
-    // What a body makes of other values is not inferred: only elements that are all known decide it.
-    const isDynamic = step.call.op.dynamic === true || step.bodies.size > 0
-    if (isDynamic && !(isKnown && this.knowsCaptures(step))) return undefined
-    if (isKnown) return outputs.map(value => value && this.factWithValue(value))
-    return this.inferred(step, isLookup ? this.withWholeTables(step, facts) : facts, outputs)
-  }
-
-  /** Facts of the inputs of a step that has read rows of tables: dims of rows would not be those of the tables. */
-  private withWholeTables(
-    { inputs, tables }: Step,
-    facts: readonly (TensorFact | undefined)[]
-  ): readonly (TensorFact | undefined)[] {
-    return facts.map((fact, i) => {
-      const table = tables.includes(i) ? this.plan.initial[inputs[i]] : undefined
-      return fact && table && 'dims' in table ? tensorFact(fact.type, table.dims) : fact
-    })
-  }
-
-  private letGo(slot: number): void {
-    const value = this.known.has(slot) ? this.facts[slot]?.value : undefined
-    if (value === undefined) return
-    this.bytes -= memoryBytes(value.type, (value as Tensor).size)
-    this.facts[slot] = undefined
-  }
-
-  /** What is left of the plan, and the values that it reads of what is not. */
-  rest(): { steps: readonly Step[]; values: ReadonlyMap<number, Tensor>; bytes: number } {
-    const steps = withoutSpared(this.plan.steps, step => this.isSettled(step))
-    const values = new Map<number, Tensor>()
-    let bytes = 0
-    for (const step of steps) {
-      for (const slot of slotsReadBy(step)) {
-        const value = values.has(slot) ? undefined : this.facts[slot]?.value
-        if (value === undefined) continue
-        values.set(slot, value as Tensor)
-        bytes += memoryBytes(value.type, value.data.length)
-      }
-    }
-    return { steps, values, bytes }
-  }
-
-  /** Whether all that a step is there for is known: it does nothing but make values of which none is an output. */
-  private isSettled({ call, outputs }: Step): boolean {
-    const wanted = outputs.filter(slot => slot >= 0)
-    const isKnown = (slot: number): boolean => this.known.has(slot) && this.plan.outputAt[slot] < 0
-    return wanted.length > 0 && !call.op.impure && wanted.every(isKnown)
-  }
-
-  private knowsCaptures({ bodies }: Step): boolean {
-    return [...bodies.values()].every(({ captures }) =>
-      captures.every(({ from }) => this.facts[from]?.value !== undefined || this.plan.initial[from] !== undefined)
-    )
-  }
-
-  private factOf(slot: number, value: Value | undefined): TensorFact | undefined {
-    const fact = this.facts[slot]
-    if (fact || this.plan.initial[slot] === undefined || value === undefined || !isTensor(value)) return fact
-    return factOf(value) as TensorFact
-  }
-
-  /** Where elements of inputs may decide: dims as the shape rule gives them, and values that depend on dims alone. */
-  private inferred(
-    { call }: Step,
-    facts: readonly (TensorFact | undefined)[],
-    outputs: readonly (Value | undefined)[]
-  ): (TensorFact | undefined)[] {
-    const prepared = prepareCall(call, facts, { overrides: this.overrides })
-    const elements = call.op.value?.(prepared.operands, prepared.parameters, call)
-    const isFirstKnown = elements !== undefined && !elements.some(isSym)
-    return outputs.map((value, i) => {
-      const fact = prepared.outputs[i]
-      if (value === undefined || fact?.kind !== 'tensor' || !fact.shape || !isConcrete(fact.shape)) return undefined
-      return i === 0 && isFirstKnown ? this.factWithValue(value) : tensorFact(fact.type, fact.shape)
-    })
-  }
-
-  /** The fact of a value that the signature decides; without the value where it is too large to be kept. */
-  private factWithValue(value: Value): TensorFact | undefined {
-    if (!isTensor(value) || value.type === 'string' || liesInRoom(value)) return undefined
-    const bytes = memoryBytes(value.type, value.size)
-    const isTooLarge = bytes > MAX_VALUE_BYTES || this.bytes + bytes > MAX_KEPT_BYTES
-    if (isTooLarge) return tensorFact(value.type, value.dims)
-    this.bytes += bytes
-    const copy = new Tensor(value.type, value.data.slice(), value.dims)
-    return tensorFact(copy.type, copy.dims, copy)
-  }
-}
-
 /** Whether a step reads constants of the plan and nothing else. */
 const readsConstants = (step: Step, { initial }: Plan): boolean =>
   isRepeatable(step.call) && slotsReadBy(step).every(slot => initial[slot] !== undefined)
-
-/** Whether a call, with its bodies, makes the same of the same values. */
-const isRepeatable = ({ op, bodies }: Call): boolean =>
-  !op.impure &&
-  isBuiltIn(op) &&
-  [...bodies.values()].every(({ items }) => items.every(item => isCall(item) && isRepeatable(item)))

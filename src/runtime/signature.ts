@@ -33,3 +33,15 @@ function areOf(shape: readonly Dim[], dims: readonly number[]): boolean {
   for (let i = 0; i < dims.length; i++) if (typeof shape[i] === 'number' && shape[i] !== dims[i]) return false
   return true
 }
+
+/** Whether signatures have the same numbers, and symbols in the same places. */
+export const areSame = (a: Signature, b: Signature): boolean =>
+  a.every((fact, i) => {
+    const other = b[i]
+    if (fact === undefined || other === undefined) return fact === other
+    return fact.type === other.type && areAlike(fact.shape!, other.shape!)
+  })
+
+const areAlike = (a: readonly Dim[], b: readonly Dim[]): boolean =>
+  a.length === b.length &&
+  a.every((dim, axis) => dim === b[axis] || (typeof dim === typeof b[axis] && typeof dim !== 'number'))
