@@ -4,7 +4,7 @@ import { floatFormat } from '../../tensor/floats.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type BoundJob, staged } from '../selector.ts'
-import { type CodesLayout, spreadRows } from './code-layout.ts'
+import type { CodesLayout } from './code-layout.ts'
 
 /** Elements of a block, and of a tile. */
 export const LINE = 1 << 14
@@ -65,10 +65,10 @@ const MAX_KEPT = 1 << 14
  */
 export function codesOf(made: Made, layout: CodesLayout): BindCodes {
   const { kernel, type, numbers, quotients = 'float32', saturates = true } = made
-  const { count, group, segment, period, channels, each, times } = layout
+  const { count, group, segment, period, channels, times } = layout
   const { kind, bits } = DTYPES[type]
   const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
-  const rows = [group, segment, period * each, times, channels]
+  const rows = [group, segment, period, times, channels]
   const types = [CODES[type]!, lowest, 2 ** bits - 1, NUMBERS.indexOf(numbers), NUMBERS.indexOf(quotients)]
   const template = linesTemplate(kernel, count, LINE, 3, [
     LINE,
@@ -77,15 +77,14 @@ export function codesOf(made: Made, layout: CodesLayout): BindCodes {
     ...types,
     ...floatArguments(type, saturates)
   ])
-  const length = period * each * channels
+  const length = period * channels
   const kept = length <= MAX_KEPT ? new Int32Array(length) : undefined
   return (x, scale, zeros) => {
     const points = kept ?? new Int32Array(length)
     if (zeros === undefined) points.fill(0)
-    else spreadRows(zeros as Uint8Array, each, points)
-    const scales = arrayOf(scale.type === 'float32' ? scale : convert(scale, 'float32')) as Float32Array
-    const spread = each === 1 ? scales : spreadRows(scales, each, new Float32Array(length))
-    return { template, inputs: [x, spread, points] }
+    else points.set(zeros as Uint8Array)
+    const scales = arrayOf(scale.type === 'float32' ? scale : convert(scale, 'float32'))
+    return { template, inputs: [x, scales, points] }
   }
 }
 

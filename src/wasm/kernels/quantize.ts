@@ -72,7 +72,7 @@ function codesSelection(
       if (isOfFloats && zeros?.some(code => code !== 0)) return undefined
       return codes(arrayOf(x!), scale!, zeros)
     }),
-    looksAt: layout.each === 1 && scale.type === 'float32' ? ['zero'] : ['zero', 'scale']
+    looksAt: scale.type === 'float32' ? ['zero'] : ['zero', 'scale']
   }
 }
 

@@ -94,6 +94,58 @@ function eachLine<T>(args: CodesArguments, scratch: usize, from: u32, to: u32, m
   }
 }
 
+/** Segments that are shorter have their scales written side by side first, so many elements at once. */
+const SHORT: u32 = 16
+const SPREAD: u32 = 512
+
+/**
+ * {@link eachSpan} of short segments that have one scale each.
+ * @param rows memory for scales and zero points of each element
+ */
+function eachShort<T>(args: CodesArguments, rows: usize, x: usize, to: usize, start: u32, n: u32, mode: u32): void {
+  const segment = args.segment
+  const points = rows + ((SPREAD + SHORT) << 2)
+  let row = (start / segment) % args.channels
+  let left = segment - (start % segment)
+  while (n > 0) {
+    let size: u32 = 0
+    while (size < n && size < SPREAD) {
+      const scale = v128.load32_splat(args.scales + (row << 2))
+      const zero = v128.load32_splat(args.zeros + (row << 2))
+      const at = (<usize>size) << 2
+      for (let i: usize = 0; i < left; i += 4) {
+        v128.store(rows + at + (i << 2), scale)
+        v128.store(points + at + (i << 2), zero)
+      }
+      size += left
+      left = segment
+      row = row + 1 == args.channels ? 0 : row + 1
+    }
+    if (size > n) size = n
+    computeSpan<T>(args, x, to, size, rows, points, true, mode)
+    x += (<usize>size) << (mode == DEQUANTIZING ? alignof<T>() : 2)
+    to += (<usize>size) << (mode == QUANTIZING ? alignof<T>() : 2)
+    n -= size
+  }
+}
+
+function computeSpan<T>(
+  args: CodesArguments,
+  x: usize,
+  to: usize,
+  size: u32,
+  s: usize,
+  z: usize,
+  steps: bool,
+  mode: u32
+): void {
+  const shift = args.quotients == 0 ? 0 : args.quotients == 1 ? 13 : 16
+  if (mode == QUANTIZING && args.type == FLOATS) floatSpan(args, x, to, size, s, steps, shift)
+  else if (mode == QUANTIZING) quantizeSpan<T>(x, to, size, s, z, steps, args.lowest, args.span, shift)
+  else if (sizeof<T>() == 4) dequantizeWords(x, to, size, s, z, steps)
+  else dequantizeSpan<T>(x, to, size, s, z, steps)
+}
+
 /** Writes a short row of scales and zero points several times. */
 function repeatRow(args: CodesArguments, row: u32, to: usize): void {
   const at = (<usize>(row * args.period)) << 2
@@ -122,7 +174,8 @@ function eachSpan<T>(args: CodesArguments, rows: usize, x: usize, to: usize, sta
   let leftOfGroup = group - inGroup
   let column = (inGroup % segment) % period
   const steps = period > 1
-  const shift = args.quotients == 0 ? 0 : args.quotients == 1 ? 13 : 16
+  if (!steps && segment < SHORT && group % segment == 0 && args.channels > 1)
+    return eachShort<T>(args, rows, x, to, start, n, mode)
   if (isRepeated) repeatRow(args, row, rows)
   while (n > 0) {
     let size = min(n, left)
@@ -130,10 +183,7 @@ function eachSpan<T>(args: CodesArguments, rows: usize, x: usize, to: usize, sta
     const at = (<usize>(isRepeated ? column : row * period + column)) << 2
     const s = (isRepeated ? rows : args.scales) + at
     const z = (isRepeated ? rows + (period << 2) : args.zeros) + at
-    if (mode == QUANTIZING && args.type == FLOATS) floatSpan(args, x, to, size, s, steps, shift)
-    else if (mode == QUANTIZING) quantizeSpan<T>(x, to, size, s, z, steps, args.lowest, args.span, shift)
-    else if (sizeof<T>() == 4) dequantizeWords(x, to, size, s, z, steps)
-    else dequantizeSpan<T>(x, to, size, s, z, steps)
+    computeSpan<T>(args, x, to, size, s, z, steps, mode)
     x += (<usize>size) << (mode == DEQUANTIZING ? alignof<T>() : 2)
     to += (<usize>size) << (mode == QUANTIZING ? alignof<T>() : 2)
     n -= size
