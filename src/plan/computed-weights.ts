@@ -13,7 +13,9 @@ import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
 const isConv = isNamed('Conv', 'ConvTranspose')
-const isProduct = isNamed('MatMul', 'Gemm')
+const isProduct = isNamed('MatMul')
+const isGemm = isNamed('Gemm')
+const isNorm = isNamed('BatchNormalization')
 /** What moves weights, or converts them, has patterns of its own, and so have codes. */
 const isMoving = isNamed('Cast', 'Flatten', 'Identity', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze')
 /**
@@ -39,8 +41,9 @@ interface Chain {
 
 /**
  * Weights that nodes compute of constants become constants themselves: of weights that are held as a direction and a
- * length (`weight_norm`), or made to have mean 0 and variance 1 before a convolution reads them. They are computed when
- * they are first read, and let go of once a kernel has packed them.
+ * length (`weight_norm`), or made to have mean 0 and variance 1 before a convolution reads them; and so do biases, such
+ * as the zeros that PyTorch's exporter expands for a convolution without one. They are computed when they are first
+ * read, and let go of once a kernel has packed them.
  */
 export const computedWeights: Pass = {
   name: 'computed weights',
@@ -49,26 +52,30 @@ export const computedWeights: Pass = {
     if (graph.isObserved) return false
     const ofConstants = callsOfConstants(graph)
     const made = new Set<PlanCall>()
-    for (const { call } of graph.calls) {
-      const id = weightsOf(call)
-      const maker = id === undefined ? undefined : graph.makerOf(id)
-      if (id === undefined || !ofConstants.has(maker as PlanCall) || graph.constantOf(id)) continue
-      const chain = chainOf(graph, id)
-      if (!isBounded(graph, chain) || chain.calls.every(item => isMoving(item.call)) || !areWeights(graph, id)) continue
-      graph.constants.set(id, constantOf(graph, id, chain))
-      for (const item of chain.calls) made.add(item)
-    }
+    for (const { call } of graph.calls)
+      for (const id of partsOf(call)) {
+        const maker = id === undefined ? undefined : graph.makerOf(id)
+        if (id === undefined || !ofConstants.has(maker as PlanCall) || graph.constantOf(id)) continue
+        const chain = chainOf(graph, id)
+        if (!isBounded(graph, chain, call) || !isComputed(chain) || !areWeights(graph, id)) continue
+        graph.constants.set(id, constantOf(graph, id, chain))
+        for (const item of chain.calls) made.add(item)
+      }
     // Backwards, so that what read the result of a call is gone before it.
     for (const item of graph.calls.reverse()) if (made.has(item) && !isNeeded(graph, item)) graph.remove(item, 'folded')
     return made.size > 0
   }
 }
 
-/** The operand that a kernel may pack. */
-function weightsOf(call: Call): ValueId | undefined {
-  if (isConv(call)) return operandOf(call, 'w')
-  return isProduct(call) ? operandOf(call, 'b') : undefined
+/** The operands that a kernel may pack, or that belong to them. */
+function partsOf(call: Call): readonly (ValueId | undefined)[] {
+  const names = isConv(call) ? ['w', 'bias'] : isGemm(call) ? ['b', 'c'] : isProduct(call) ? ['b'] : []
+  const all = isNorm(call) ? ['scale', 'bias', 'mean', 'variance'] : names
+  return all.map(name => operandOf(call, name))
 }
+
+/** Whether more is done than to move what is there. */
+const isComputed = ({ calls }: Chain): boolean => !calls.every(item => isMoving(item.call))
 
 /** Whether a value is nothing but weights. */
 const areWeights = (graph: PlanGraph, id: ValueId): boolean =>
@@ -76,7 +83,7 @@ const areWeights = (graph: PlanGraph, id: ValueId): boolean =>
   [...graph.readersOf(id)].every(
     reader =>
       isPlanCall(reader) &&
-      weightsOf(reader.call) === id &&
+      partsOf(reader.call).includes(id) &&
       reader.call.inputs.filter(input => input === id).length === 1
   )
 
@@ -127,11 +134,12 @@ function chainOf(graph: PlanGraph, id: ValueId): Chain {
 }
 
 /**
- * Whether nothing on the way is larger than the largest constant: what is computed for a constant is not counted
- * against the memory of a run, and a file may ask for any dims.
+ * Whether nothing on the way is larger than the largest constant, of these or of what the reader has beside them: what
+ * is computed for a constant is not counted against the memory of a run, and a file may ask for any dims.
  */
-function isBounded(graph: PlanGraph, { calls, constants }: Chain): boolean {
-  const largest = Math.max(0, ...[...constants.values()].map(({ dims }) => elementCount(dims)))
+function isBounded(graph: PlanGraph, { calls, constants }: Chain, reader: Call): boolean {
+  const beside = reader.inputs.flatMap(id => (id === undefined ? [] : (graph.constantOf(id) ?? [])))
+  const largest = Math.max(0, ...[...constants.values(), ...beside].map(({ dims }) => elementCount(dims)))
   const isSmall = (id: ValueId | undefined): boolean =>
     id === undefined || elementCount(shapeOf(graph, id) as readonly number[]) <= largest
   return calls.length <= MAX_CALLS && calls.every(({ call }) => call.outputs.every(isSmall))

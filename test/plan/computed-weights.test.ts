@@ -92,6 +92,52 @@ describe('weights that nodes compute of constants are constants', () => {
   })
 })
 
+describe('biases that nodes compute of constants are constants', () => {
+  /** The zeros that PyTorch's exporter writes as the bias of a convolution without one. */
+  const zeros = (to: string): object[] => [
+    node('CastLike', ['zero', 'x'], ['typed']),
+    node('Expand', ['typed', 'channels'], [to])
+  ]
+  const initializers = [
+    ...[constant('v', DIMS, 1), floats('zero', [], [0]), int64s('channels', [1], [16])],
+    ...['scale', 'shift', 'mean'].map((name, i) => constant(name, [16], i + 2)),
+    floats('variance', [16], [...noise([16], 5).data.map(Math.abs)])
+  ]
+  const normal = (from: string): object =>
+    node('BatchNormalization', [from, 'scale', 'shift', 'mean', 'variance'], ['n'])
+
+  test.each<[string, object[], string[]]>([
+    ['of a convolution', [...zeros('b'), node('Conv', ['x', 'v', 'b'], ['y'])], ['Conv']],
+    [
+      'of one that is normalized, whose weights take the normalization over',
+      [...zeros('b'), node('Conv', ['x', 'v', 'b'], ['c']), normal('c'), node('Relu', ['n'], ['y'])],
+      ['FusedConv']
+    ],
+    [
+      'of a normalization',
+      [
+        ...zeros('mean 0'),
+        node('Conv', ['x', 'v'], ['c']),
+        node('BatchNormalization', ['c', 'scale', 'shift', 'mean 0', 'variance'], ['y'])
+      ],
+      ['Conv']
+    ]
+  ])('%s', async (_, nodes, ops) => {
+    const parts = { ...model([]), initializers, nodes }
+    expect(await opsOf(parts)).toEqual(ops)
+    expect(await differenceBetween(parts, { x: [1, 8, 9, 9] })).toBeLessThan(1e-5)
+  })
+
+  test('but not what is larger than the weights beside them', async () => {
+    const wide = model([], {
+      inputs: [port('x', 'float', [5000, 1])],
+      initializers: [constant('v', [1, 48], 1), floats('zero', [], [0]), int64s('dims', [2], [5000, 48])],
+      nodes: [node('Expand', ['zero', 'dims'], ['b']), node('Gemm', ['x', 'v', 'b'], ['y'])]
+    })
+    expect(await opsOf(wide)).toEqual(['Expand', 'Gemm'])
+  })
+})
+
 describe('nodes compute again in each run', () => {
   test('what somebody sees', async () => {
     const parts = model([conv], { outputs: [port('y', 'float'), port('w', 'float')] })
