@@ -77,14 +77,24 @@ function pairAt(x: usize, step: usize): v128 {
   return step == 0 ? v128.load64_splat(x) : v128.load(x)
 }
 
-/** Whether both bases are positive and finite, and both exponents finite and not 2, for which products are exact. */
+/** Whether both bases are finite and not 0, and both exponents finite and not 2, for which products are exact. */
 // @ts-ignore: decorator
 @inline
 function areOrdinary(x: v128, y: v128): bool {
   const infinity = f64x2.splat(Infinity)
-  const areBases = v128.and(f64x2.gt(x, f64x2.splat(0)), f64x2.lt(x, infinity))
+  const size = f64x2.abs(x)
+  const areBases = v128.and(f64x2.gt(size, f64x2.splat(0)), f64x2.lt(size, infinity))
   const areFinite = v128.and(f64x2.lt(f64x2.abs(y), infinity), f64x2.ne(y, f64x2.splat(2)))
   return i64x2.all_true(v128.and(areBases, areFinite))
+}
+
+/** Powers of negative bases: negative for odd exponents, and no number for those that are not whole. */
+function withSigns(powers: v128, below: v128, exponents: v128): v128 {
+  const areWhole = f64x2.eq(f64x2.nearest(exponents), exponents)
+  const halves = f64x2.mul(exponents, f64x2.splat(0.5))
+  const areOdd = v128.and(areWhole, f64x2.ne(f64x2.nearest(halves), halves))
+  const signed = v128.xor(powers, v128.and(v128.and(below, areOdd), f64x2.splat(-0.0)))
+  return v128.bitselect(f64x2.splat(NaN), signed, v128.andnot(below, areWhole))
 }
 
 /** As IEEE 754 has `pow`. */
@@ -112,7 +122,7 @@ function fold(c: v128, p: v128, x: v128): v128 {
 }
 
 /**
- * Powers of two positive finite numbers to finite exponents; where `end` is not 0, they and those after them are
+ * Powers of two finite numbers but 0 to finite exponents; where `end` is not 0, they and those after them are
  * written from `to` on up to `end`, or to the first of others. The names are those of fdlibm's e_pow.c.
  */
 function magnitudes(
@@ -166,8 +176,9 @@ function magnitudes(
   const p5 = hiddenDouble(P5, zero)
   let powers: v128
   do {
-    const tiny = f64x2.lt(given, normal)
-    const x = v128.bitselect(f64x2.mul(given, scale), given, tiny)
+    const size = f64x2.abs(given)
+    const tiny = f64x2.lt(size, normal)
+    const x = v128.bitselect(f64x2.mul(size, scale), size, tiny)
     const y = f64x2.pmax(f64x2.pmin(exponents, most), least)
     // x = 2^n ax, with ax from 1 / 2 of the root of 3 on, up to it.
     const mantissa = v128.or(v128.and(x, mantissaBits), one)
@@ -228,6 +239,8 @@ function magnitudes(
     const other = f64x2.add(f64x2.sub(z, halved), magic)
     const scaled = f64x2.mul(f64x2.sub(one, f64x2.sub(last, a)), i64x2.shl(halved, 52))
     powers = f64x2.mul(scaled, i64x2.shl(other, 52))
+    const below = f64x2.lt(given, i64x2.splat(0))
+    if (v128.any_true(below)) powers = withSigns(powers, below, exponents)
     if (end == 0) return powers
     v128.store(to, powers)
     to += 16
