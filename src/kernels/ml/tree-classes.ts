@@ -1,9 +1,11 @@
+import type { DType } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { Classified } from './classify.ts'
 import type { Votes } from './collector.ts'
 import type { Forest } from './forest.ts'
 import type { Label } from './look-up.ts'
 import { type FirstScore, largestOf, type PostTransform, transformScores, writeTwo } from './scores.ts'
+import { type LeafAnswers, leafAnswers } from './tree-leaves.ts'
 import { type Means, walkForest } from './walk-forest.ts'
 
 /** A classifier by trees. */
@@ -24,11 +26,67 @@ export interface TreeClasses {
   readonly threshold: number | undefined
 }
 
+/** Of classifiers of one tree, for rows of float64 and for others, whose votes are rounded. */
+const ANSWERS = [new WeakMap<TreeClasses, LeafAnswers | 'none'>(), new WeakMap<TreeClasses, LeafAnswers | 'none'>()]
+
+/** What the leaves of the only tree of a classifier say of rows of a type; undefined where it has more trees. */
+export function answersOf(model: TreeClasses, type: DType): LeafAnswers | undefined {
+  const own = ANSWERS[type === 'float64' ? 0 : 1]
+  let known = own.get(model)
+  if (known === undefined) own.set(model, (known = leafAnswers(model) ?? 'none'))
+  return known === 'none' ? undefined : known
+}
+
+/** A row has the answer of its leaf, in place of votes that are added up, compared and transformed. */
+function classifyByLeaves(
+  model: TreeClasses,
+  answers: LeafAnswers,
+  x: Tensor,
+  to: Classified,
+  means?: Means
+): Generator<void> {
+  const { columns, labels } = model
+  const { known, scores } = answers
+  return walkForest(answers.forest, x, { targets: 1, aggregate: 'SUM', ...means }, ({ totals }, first, count) => {
+    for (let row = 0, at = first * columns; row < count; row++, at += columns) {
+      const leaf = totals[row]
+      if (known[leaf] === 0) findAnswer(model, answers, leaf, x.type)
+      to.labels[first + row] = labels.values[answers.labels[leaf]]
+      copyScores(scores, leaf * columns, columns, to.scores, at)
+    }
+  })
+}
+
+/** In a loop where they are few, since `set` takes longer to start. */
+function copyScores(from: Float32Array, at: number, count: number, to: Float32Array, target: number): void {
+  if (count > FEW) to.set(from.subarray(at, at + count), target)
+  else for (let i = 0; i < count; i++) to[target + i] = from[at + i]
+}
+
+const FEW = 32
+
+function findAnswer(model: TreeClasses, answers: LeafAnswers, leaf: number, type: DType): void {
+  const { forest, targets } = model
+  const votes = { totals: new Float64Array(targets), voted: targets > 1 ? new Uint8Array(targets) : undefined }
+  const { starts, targets: ids, weights } = forest.leaves
+  for (let i = starts[leaf]; i < starts[leaf + 1]; i++) {
+    votes.totals[ids[i]] += weights[i]
+    if (votes.voted) votes.voted[ids[i]] = 1
+  }
+  addBase(votes, model, 1)
+  if (type !== 'float64') roundAll(votes.totals)
+  answers.labels[leaf] = choose(votes, 0, model)
+  writeScores(votes.totals, model, answers.scores, leaf, 1)
+  answers.known[leaf] = 1
+}
+
 /**
  * Writes the labels and scores of rows. Votes for other rows than those of float64 are rounded to float32: a sum that
  * is a hair above 0.5 in double precision would get a label that its own score contradicts.
  */
 export function classifyByTrees(model: TreeClasses, x: Tensor, to: Classified, means?: Means): Generator<void> {
+  const answers = answersOf(model, x.type)
+  if (answers) return classifyByLeaves(model, answers, x, to, means)
   const { forest, labels, targets } = model
   return walkForest(forest, x, { targets, aggregate: 'SUM', ...means }, (votes, first, count) => {
     addBase(votes, model, count)

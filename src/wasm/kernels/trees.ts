@@ -2,7 +2,7 @@ import { copyBytes } from '../../host.ts'
 import type { Aggregate } from '../../kernels/ml/collector.ts'
 import type { Forest } from '../../kernels/ml/forest.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
-import { classifyByTrees, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
+import { answersOf, classifyByTrees, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
 import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
 import { columnsOf, type LeafFinder, type Means } from '../../kernels/ml/walk-forest.ts'
 import type { Kernel, KernelContext, Selection } from '../../op-kit/define.ts'
@@ -20,12 +20,15 @@ const MAX_CELLS = 8
 const MAX_LEAVES = 1 << 17
 
 /** TreeEnsembleClassifier of rows that are worth jobs. */
-export const selectTreeClassifier = selectorFor<{ readonly model: TreeClasses }>(({ operands, parameters }) =>
-  treeSelection(operands, parameters.model, 'SUM', (model, x, context, means) => {
+export const selectTreeClassifier = selectorFor<{ readonly model: TreeClasses }>(({ operands, parameters }) => {
+  const { model } = parameters
+  const answers = operands.x && answersOf(model, operands.x.type)
+  const walked = answers ? { forest: answers.forest, targets: 1 } : model
+  return treeSelection(operands, walked, 'SUM', (_, x, context, means) => {
     const labels = context.rawOutput(0).data
     return classifyByTrees(model, x, { labels, scores: arrayOf(context.rawOutput(1)) as Float32Array }, means)
   })
-)
+})
 
 /** TreeEnsembleRegressor and TreeEnsemble-5 of rows that are worth jobs. */
 export const selectTreeRegressor = selectorFor<{ readonly model: TreeTargets }>(({ operands, parameters }) =>

@@ -107,6 +107,30 @@ describe.each([
   })
 })
 
+test.each(['float32', 'float64', 'int64'] as const)('a tree whose leaves are classes answers rows of %s', type => {
+  const CLASSES = 40
+  // Rows of quarters between -2 and 2 get to some of the classes.
+  const chain = (i: number): Branch =>
+    i === CLASSES - 1 ? leaf(2, i) : branch('LT', (i - 19) / 2, leaf(2, i), chain(i + 1), 1)
+  const attributes = {
+    ...treeAttributes('class', [chain(0)]),
+    classlabels_int64s: Array.from({ length: CLASSES }, (_, i) => 100 + i)
+  }
+  const x = rowsOf(300, type)
+  const rows = Array.from({ length: 300 }, (_, row) => Number(x.data[row * FEATURES + 1]))
+  const classOf = (value: number): number => {
+    const first = Array.from({ length: CLASSES - 1 }, (_, i) => i).find(i => value < (i - 19) / 2)
+    return first ?? CLASSES - 1
+  }
+  for (const region of ['heap', 'array'] as const) {
+    const options = { region, outputs: 2, attributes }
+    const [labels, scores] = runAccelerated(ml('TreeEnsembleClassifier'), [x], options) as Tensor[]
+    expect([...labels.data]).toEqual(rows.map(value => BigInt(100 + classOf(value))))
+    const expected = rows.flatMap(value => Array.from({ length: CLASSES }, (_, i) => (i === classOf(value) ? 2 : 0)))
+    expect([...scores.data]).toEqual(expected)
+  }
+})
+
 test('numbers between two of single precision divide rows of float32 as in double precision', () => {
   const [tiny, huge] = [1e-45, 3.4028234663852886e38]
   const numbers = [0, -0, tiny, -tiny, huge, -huge, Infinity, -Infinity, NaN, 1, -1, 0.1]
