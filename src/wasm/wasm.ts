@@ -73,14 +73,14 @@ const COMPUTING = {
   scatterTuples: 93,
   trees: 94,
   top: 95,
-  wideSoftmax: 110,
-  reverse: 111,
-  count: 112,
-  deform: 113,
-  wideTop: 114,
-  determinant: 115,
   narrowBest: 96,
   foldHalves: 97,
+  wideSoftmax: 98,
+  reverse: 99,
+  count: 100,
+  deform: 101,
+  wideTop: 102,
+  determinant: 103,
   votes: 104
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING

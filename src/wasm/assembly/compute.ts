@@ -1,34 +1,34 @@
 import { CodedArguments } from './coded/arguments'
 import { codedProduct } from './coded/product'
+import { foldHalves, HalfFoldArguments } from './f16/fold'
 import { attention } from './f32/attention'
 import { AttentionArguments } from './f32/attention-arguments'
-import { foldHalves, HalfFoldArguments } from './f16/fold'
 import { best, BestArguments } from './f32/best'
 import { ChannelGroupsArguments, normalizeChannelGroups } from './f32/channel-groups'
 import { ChooseArguments, chooseLines } from './f32/choose'
 import { CompareArguments, compareLines } from './f32/compare'
 import { ConvArguments } from './f32/conv'
+import { convPanels } from './f32/conv-panels'
 import { convTranspose, ConvTransposeArguments } from './f32/conv-transpose'
 import { ConvertArguments, convertElements } from './f32/convert'
-import { convPanels } from './f32/conv-panels'
 import { DeformArguments, deformLines } from './f32/deform'
 import { depthwisePlanes } from './f32/depthwise'
 import { DistanceArguments, distanceRows } from './f32/distances'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
-import { fold, FoldArguments } from './f32/fold'
 import { fewOutputBands } from './f32/few-outputs'
-import { winogradLines } from './f32/line-winograd'
-import { MatrixArguments, matrixPanels } from './f32/matrix'
+import { fold, FoldArguments } from './f32/fold'
 import { GateArguments, gateRows } from './f32/gate'
 import { GridArguments, sampleGrid } from './f32/grid'
 import { findHighest, HighestArguments } from './f32/highest'
+import { winogradLines } from './f32/line-winograd'
+import { MatrixArguments, matrixPanels } from './f32/matrix'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
 import { alignRegions, RegionArguments } from './f32/regions'
 import { LinesResampleArguments, resampleLines, resampleRows, RowsResampleArguments } from './f32/resample'
-import { RotateArguments, rotateRows } from './f32/rotate'
 import { localResponse, ResponseArguments } from './f32/response'
+import { RotateArguments, rotateRows } from './f32/rotate'
 import {
   GroupsArguments,
   layerNormRows,
@@ -74,19 +74,19 @@ import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
 import { wideBest, WideBestArguments } from './wide/best'
 import { CountArguments, countUp } from './wide/count'
 import { cumulate, CumulateArguments } from './wide/cumulate'
-import { narrowBest, NarrowBestArguments } from './wide/narrow-best'
-import { wideProduct, WideProductArguments } from './wide/product'
 import { DeterminantArguments, determinants } from './wide/determinant'
-import { ReverseArguments, reverseLines } from './wide/reverse'
-import { wideSoftmax } from './wide/softmax'
+import { narrowBest, NarrowBestArguments } from './wide/narrow-best'
+import { padLines, PaddingArguments } from './wide/padding'
+import { wideProduct, WideProductArguments } from './wide/product'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
+import { ReverseArguments, reverseLines } from './wide/reverse'
 import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
+import { wideSoftmax } from './wide/softmax'
+import { copyStrided, StridedArguments } from './wide/strided'
 import { wideTop, WideTopArguments } from './wide/top'
 import { TreesArguments, walkTrees } from './wide/trees'
 import { addVotes, VotesArguments } from './wide/votes'
-import { padLines, PaddingArguments } from './wide/padding'
-import { copyStrided, StridedArguments } from './wide/strided'
 
 export { interleaveRows } from './coded/nibble-order'
 export { narrowHalves, widenHalves } from './f16/halves'
@@ -123,14 +123,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 2:
       depthwisePlanes(changetype<ConvArguments>(args), scratch, from, to)
       break
-    case 17:
-      fewOutputBands(changetype<ConvArguments>(args), scratch, from, to)
-      break
     case 3:
       winogradBlocks(changetype<ConvArguments>(args), scratch, from, to)
-      break
-    case 16:
-      winogradLines(changetype<ConvArguments>(args), scratch, from, to)
       break
     case 4:
       unary(changetype<UnaryArguments>(args), from, to)
@@ -165,22 +159,31 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 14:
       rnn(changetype<RecurrentArguments>(args), scratch, from, to)
       break
+    case 15:
+      gateRows(changetype<GateArguments>(args), from, to)
+      break
+    case 16:
+      winogradLines(changetype<ConvArguments>(args), scratch, from, to)
+      break
+    case 17:
+      fewOutputBands(changetype<ConvArguments>(args), scratch, from, to)
+      break
     case 20:
       normalizeGroups(changetype<GroupsArguments>(args), from, to)
       break
     case 21:
       normalizeChannels(changetype<GroupsArguments>(args), from, to)
       break
-    case 23:
-      normalizeChannelRows(changetype<GroupsArguments>(args), scratch, from, to)
-      break
     case 22:
       normalizeChannelGroups(changetype<ChannelGroupsArguments>(args), scratch, from, to)
       break
-    case 31:
-      return sampleGrid(changetype<GridArguments>(args), scratch, from, to)
+    case 23:
+      normalizeChannelRows(changetype<GroupsArguments>(args), scratch, from, to)
+      break
     case 30:
       return alignRegions(changetype<RegionArguments>(args), scratch, from, to)
+    case 31:
+      return sampleGrid(changetype<GridArguments>(args), scratch, from, to)
     case 40:
       copyLines(changetype<LinesArguments>(args), from, to)
       break
@@ -211,12 +214,6 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 49:
       findHighest(changetype<HighestArguments>(args), from, to)
       break
-    case 73:
-      extremes(changetype<ExtremesArguments>(args), from, to)
-      break
-    case 15:
-      gateRows(changetype<GateArguments>(args), from, to)
-      break
     case 50:
       byteProduct(changetype<ByteProductArguments>(args), scratch, from, to)
       break
@@ -226,14 +223,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 52:
       dequantizeLines(changetype<CodesArguments>(args), scratch, from, to)
       break
-    case 74:
-      roundLines(changetype<CodesArguments>(args), from, to)
-      break
     case 53:
       rangeOfLines(changetype<RangeArguments>(args), from, to)
       break
-    case 63:
-      return quantizeByRange(changetype<DynamicCodesArguments>(args), scratch)
     case 54:
       codedProduct(changetype<CodedArguments>(args), scratch, from, to)
       break
@@ -252,9 +244,17 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 59:
       byteBinary(changetype<ByteBinaryArguments>(args), from, to)
       break
+    case 60:
+      attention(changetype<AttentionArguments>(args), scratch, from, to)
+      break
     case 61:
       byteWinograd(changetype<ByteConvArguments>(args), scratch, from, to)
       break
+    case 62:
+      rotateRows(changetype<RotateArguments>(args), from, to)
+      break
+    case 63:
+      return quantizeByRange(changetype<DynamicCodesArguments>(args), scratch)
     case 70:
       byteMeans(changetype<ByteMeanArguments>(args), scratch, from, to)
       break
@@ -264,14 +264,14 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 72:
       byteSoftmax(changetype<ByteSoftmaxArguments>(args), from, to)
       break
-    case 60:
-      attention(changetype<AttentionArguments>(args), scratch, from, to)
+    case 73:
+      extremes(changetype<ExtremesArguments>(args), from, to)
+      break
+    case 74:
+      roundLines(changetype<CodesArguments>(args), from, to)
       break
     case 80:
       return arithmetic(changetype<ArithmeticArguments>(args), from, to)
-    case 62:
-      rotateRows(changetype<RotateArguments>(args), from, to)
-      break
     case 81:
       return scatter(changetype<ScatterArguments>(args), from, to)
     case 82:
@@ -314,29 +314,29 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 95:
       topLines(changetype<TopArguments>(args), scratch, from, to)
       break
-    case 110:
-      wideSoftmax(changetype<SoftmaxArguments>(args), from, to)
-      break
-    case 111:
-      reverseLines(changetype<ReverseArguments>(args), from, to)
-      break
-    case 112:
-      countUp(changetype<CountArguments>(args), from, to)
-      break
-    case 113:
-      deformLines(changetype<DeformArguments>(args), from, to)
-      break
-    case 114:
-      wideTop(changetype<WideTopArguments>(args), scratch, from, to)
-      break
-    case 115:
-      determinants(changetype<DeterminantArguments>(args), scratch, from, to)
-      break
     case 96:
       narrowBest(changetype<NarrowBestArguments>(args), from, to)
       break
     case 97:
       foldHalves(changetype<HalfFoldArguments>(args), from, to)
+      break
+    case 98:
+      wideSoftmax(changetype<SoftmaxArguments>(args), from, to)
+      break
+    case 99:
+      reverseLines(changetype<ReverseArguments>(args), from, to)
+      break
+    case 100:
+      countUp(changetype<CountArguments>(args), from, to)
+      break
+    case 101:
+      deformLines(changetype<DeformArguments>(args), from, to)
+      break
+    case 102:
+      wideTop(changetype<WideTopArguments>(args), scratch, from, to)
+      break
+    case 103:
+      determinants(changetype<DeterminantArguments>(args), scratch, from, to)
       break
     case 104:
       addVotes(changetype<VotesArguments>(args), from, to)
