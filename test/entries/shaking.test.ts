@@ -30,6 +30,7 @@ const SHARED = new Set([
   'src/kernels/attention/masks.ts',
   'src/kernels/attention/key-counts.ts',
   'src/kernels/attention/rotary.ts',
+  'src/kernels/matrix/contraction-order.ts',
   'src/kernels/matrix/experts.ts',
   'src/kernels/matrix/gemm.ts'
 ])
