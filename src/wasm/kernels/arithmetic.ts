@@ -24,7 +24,7 @@ const MIN_ELEMENTS = 1 << 7
 const TILE = 1 << 15
 /** Work of a byte of the output, in bytes that could be copied in the same time. */
 const BYTE_WORK = 2
-/** Work of a quotient, and of a power or an exponential of float64, in that of a sum. */
+/** Work of a quotient, and of an exponential of float64, in that of a sum. */
 const QUOTIENT = 8
 
 /** Numbers of the functions in ../assembly/wide/arithmetic.ts. */
@@ -80,6 +80,7 @@ const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
   'xor',
   'shiftLeft',
   'shiftRight',
+  'power',
   'shrink'
 ])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['abs', 'negate', 'sign', 'power'])

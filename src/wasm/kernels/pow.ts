@@ -45,20 +45,16 @@ export const selectPow = selectorFor<Params>(({ op, operands, parameters, dims }
   return { kernel }
 })
 
-/** Pow of float64. */
-export const selectWidePow = selectorFor<Params>(({ op, operands, parameters, dims }) => {
-  const { base, exponent } = operands
-  if (parameters.broadcast.mode === 'aligned' || base?.type !== 'float64' || exponent?.type !== 'float64')
-    return undefined
-  const template = arithmeticTemplate('power', 'float64', base.dims, exponent.dims, dims)
-  const isOne = product(exponent.dims) === 1 && product(dims) === product(base.dims)
-  const square = isOne ? arithmeticTemplate('square', 'float64', dims, dims, dims) : undefined
-  if (template === undefined) return undefined
+/** Pow of float64 by 2, which is read in every run. */
+export const selectWidePow = selectorFor<Params>(({ op, operands: { base, exponent }, dims }) => {
+  if (base?.type !== 'float64' || exponent?.type !== 'float64' || product(exponent.dims) !== 1) return undefined
+  const square = product(dims) === product(base.dims) && arithmeticTemplate('square', 'float64', dims, dims, dims)
+  if (!square) return undefined
   const kernel = jobKernel(op, given => {
-    const [x, exponents] = [arrayOf(given.base!), arrayOf(given.exponent!)]
-    return square && exponents[0] === 2 ? { template: square, inputs: [x, x] } : { template, inputs: [x, exponents] }
+    const x = arrayOf(given.base!)
+    return arrayOf(given.exponent!)[0] === 2 ? { template: square, inputs: [x, x] } : undefined
   })
-  return { kernel }
+  return { kernel, looksAt: ['exponent'] }
 })
 
 /**

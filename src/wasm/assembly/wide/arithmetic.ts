@@ -1,6 +1,5 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
 import { sigmoids } from './exponential'
-import { widePowers } from './power'
 /**
  * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of
  * `inner` elements, in which an input moves by one element or stays.
@@ -48,7 +47,7 @@ const ROOT: i32 = 17
 /** Of integers alone: those with a sign keep it on the way to the right. */
 const SHIFT_LEFT: i32 = 18
 const SHIFT_RIGHT: i32 = 19
-/** Low bits of powers of signed integers, where those to negative exponents are truncated; powers of floats. */
+/** Low bits of powers of signed integers; those to negative exponents are truncated. */
 const POWER: i32 = 20
 /** A function of a. */
 const SQUARE: i32 = 21
@@ -108,9 +107,6 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return changeLine<T>(ROUND, args, a, b, y, bytes)
       case ROOT:
         return changeLine<T>(ROOT, args, a, b, y, bytes)
-      case POWER:
-        widePowers(a, b, y, bytes, args.aInner, args.bInner)
-        return false
       case SIGMOID:
         sigmoids(a, y, bytes)
         return false
