@@ -49,10 +49,10 @@ function classifyByLeaves(
   const { known, scores } = answers
   return walkForest(answers.forest, x, { targets: 1, aggregate: 'SUM', ...means }, ({ totals }, first, count) => {
     for (let row = 0, at = first * columns; row < count; row++, at += columns) {
-      const leaf = totals[row]
-      if (known[leaf] === 0) findAnswer(model, answers, leaf, x.type)
-      to.labels[first + row] = labels.values[answers.labels[leaf]]
-      copyScores(scores, leaf * columns, columns, to.scores, at)
+      const place = totals[row]
+      if (known[place] === 0) findAnswer(model, answers, place, x.type)
+      to.labels[first + row] = labels.values[answers.labels[place]]
+      copyScores(scores, place * columns, columns, to.scores, at)
     }
   })
 }
@@ -65,7 +65,8 @@ function copyScores(from: Float32Array, at: number, count: number, to: Float32Ar
 
 const FEW = 32
 
-function findAnswer(model: TreeClasses, answers: LeafAnswers, leaf: number, type: DType): void {
+function findAnswer(model: TreeClasses, answers: LeafAnswers, place: number, type: DType): void {
+  const leaf = answers.leaves[place]
   const { forest, targets } = model
   const votes = { totals: new Float64Array(targets), voted: targets > 1 ? new Uint8Array(targets) : undefined }
   const { starts, targets: ids, weights } = forest.leaves
@@ -75,9 +76,9 @@ function findAnswer(model: TreeClasses, answers: LeafAnswers, leaf: number, type
   }
   addBase(votes, model, 1)
   if (type !== 'float64') roundAll(votes.totals)
-  answers.labels[leaf] = choose(votes, 0, model)
-  writeScores(votes.totals, model, answers.scores, leaf, 1)
-  answers.known[leaf] = 1
+  answers.labels[place] = choose(votes, 0, model)
+  writeScores(votes.totals, model, answers.scores, place, 1)
+  answers.known[place] = 1
 }
 
 /**
