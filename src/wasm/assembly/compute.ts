@@ -46,16 +46,7 @@ import { transcendental } from './f32/transcendental'
 import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/transpose'
 import { winogradBlocks } from './f32/winograd'
 import { byteBinary, ByteBinaryArguments } from './int8/binary'
-import {
-  CodesArguments,
-  dequantizeLines,
-  DynamicCodesArguments,
-  quantizeByRange,
-  quantizeLines,
-  RangeArguments,
-  rangeOfLines,
-  roundLines
-} from './int8/codes'
+import { CodesArguments, dequantizeLines, quantizeLines, roundLines } from './int8/codes'
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
 import { byteDepthwisePlanes } from './int8/depthwise'
@@ -64,13 +55,15 @@ import { byteMeans, ByteMeanArguments } from './int8/mean'
 import { byteMaxPlanes, byteMeanPlanes, ByteMeanPoolArguments, BytePoolArguments } from './int8/pool'
 import { byteProduct } from './int8/product'
 import { ByteProductArguments } from './int8/product-arguments'
+import { DynamicCodesArguments, quantizeByRange, RangeArguments, rangeOfLines } from './int8/range'
 import { byteSoftmax, ByteSoftmaxArguments } from './int8/softmax'
 import { lookUpLines, TableArguments } from './int8/table'
 import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
 import { forgetRows } from './remembered'
 import { firstBlock, leave, stop, takeTile } from './scheduler'
-import { arithmetic, ArithmeticArguments } from './wide/arithmetic'
+import { arithmetic } from './wide/arithmetic'
+import { ArithmeticArguments } from './wide/arithmetic-arguments'
 import { wideBest, WideBestArguments } from './wide/best'
 import { CountArguments, countUp } from './wide/count'
 import { cumulate, CumulateArguments } from './wide/cumulate'

@@ -27,7 +27,7 @@ const BYTE_WORK = 2
 /** Work of a quotient, and of an exponential of float64, in that of a sum. */
 const QUOTIENT = 8
 
-/** Numbers of the functions in ../assembly/wide/arithmetic.ts. */
+/** Numbers of the functions in ../assembly/wide/arithmetic-arguments.ts. */
 const KINDS = {
   add: 0,
   subtract: 1,
@@ -271,7 +271,7 @@ function clampSelection(
 }
 
 /**
- * The arguments are those of ArithmeticArguments in ../assembly/wide/arithmetic.ts.
+ * The arguments are those of ArithmeticArguments in ../assembly/wide/arithmetic-arguments.ts.
  * @param least elements below which it would not pay
  * @returns undefined where the kernel has no such function, and where it would not pay
  */

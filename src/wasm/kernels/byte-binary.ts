@@ -7,13 +7,12 @@ import { allocate, product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import type { KernelName } from '../wasm.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
 import { isByte, isSingle } from './byte-product.ts'
 
-/** Elements of a tile. */
-const TILE = 1 << 16
-/** Bytes that could be copied while one element is computed. */
-const WORK = 4
+/** Elements of a tile, and bytes that could be copied while one is computed. */
+const COST = { tile: 1 << 16, work: 4 }
 /** Quotients of scales above which sums of float32 could overflow. */
 const MAX_FACTOR = 2 ** 40
 /** The largest difference of a code and a zero point. */
@@ -91,7 +90,7 @@ function binarySelection(
   const scales = [aScale, bScale, yScale]
   if (!scales.every(scale => scale?.type === 'float32') || ![...scales, aZero, bZero, yZero].every(isSingle))
     return undefined
-  const template = templateOf(a.dims, b.dims, dims)
+  const template = pairTemplate('byteBinary', [a.dims, b.dims], dims, COST)
   if (template === undefined) return undefined
   const names = Object.keys(operands).filter(name => name !== 'a' && name !== 'b')
   const boundFor = remembered<Bound | undefined>()
@@ -142,22 +141,27 @@ function numbersOf(kind: keyof typeof KINDS, given: TensorOperands): Numbers {
   return { kind, first, second, result, isSingle: false, range: [lowest, lowest + REACH] }
 }
 
-/** The loops as arguments; those before them are of each run. */
-function templateOf(
-  aDims: readonly number[],
-  bDims: readonly number[],
-  dims: readonly number[]
+/**
+ * A job on two operands of bytes that are broadcast: its arguments are elements of a line, and bytes that each operand
+ * moves by there, then the outer loops. Undefined where there are more of these than arguments have room for.
+ * @param cost elements of a tile, and bytes that could be copied while one is computed
+ */
+export function pairTemplate(
+  kernel: KernelName,
+  operands: readonly (readonly number[])[],
+  dims: readonly number[],
+  cost: { readonly tile: number; readonly work: number }
 ): JobTemplate | undefined {
-  const strided = [aDims, bDims].map(own => ({ dims: own, width: 1 }))
-  const loops = lineBlocks(broadcastLoops(strided, dims), 1, TILE)
+  const strided = operands.map(own => ({ dims: own, width: 1 }))
+  const loops = lineBlocks(broadcastLoops(strided, dims), 1, cost.tile)
   if (loops === undefined) return undefined
   const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
   return {
-    kernel: 'byteBinary',
+    kernel,
     blocks,
     blockBytes,
     tile,
-    work: elements * WORK,
+    work: elements * cost.work,
     inputs: staged(3),
     outputStaging: 'whole',
     args: [inner.size, ...inner.steps, ...outerArguments]

@@ -6,8 +6,7 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged } from '../selector.ts'
-import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
-import { selectBinaryTable } from './byte-binary.ts'
+import { pairTemplate, selectBinaryTable } from './byte-binary.ts'
 
 /** Elements below which the reference is as fast, which has the table too. */
 const MIN_ELEMENTS = 1 << 10
@@ -24,7 +23,7 @@ export const selectByteTable = selectorFor<TableParams>(call => {
 
 function tableSelection({ op, operands: { a, b }, dims }: Candidate<unknown>): Selection | undefined {
   const count = product(dims)
-  const template = a && b ? pairsTemplate(a.dims, b.dims, dims) : templateOf(count)
+  const template = a && b ? pairsTemplate([a.dims, b.dims], dims) : templateOf(count)
   if (!a || count < MIN_ELEMENTS || template === undefined) return undefined
   const kernel = jobKernel(
     op,
@@ -65,23 +64,8 @@ const templateOf = (count: number): JobTemplate => ({
 })
 
 /** Two operands, broadcast; undefined where there are more loops than arguments have room for. */
-function pairsTemplate(
-  aDims: readonly number[],
-  bDims: readonly number[],
-  dims: readonly number[]
-): JobTemplate | undefined {
-  const strided = [aDims, bDims].map(own => ({ dims: own, width: 1 }))
-  const lines = lineBlocks(broadcastLoops(strided, dims), 1, LINE)
-  if (lines === undefined) return undefined
-  const { inner, outerArguments, blocks, blockBytes, tile, elements } = lines
-  return {
-    kernel: 'byteTable',
-    blocks,
-    blockBytes,
-    tile,
-    work: elements * WORK,
-    inputs: staged(3),
-    outputStaging: 'whole',
-    args: [2, inner.size, elements, 0, 0, ...inner.steps, ...outerArguments]
-  }
+function pairsTemplate(operands: readonly (readonly number[])[], dims: readonly number[]): JobTemplate | undefined {
+  const template = pairTemplate('byteTable', operands, dims, { tile: LINE, work: WORK })
+  const [line, ...loops] = template?.args ?? []
+  return template && { ...template, args: [2, line, 0, 0, 0, ...loops] }
 }

@@ -1,69 +1,39 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
+import {
+  ABS,
+  ADD,
+  AND,
+  ArithmeticArguments,
+  CEIL,
+  CLAMP,
+  DIVIDE,
+  FLOAT64,
+  FLOOR,
+  FLOOR_MOD,
+  INT32,
+  INT64,
+  INT8,
+  MAXIMUM,
+  MINIMUM,
+  MULTIPLY,
+  NEGATE,
+  OR,
+  POWER,
+  PRELU,
+  ROOT,
+  ROUND,
+  SHIFT_LEFT,
+  SHIFT_RIGHT,
+  SHRINK,
+  SIGMOID,
+  SIGN,
+  SQUARE,
+  SUBTRACT,
+  TRUNCATED_MOD,
+  XOR
+} from './arithmetic-arguments'
 import { sigmoids } from './exponential'
-/**
- * Functions of one or two integers, or numbers of float64. Two inputs are broadcast against the output: lines of
- * `inner` elements, in which an input moves by one element or stays.
- */
-@unmanaged
-export class ArithmeticArguments {
-  a: usize
-  b: usize
-  y: usize
-  kind: i32
-  type: i32
-  /** Whether integers are unsigned, which maxima, minima and quotients see. */
-  isUnsigned: u32
-  inner: u32
-  /** Bytes that an input moves by from element to element of a line: those of an element, or 0. */
-  aInner: u32
-  bInner: u32
-  /** Outer loops, the innermost first; they follow: size, bytes that a and b move by, three words each. */
-  rank: u32
-}
-
-const ADD: i32 = 0
-const SUBTRACT: i32 = 1
-const MULTIPLY: i32 = 2
-const MAXIMUM: i32 = 3
-const MINIMUM: i32 = 4
-/** Of integers it is truncated towards zero. */
-const DIVIDE: i32 = 5
-/** The remainder with the sign of the divisor. */
-const FLOOR_MOD: i32 = 6
-const AND: i32 = 7
-const OR: i32 = 8
-const XOR: i32 = 9
-/** From here on functions of a. */
-const ABS: i32 = 10
-const NEGATE: i32 = 11
-const SIGN: i32 = 12
-/** b points to a lower bound and an upper one. */
-const CLAMP: i32 = 13
-/** Of floats alone. */
-const FLOOR: i32 = 14
-const CEIL: i32 = 15
-const ROUND: i32 = 16
-const ROOT: i32 = 17
-/** Of integers alone: those with a sign keep it on the way to the right. */
-const SHIFT_LEFT: i32 = 18
-const SHIFT_RIGHT: i32 = 19
-/** Low bits of powers of signed integers; those to negative exponents are truncated. */
-const POWER: i32 = 20
-/** A function of a. */
-const SQUARE: i32 = 21
-/** Of integers alone: b points to bounds, beyond which a bias is added or subtracted, and the bias; 0 between them. */
-const SHRINK: i32 = 22
-/** A function of a, of floats alone. */
-const SIGMOID: i32 = 23
-/** Of a, which is multiplied by b where it is below 0. */
-const PRELU: i32 = 24
-/** The remainder with the sign of the dividend. */
-const TRUNCATED_MOD: i32 = 25
-
-const INT32: i32 = 0
-const INT64: i32 = 1
-const FLOAT64: i32 = 2
-const INT8: i32 = 3
+import { shortQuotients } from './short-quotients'
 
 /**
  * Computes lines `from … to - 1`; where there are no outer loops, elements `from … to - 1` of the one line.
@@ -289,92 +259,6 @@ function signedQuotients<T>(kind: i32, args: ArithmeticArguments, a: usize, b: u
     } else store<T>(y, divisor == -1 ? 0 - p : p / divisor)
   }
   return false
-}
-
-/**
- * Quotients or remainders of integers of 8 and 16 bits, eight at once. Quotients of float32 that are no integers are
- * farther from the next one than they are rounded by.
- */
-function shortQuotients<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes: usize): bool {
-  const isUnsigned = args.isUnsigned != 0
-  const aInner = args.aInner
-  const bInner = args.bInner
-  const end = y + bytes
-  const eight: usize = 8 * sizeof<T>()
-  let p = wordsAt<T>(a, false, isUnsigned)
-  let q = wordsAt<T>(b, false, isUnsigned)
-  let isZero = v128.any_true(i16x8.eq(q, i16x8.splat(0)))
-  for (; y + eight <= end; y += eight) {
-    if (aInner) {
-      p = wordsAt<T>(a, true, isUnsigned)
-      a += eight
-    }
-    if (bInner) {
-      q = wordsAt<T>(b, true, isUnsigned)
-      b += eight
-      isZero = v128.any_true(i16x8.eq(q, i16x8.splat(0)))
-    }
-    if (isZero) return true
-    const words = quotientsOf(args.kind, p, q, isUnsigned)
-    if (sizeof<T>() == 2) v128.store(y, words)
-    else {
-      const low = v128.and(words, i16x8.splat(0xff))
-      v128.store64_lane(y, i8x16.narrow_i16x8_u(low, low), 0)
-    }
-  }
-  for (; y < end; y += sizeof<T>(), a += aInner, b += bInner) {
-    q = wordsAt<T>(b, false, isUnsigned)
-    if (v128.any_true(i16x8.eq(q, i16x8.splat(0)))) return true
-    const words = quotientsOf(args.kind, wordsAt<T>(a, false, isUnsigned), q, isUnsigned)
-    store<T>(y, <T>i16x8.extract_lane_s(words, 0))
-  }
-  return false
-}
-
-/** Eight integers, or one eight times, as those of 16 bits. */
-// @ts-ignore: decorator
-@inline
-function wordsAt<T>(x: usize, isVector: bool, isUnsigned: bool): v128 {
-  if (sizeof<T>() == 2) return isVector ? v128.load(x) : v128.load16_splat(x)
-  if (isVector) return isUnsigned ? v128.load8x8_u(x) : v128.load8x8_s(x)
-  const bytes = v128.load8_splat(x)
-  return isUnsigned ? i16x8.extend_low_i8x16_u(bytes) : i16x8.extend_low_i8x16_s(bytes)
-}
-
-/** The low 16 bits of results. */
-function quotientsOf(kind: i32, p: v128, q: v128, isUnsigned: bool): v128 {
-  let low: v128
-  let high: v128
-  if (isUnsigned) {
-    low = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(q))
-    )
-    high = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(q))
-    )
-  } else {
-    low = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(q))
-    )
-    high = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(q))
-    )
-  }
-  const words = i32x4.splat(0xffff)
-  const whole = i16x8.narrow_i32x4_u(
-    v128.and(i32x4.trunc_sat_f32x4_s(low), words),
-    v128.and(i32x4.trunc_sat_f32x4_s(high), words)
-  )
-  if (kind == DIVIDE) return whole
-  const rest = i16x8.sub(p, i16x8.mul(whole, q))
-  if (kind == TRUNCATED_MOD || isUnsigned) return rest
-  const zero = i16x8.splat(0)
-  const differs = i16x8.lt_s(v128.xor(rest, q), zero)
-  return i16x8.add(rest, v128.and(q, v128.andnot(differs, i16x8.eq(rest, zero))))
 }
 
 /** Integers shifted by amounts that may be all bits or more, which negative ones are, too. */
