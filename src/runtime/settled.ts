@@ -18,7 +18,7 @@ import type { Spare, Weights } from './weights.ts'
 export interface Course {
   readonly plan: Plan
   readonly watch: Watch | undefined
-  /** What is kept for runs of this signature; not in the first two of them. */
+  /** What is kept for runs of this signature that follow each other; not in the first two of them. */
   readonly kept?: Kept | undefined
   /** How a run is taken whose inputs have other dims than those of the run before. */
   readonly growing?: GrowingCourse | undefined
