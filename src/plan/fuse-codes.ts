@@ -25,7 +25,7 @@ import { binaryOf, standardCall } from './patterns.ts'
 const MIN_ELEMENTS = 1 << 14
 
 /** Elementwise operators of one operand, `x`; their other operands are constants. */
-const UNARY = [
+export const UNARY: readonly string[] = [
   ...['Relu', 'Clip', 'LeakyRelu', 'Elu', 'Selu', 'Celu', 'Sigmoid', 'HSigmoid', 'HardSigmoid', 'HardSwish', 'Tanh'],
   ...['Gelu', 'Silu', 'Swish', 'Mish', 'Softplus', 'Softsign', 'ThresholdedRelu'],
   ...['Abs', 'Neg', 'Sqrt', 'Reciprocal', 'Exp', 'Log', 'Erf', 'Floor', 'Ceil', 'Round']
@@ -54,10 +54,9 @@ function tablePattern(calls: Pattern['calls']): Pattern {
     guard: ({ calls }, graph) => {
       const result = shapeOf(graph, calls.get('result')!.call.outputs[0])
       if (result && isConcrete(result) && product(result) < MIN_ELEMENTS) return false
-      const quantizing = ['a', 'b', 'result'].flatMap(label => calls.get(label)?.call ?? [])
       return (
-        quantizing.every(call => isSettled(graph, call)) &&
-        ['first', 'second'].every(label => constantsOf(graph, calls.get(label)?.call) !== undefined)
+        ['a', 'b', 'result'].every(label => isSettled(graph, calls.get(label)!.call)) &&
+        constantsOf(graph, calls.get('second')?.call) !== undefined
       )
     },
     fuse: (match, graph) => ({ call: tableCall(match, graph) })
@@ -75,7 +74,7 @@ export const isSettled = (graph: PlanGraph, call: Call): boolean =>
 /** Operands of an activation beside `x`; undefined where one is no known constant. */
 function constantsOf(graph: PlanGraph, call: Call | undefined): Readonly<Record<string, Tensor>> | undefined {
   const constants: Record<string, Tensor> = {}
-  if (call === undefined || call.operands[0].name !== 'x') return constants
+  if (call === undefined) return constants
   for (const { name } of call.operands.slice(1)) {
     const id = operandOf(call, name)
     const value = knownTensor(graph, id)
@@ -92,16 +91,14 @@ function tableCall({ calls }: Match, graph: PlanGraph): Call {
     parts.push({ op: call.op, parameters: call.known, inputs: own, type: typeOf(graph, call.outputs[0])! }) - 1
   const positions: Record<string, number> = {}
   for (const label of ['a', 'b']) {
-    const call = calls.get(label)?.call
-    if (call === undefined) continue
+    const { call } = calls.get(label)!
     const { codes, scale, zero } = codesOf(call)
     Object.assign(inputs, { [label]: codes, [`${label}Scale`]: scale, [`${label}Zero`]: zero })
     positions[label] = add(call, { x: label, ...quantization(label, zero) })
   }
   const first = calls.get('first')!.call
   const second = calls.get('second')?.call
-  const operands = positions.b === undefined ? { x: positions.a } : { a: positions.a, b: positions.b }
-  let last = add(first, { ...operands, ...constantsOf(graph, first) })
+  let last = add(first, positions)
   if (second) last = add(second, { x: last, ...constantsOf(graph, second) })
   const result = calls.get('result')!.call
   const [yScale, yZero] = [operandOf(result, 'scale'), operandOf(result, 'zero')]

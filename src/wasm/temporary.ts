@@ -5,6 +5,8 @@ import { heapAllocate, heapFree } from './heap.ts'
 export interface Temporaries {
   /** An array on the heap, or an ordinary one where the heap is full; it holds anything. */
   allocate(count: number): Float32Array
+  /** The same for numbers of float64. */
+  allocateDoubles(count: number): Float64Array<ArrayBuffer>
   /** Gives all of them back. */
   free(): void
 }
@@ -12,12 +14,17 @@ export interface Temporaries {
 /** Temporaries of one run of a kernel, which frees them however it ends. */
 export function temporaries(): Temporaries {
   const blocks: Uint8Array[] = []
+  const allocate = (count: number): Float32Array => {
+    const block = heapAllocate(count * 4, { zero: false })
+    if (block === undefined) return allocateRaw('float32', [count]).data
+    blocks.push(block)
+    return new Float32Array(block.buffer, block.byteOffset, count)
+  }
   return {
-    allocate(count) {
-      const block = heapAllocate(count * 4, { zero: false })
-      if (block === undefined) return allocateRaw('float32', [count]).data
-      blocks.push(block)
-      return new Float32Array(block.buffer, block.byteOffset, count)
+    allocate,
+    allocateDoubles(count) {
+      const { buffer, byteOffset } = allocate(2 * count)
+      return new Float64Array(buffer as ArrayBuffer, byteOffset, count)
     },
     free: () => blocks.forEach(heapFree)
   }

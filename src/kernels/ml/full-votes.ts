@@ -1,3 +1,4 @@
+import { oncePer } from '../core/once.ts'
 import type { Forest, Leaves } from './forest.ts'
 
 /** What the leaves of a forest add to sums where each votes for every target. */
@@ -13,14 +14,10 @@ export interface FullVotes {
 /** Votes for each one that is not 0, from which on passing over zeros gains more than finding targets costs. */
 const SPARSE = 3
 
-const KNOWN = new WeakMap<Forest, FullVotes | 'none'>()
-
 /** The votes of leaves that all vote for `targets` targets in their order; undefined where one of them does not. */
-export function fullVotesOf(forest: Forest, targets: number): FullVotes | undefined {
-  let known = KNOWN.get(forest)
-  if (known === undefined) KNOWN.set(forest, (known = areFull(forest, targets) ? withFew(forest.leaves) : 'none'))
-  return known === 'none' ? undefined : known
-}
+export const fullVotesOf = oncePer((forest: Forest, targets: number): FullVotes | undefined =>
+  areFull(forest, targets) ? withFew(forest.leaves) : undefined
+)
 
 function areFull({ next, leafOf, leaves: { starts, targets: ids } }: Forest, targets: number): boolean {
   for (let cell = 0; cell < next.length; cell++) {
@@ -94,19 +91,11 @@ function addAll(weights: FullVotes['weights'], from: number, totals: Float64Arra
   for (; at < end; at++, from++) totals[at] += weights[from]
 }
 
-const ALONE = new WeakMap<Forest, Int32Array | 'none'>()
-
 /**
  * The one target of each tree, where all leaves of a tree vote for one target only, and trees for every target: so
  * boosters classify. Undefined where it is not so, or where trees share nodes.
  */
-export function targetOfEach(forest: Forest, targets: number): Int32Array | undefined {
-  let known = ALONE.get(forest)
-  if (known === undefined) ALONE.set(forest, (known = findTargets(forest, targets) ?? 'none'))
-  return known === 'none' ? undefined : known
-}
-
-function findTargets(forest: Forest, targets: number): Int32Array | undefined {
+export const targetOfEach = oncePer((forest: Forest, targets: number): Int32Array | undefined => {
   const { roots, next } = forest
   const found = new Int32Array(roots.length)
   for (let tree = 0; tree < roots.length; tree++) {
@@ -115,7 +104,7 @@ function findTargets(forest: Forest, targets: number): Int32Array | undefined {
     found[tree] = target
   }
   return new Set(found).size === targets ? found : undefined
-}
+})
 
 /** The target of all leaves of the cells `from … end - 1`; undefined where they have several, or lead elsewhere. */
 function targetBetween({ next, leafOf, leaves }: Forest, from: number, end: number): number | undefined {

@@ -1,4 +1,5 @@
 import { Tensor } from '../../tensor/tensor.ts'
+import { oncePer } from '../core/once.ts'
 import { COST, inChunks } from '../core/pace.ts'
 import { type UnitArray, unitsOf } from '../core/units.ts'
 import { type DenseKeys, denseKeys, findPlaces } from './dense-keys.ts'
@@ -37,18 +38,11 @@ interface Dense {
   readonly values: Tensor
 }
 
-/** Tables that have been laid out by key, or cannot be; each is used with one default and one type of values. */
-const DENSE = new WeakMap<ReadonlyMap<Label, Label>, Dense | 'none'>()
-
-function denseOf(table: ReadonlyMap<Label, Label>, otherwise: Label, { type }: Tensor): Dense | undefined {
-  let known = DENSE.get(table)
-  if (known === undefined) {
-    const keys = denseKeys([...table.keys()])
-    known = keys ? { keys, values: new Tensor(type, [otherwise, ...table.values()] as bigint[]) } : 'none'
-    DENSE.set(table, known)
-  }
-  return known === 'none' ? undefined : known
-}
+/** A table laid out by key; undefined where it cannot be. Each is used with one default and one type of values. */
+const denseOf = oncePer((table: ReadonlyMap<Label, Label>, otherwise: Label, { type }: Tensor): Dense | undefined => {
+  const keys = denseKeys([...table.keys()])
+  return keys && { keys, values: new Tensor(type, [otherwise, ...table.values()] as bigint[]) }
+})
 
 function lookUpDense(labels: Tensor, out: Tensor, { keys, values }: Dense): Generator<void> {
   const { array: from, per } = unitsOf(values)

@@ -1,5 +1,6 @@
 import type { DType } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { oncePer } from '../core/once.ts'
 import type { Classified } from './classify.ts'
 import type { Votes } from './collector.ts'
 import type { Forest } from './forest.ts'
@@ -26,16 +27,13 @@ export interface TreeClasses {
   readonly threshold: number | undefined
 }
 
-/** Of classifiers of one tree, for rows of float64 and for others, whose votes are rounded. */
-const ANSWERS = [new WeakMap<TreeClasses, LeafAnswers | 'none'>(), new WeakMap<TreeClasses, LeafAnswers | 'none'>()]
+/** Votes for rows of other types than float64 are rounded, and so are the answers of leaves. */
+const OF_DOUBLES = oncePer((model: TreeClasses) => leafAnswers(model))
+const OF_OTHERS = oncePer((model: TreeClasses) => leafAnswers(model))
 
 /** What the leaves of the only tree of a classifier say of rows of a type; undefined where it has more trees. */
-export function answersOf(model: TreeClasses, type: DType): LeafAnswers | undefined {
-  const own = ANSWERS[type === 'float64' ? 0 : 1]
-  let known = own.get(model)
-  if (known === undefined) own.set(model, (known = leafAnswers(model) ?? 'none'))
-  return known === 'none' ? undefined : known
-}
+export const answersOf = (model: TreeClasses, type: DType): LeafAnswers | undefined =>
+  (type === 'float64' ? OF_DOUBLES : OF_OTHERS)(model)
 
 /** A row has the answer of its leaf, in place of votes that are added up, compared and transformed. */
 function classifyByLeaves(

@@ -1,4 +1,5 @@
 import type { Paced } from '../../kernels/core/pace.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { unreadTensor } from '../../tensor/unread.ts'
 import { arrayOf, runHere, type Selector, type TensorOperands } from '../selector.ts'
@@ -14,23 +15,7 @@ const MIN_ELEMENTS = 1 << 8
  */
 export const selectOfDoubles: Selector = ({ op, operands: { x } }) => {
   if (x?.type !== 'int64' || product(x.dims) < MIN_ELEMENTS) return undefined
-  const count = product(x.dims)
-  const template = conversionTemplate('int64', 'float64', count)
-  return {
-    *kernel(given, parameters, context): Paced {
-      const { allocate, free } = temporaries()
-      try {
-        const room = allocate(2 * count)
-        const doubles = new Float64Array(room.buffer as ArrayBuffer, room.byteOffset, count)
-        const isDone = yield* runHere(template, [arrayOf((given as TensorOperands).x!)], doubles, context.threads)
-        const operands = isDone ? { ...given, x: new Tensor('float64', doubles, x.dims) } : given
-        const rest = op.run(operands, parameters, context)
-        if (rest) yield* rest
-      } finally {
-        free()
-      }
-    }
-  }
+  return { kernel: ofConverted(op, 'float64', x.dims, op.run) }
 }
 
 /** The same by a kernel of float32, which holds every integer within its rounding. */
@@ -41,21 +26,23 @@ export const ofFloats =
     if (x?.type !== 'int64') return undefined
     const wide = unreadTensor({ type: 'float32', dims: x.dims }, () => x)
     const kernel = select({ ...call, operands: { ...call.operands, x: wide } })?.kernel
-    if (kernel === undefined) return undefined
-    const count = product(x.dims)
-    const template = conversionTemplate('int64', 'float32', count)
-    return {
-      *kernel(given, parameters, context): Paced {
-        const { allocate, free } = temporaries()
-        try {
-          const floats = allocate(count) as Float32Array<ArrayBuffer>
-          const isDone = yield* runHere(template, [arrayOf((given as TensorOperands).x!)], floats, context.threads)
-          const operands = { ...given, x: new Tensor('float32', floats, x.dims) }
-          const rest = isDone ? kernel(operands, parameters, context) : call.op.run(given, parameters, context)
-          if (rest) yield* rest
-        } finally {
-          free()
-        }
-      }
+    return kernel && { kernel: ofConverted(call.op, 'float32', x.dims, kernel) }
+  }
+
+/** Converts 64-bit integers, and runs a kernel on what they are then; where the heap is full, the operator's own. */
+function ofConverted(op: Op, type: 'float32' | 'float64', dims: readonly number[], kernel: Kernel): Kernel {
+  const count = product(dims)
+  const template = conversionTemplate('int64', type, count)
+  return function* (given, parameters, context): Paced {
+    const { allocate, allocateDoubles, free } = temporaries()
+    try {
+      const numbers = type === 'float64' ? allocateDoubles(count) : (allocate(count) as Float32Array<ArrayBuffer>)
+      const isDone = yield* runHere(template, [arrayOf((given as TensorOperands).x!)], numbers, context.threads)
+      const operands = { ...given, x: new Tensor<'float32' | 'float64'>(type, numbers, dims) }
+      const rest = isDone ? kernel(operands, parameters, context) : op.run(given, parameters, context)
+      if (rest) yield* rest
+    } finally {
+      free()
     }
   }
+}

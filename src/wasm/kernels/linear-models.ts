@@ -74,8 +74,8 @@ function wideJob(x: Tensor | undefined, { coefficients, intercepts }: LinearMode
     rows,
     vectors,
     *run(given, own, threads) {
-      const elements = convert ? doublesOf(own, count) : arrayOf(given)
-      const products = doublesOf(own, rows * vectors)
+      const elements = convert ? own.allocateDoubles(count) : arrayOf(given)
+      const products = own.allocateDoubles(rows * vectors)
       if (convert && !(yield* runHere(convert, [arrayOf(given)], elements, threads))) return undefined
       if (!(yield* runHere(multiply, [elements, factors], products, threads))) return undefined
       if (intercepts.length > 0) for (let i = 0; i < products.length; i++) products[i] += intercepts[i % vectors]
@@ -85,11 +85,6 @@ function wideJob(x: Tensor | undefined, { coefficients, intercepts }: LinearMode
 }
 
 const WIDE: readonly DType[] = ['float64', 'int64', 'int32']
-
-function doublesOf(own: Temporaries, count: number): Float64Array {
-  const { buffer, byteOffset } = own.allocate(2 * count)
-  return new Float64Array(buffer, byteOffset, count)
-}
 
 /** LinearRegressor without a post transform, or one that changes nothing. */
 export const selectLinearRegressor = selectorFor<{

@@ -21,12 +21,9 @@ export const selectSoftmaxLoss: Selector = selectorFor<LossRule>(({ op, operands
   return {
     *kernel(given, own, context): Paced {
       const operands = given as TensorOperands
-      const { allocate, free } = temporaries()
+      const { allocate, allocateDoubles, free } = temporaries()
       try {
-        const logarithms = (): Numbers => {
-          const room = allocate(type === 'float64' ? 2 * count : count)
-          return type === 'float64' ? new Float64Array(room.buffer, room.byteOffset, count) : room
-        }
+        const logarithms = (): Numbers => (type === 'float64' ? allocateDoubles(count) : allocate(count))
         const found = context.outputCount > 1 ? arrayOf(context.rawOutput(1)) : logarithms()
         if (yield* runHere(template, [arrayOf(operands.scores!)], found, context.threads)) {
           const { labels, weights } = operands

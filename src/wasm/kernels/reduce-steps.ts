@@ -108,14 +108,10 @@ export const selectWideLogSumExp = selectorFor<ReduceParams>(({ op, operands: { 
   return {
     *kernel(given, own, context): Paced {
       const x = arrayOf((given as TensorOperands).data!)
-      const { allocate, free } = temporaries()
+      const { allocateDoubles, free } = temporaries()
       try {
-        const doubles = (length: number): Float64Array<ArrayBuffer> => {
-          const room = allocate(2 * length)
-          return new Float64Array(room.buffer as ArrayBuffer, room.byteOffset, length)
-        }
-        const elements = convert ? doubles(count) : x
-        const sums = doubles(groups)
+        const elements = convert ? allocateDoubles(count) : x
+        const sums = allocateDoubles(groups)
         const isRead = convert === undefined || (yield* runHere(convert, [x], elements, context.threads))
         const isDone = isRead && (yield* runHere(template, [elements], sums, context.threads))
         // What has no finite sum is left to the reference.

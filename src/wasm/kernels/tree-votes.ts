@@ -163,7 +163,7 @@ export class JobAdder implements VoteAdder {
     const { forest, targets, way } = plan
     const groups = Math.ceil(count / GROUP)
     // The first block has most rows.
-    this.sums ??= this.allocate(groups * GROUP * targets)
+    this.sums ??= this.temporaries.allocateDoubles(groups * GROUP * targets)
     const { cells, trees, votes } = this.tables
     const walks = GROUP * forest.roots.length
     const template = {
@@ -184,11 +184,6 @@ export class JobAdder implements VoteAdder {
 
   free(): void {
     this.temporaries.free()
-  }
-
-  private allocate(count: number): Float64Array {
-    const { buffer, byteOffset } = this.temporaries.allocate(2 * count)
-    return new Float64Array(buffer, byteOffset, count)
   }
 }
 
