@@ -351,11 +351,10 @@ export interface Selection {
   readonly kernel: Kernel | undefined
   /** Packs constants for {@link kernel}, as {@link OpDefinition.pack} does for the operator's own. */
   readonly pack?: Pack
-  /**
-   * Says that the kernel does nothing but run jobs, which are the same in each call whose operands have the same types
-   * and dims; except that these operands' elements decide what they are.
-   */
+  /** Where the kernel only runs jobs, which types and dims decide: operands whose elements decide them, too. */
   readonly looksAt?: readonly string[]
+  /** Whether the kernel writes an output that does not lie on the heap part by part, each while it is in the cache. */
+  readonly isByParts?: boolean
   /**
    * Whether the selection also serves other operands of the same types and dims. Needed only where placement (whether
    * operands lie on the heap) decided; called before every run, so it must be cheap.

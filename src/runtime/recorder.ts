@@ -2,41 +2,22 @@ import { byOperand } from '../bind/operands.ts'
 import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import { isBuiltIn, type Kernel, type Packed, type SelectKernel } from '../op-kit/define.ts'
+import type { Kernel, Packed, SelectKernel } from '../op-kit/define.ts'
 import { isOfParameters, isSamePack } from '../op-kit/packs.ts'
 import { alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
-import { isConcrete } from '../shapes/dim.ts'
 import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
-import { elementCount, isTensor, memoryBytes, product, Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, product, Tensor, type Value } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
 import { Arena, liesIn } from '../wasm/arena.ts'
 import { type FixedJob, fixJob } from '../wasm/fixed-jobs.ts'
 import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
 import { liesOnHeap } from './memory.ts'
+import { countRecordable, type Limits } from './recordable.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { readInPlace, RecordedInput } from './recorded-input.ts'
 import { isPartOf, RecordedMemory } from './recorded-memory.ts'
 import { type Made, RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { lazyTables, type RunPart } from './tables.ts'
-
-/** What is recorded at most. Of larger values the kernels take so long that a recording would gain little. */
-export interface Limits {
-  /** Bytes of values that live at once. */
-  readonly live: number
-  /** Bytes for values, since what is free between them may not fit others. */
-  readonly values: number
-  /** Bytes of jobs. */
-  readonly jobs: number
-  /** Bytes of what a run is given, which is copied to where it is read: an image, and no large caches. */
-  readonly given: number
-  /** Bytes of the heap that are taken at once. */
-  readonly chunk: number
-  /**
-   * What is recorded: a run, of which the first steps may be recorded alone; a body, which is recorded whole or not at
-   * all, and where what it only passes on is not copied; a segment of a run, also as a whole, whose results are lent.
-   */
-  readonly kind: 'run' | 'body' | 'segment'
-}
 
 const LIMITS: Limits = {
   live: 3 << 23,
@@ -92,40 +73,6 @@ const NOTHING: ReadonlySet<number> = new Set()
 
 const isWorthwhile = (count: number, { steps }: Plan, { kind }: Limits): boolean =>
   count === steps.length || (kind === 'run' && count >= MIN_STEPS)
-
-/**
- * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where much is
- * given, or lives at once.
- * @param given what is copied
- */
-function countRecordable({ steps }: Plan, given: ReadonlyMap<number, Value>, limits: Limits): number {
-  const sizes = new Map<number, number>()
-  let live = 0
-  const add = (slot: number, type: DType, dims: readonly number[]): void => {
-    const bytes = memoryBytes(type, elementCount(dims))
-    sizes.set(slot, bytes)
-    live += bytes
-  }
-  for (const [slot, value] of given) {
-    if (!isTensor(value) || !isOfNumbers(value.type)) return -1
-    add(slot, value.type, value.dims)
-  }
-  if (live > limits.given) return -1
-  for (const [i, { call, bodies, memo, outputs, free }] of steps.entries()) {
-    const { op } = call
-    if (op.impure || op.dynamic || bodies.size > 0 || !isBuiltIn(op) || memo.kept === undefined) return i
-    for (const [at, fact] of memo.kept.outputs.entries()) {
-      if (fact.kind !== 'tensor' || fact.shape === undefined || !isConcrete(fact.shape)) return i
-      if (fact.type === undefined || !isOfNumbers(fact.type)) return i
-      if (outputs[at] >= 0) add(outputs[at], fact.type, fact.shape)
-    }
-    if (live > limits.live) return -1
-    for (const slot of free) live -= sizes.get(slot) ?? 0
-  }
-  return steps.length
-}
-
-const isOfNumbers = (type: DType): boolean => DTYPES[type].array !== undefined
 
 /** What a run is given, by slot. */
 interface Given {

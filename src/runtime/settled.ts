@@ -137,16 +137,28 @@ export class Settled implements Spare {
    * Takes a run of what is kept, or of its first steps, as it was recorded; the first one is recorded.
    * @param slots get the values that the first steps have made
    * @param execute runs steps, by whose values it extends `slots`
-   * @returns undefined where the run has to be taken in the usual way
+   * @returns undefined where the run has to be taken in the usual way; what is left to do where that takes long
    */
-  *repeated(
+  repeated(
+    kept: Kept,
+    given: Given,
+    run: RecordedRun,
+    slots: Slots,
+    execute: (plan: Plan) => Paced<unknown>
+  ): Repeated | Paced<Repeated | undefined> | undefined {
+    if (!this.mayRepeat(kept)) return undefined
+    const { recording } = kept.held
+    if (recording instanceof Recording && kept.parted?.first === undefined) return recording.start(run, slots)
+    return this.repeatedInParts(kept, given, run, slots, execute)
+  }
+
+  private *repeatedInParts(
     kept: Kept,
     given: Given,
     run: RecordedRun,
     slots: Slots,
     execute: (plan: Plan) => Paced<unknown>
   ): Paced<Repeated | undefined> {
-    if (!this.mayRepeat(kept)) return undefined
     const { first } = (kept.parted ??= lookupsFirst(kept.plan, slots, run))
     if (first) yield* execute(first)
     const repeated = this.mayRepeat(kept) ? yield* this.recorded(kept, given, run, slots) : undefined

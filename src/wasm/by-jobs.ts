@@ -20,11 +20,13 @@ export const byJobs =
     if (jobs.length === 0) return undefined
     const serving = jobs.filter(job => servesInputs(job, arraysOf(names, operands)))
     const kernel = serving.length > 0 ? gatherKernel(op, names, serving) : undefined
+    const isByParts = serving.length > 0 && serving[0].outputStaging === 'parts'
     const decisive = names.filter((_, i) => jobs.some(job => job.inputs[i].staging === 'never'))
-    if (decisive.length === 0) return { kernel }
+    if (decisive.length === 0) return { kernel, isByParts }
     const lieOnHeap = decisive.map(name => isOnHeap(arrayOf(operands[name]!)))
     return {
       kernel,
+      isByParts,
       holds: others => decisive.every((name, i) => isOnHeap(arrayOf(others[name] as Tensor)) === lieOnHeap[i])
     }
   }

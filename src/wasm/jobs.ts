@@ -18,6 +18,8 @@ export interface JobTemplate extends DividedJob {
   readonly inputs: readonly InputUse[]
   /** `parts` only where the output blocks lie in their order, and the kernel computes any number of them. */
   readonly outputStaging: Staging
+  /** Bytes of a part at most, where one thread computes it; the whole stage where it is left out. */
+  readonly partBytes?: number
   /** The kernel's arguments after the addresses of the arrays, in the order of its class in assembly/. */
   readonly args: readonly number[]
 }
@@ -93,7 +95,8 @@ export function runAtOnce(
   if (workspace === undefined) return false
   const { accelerated, header, args, outputStage } = workspace
   const isOutOnHeap = isOnHeap(out)
-  if (!isOutOnHeap && (template.outputStaging === 'never' || out.byteLength > STAGE_BYTES)) return false
+  const { outputStaging, partBytes = STAGE_BYTES } = template
+  if (!isOutOnHeap && (outputStaging === 'never' || out.byteLength > partBytes)) return false
   const workers = workersFor(work, header, threads - 1)
   const tiling = tilingOf(template, workers + 1)
   writeHeader(template, header, args.byteOffset, tiling)

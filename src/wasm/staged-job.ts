@@ -18,7 +18,7 @@ const SHARED_TILES = 8
 
 /** A job some of whose arrays pass through the stage, a part of its blocks at a time. */
 export interface StagedJob {
-  readonly template: DividedJob & { readonly inputs: readonly InputUse[] }
+  readonly template: DividedJob & { readonly inputs: readonly InputUse[]; readonly partBytes?: number }
   readonly inputs: readonly NumericArray[]
   readonly out: NumericArray
   /** Of the inputs, then of the output: an address on the heap, or {@link BY_PART}. */
@@ -64,9 +64,9 @@ class StagedRun {
   private readonly staged: readonly StagedInput[]
   private readonly isOutStaged: boolean
   private readonly target: Uint8Array
-  /** Blocks of a tile that threads share, and tiles of a part that fits into the stage and into half of it. */
+  /** Blocks of a part that one thread computes, and of a tile that threads share; tiles of a part of theirs. */
+  private readonly part: number
   private readonly tile: number
-  private readonly tilesOfStage: number
   private readonly tilesOfHalf: number
 
   constructor(job: StagedJob, workspace: Workspace) {
@@ -85,7 +85,7 @@ class StagedRun {
     const half = this.blocksIn(STAGE_BYTES / 2)
     this.tile = Math.max(1, Math.floor(half / SHARED_TILES))
     this.tilesOfHalf = Math.max(1, Math.floor(half / this.tile))
-    this.tilesOfStage = Math.max(1, Math.floor(this.blocksIn(STAGE_BYTES) / this.tile))
+    this.part = Math.max(1, this.blocksIn(template.partBytes ?? STAGE_BYTES))
   }
 
   /** Blocks whose staged inputs, and whose output, fit into so many bytes. */
@@ -97,13 +97,12 @@ class StagedRun {
   }
 
   /**
-   * Computes blocks from `first` on in the calling thread, as many at a time as the stage holds.
+   * Computes blocks from `first` on in the calling thread, a part at a time.
    * @returns the first block that is left when the quantum has passed; undefined where the kernel stopped
    */
   computeAlone(first: number): number | undefined {
-    const { job, runner, workspace } = this
+    const { job, part, runner, workspace } = this
     const { blocks } = job.template
-    const part = this.tile * this.tilesOfStage
     job.write(inWholeTiles(blocks, part))
     const begin = clock()
     for (let start = first; start < blocks; start += part) {

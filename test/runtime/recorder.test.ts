@@ -5,6 +5,7 @@ import { heapStats } from '../../src/wasm/heap.ts'
 import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const random = randomSource(11)()
+const floatBytes = (values: readonly number[]): Buffer => Buffer.from(Float32Array.from(values).buffer)
 const numbers = (count: number): number[] => Array.from({ length: count }, () => random() * 4 - 2)
 
 /** Elementwise nodes that lead from x to `last`, more of them than are recorded at least. */
@@ -101,5 +102,36 @@ describe('the first steps of a plan whose other steps cannot be repeated', () =>
       expect((await of.run(feeds, { last })).last).toBe(last)
       expect(contents({ last })).toEqual(alone[i].slice(2, 3))
     }
+  })
+})
+
+describe('a run of one gather', () => {
+  const SIZE = 64
+  const WIDTH = 256
+  const table = numbers(SIZE * WIDTH)
+
+  test.each([
+    ['is recorded where its output fits into a cache', 1024, true],
+    ['is not where its output is larger, which goes to the array of the caller part by part', 1025, false]
+  ])('%s', async (_, count, isRecorded) => {
+    const of = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('rows', 'int64', [count])],
+        outputs: [port('found', 'float', [count, WIDTH])],
+        initializers: [{ ...floats('table', [SIZE, WIDTH], []), rawData: new Uint8Array(floatBytes(table)) }],
+        nodes: [node('Gather', ['table', 'rows'], ['found'])]
+      }),
+      { threads: 1 }
+    )
+    const held: number[] = []
+    for (let i = 0; i < 4; i++) {
+      const rows = Array.from({ length: count }, () => Math.floor(random() * SIZE))
+      const { found } = await of.run({ rows: new Tensor('int64', rows, [count]) })
+      const expected = rows.flatMap(row => table.slice(row * WIDTH, (row + 1) * WIDTH))
+      expect(Buffer.compare(Buffer.from((found.data as Float32Array).buffer), floatBytes(expected))).toBe(0)
+      held.push(heapStats().used)
+    }
+    expect(held[3] - held[1] > count * WIDTH).toBe(isRecorded)
+    of.dispose()
   })
 })
