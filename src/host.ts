@@ -89,31 +89,12 @@ export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0): void {
   }
 }
 
-/** Bytes: a little less than the largest piece up to which the C library of GNU raises its threshold (32 MiB). */
-const MAX_KEPT = 31 << 20
-let isFreedKept = false
-
-/**
- * Has what the collector frees serve for the next arrays. The C library of GNU gives pieces back to the system that are
- * larger than the largest one that has been freed before, and what is free at the end of its memory where it is more
- * than twice as much; the system then hands out each page anew. A piece that nobody touches takes no memory.
- */
-function keepFreed(): void {
-  isFreedKept = true
-  try {
-    void new ArrayBuffer(MAX_KEPT)
-  } catch {
-    // Without room for one piece of this size, freed memory is better returned to the system.
-  }
-}
-
 /**
  * Memory that holds anything, for an array that is written whole before anybody gets it; undefined where there is only
  * memory of zeros. The system zeroes pages that it gives anew; memory that comes back from the collector would be
  * zeroed here.
  */
 export function unwrittenMemory(bytes: number): ArrayBuffer | undefined {
-  if (Buffer && !isFreedKept) keepFreed()
   const memory = Buffer?.allocUnsafeSlow(bytes).buffer
   return memory?.byteLength === bytes ? memory : undefined
 }

@@ -1,5 +1,6 @@
 import { copyBytes, MIN_COPY, unwrittenMemory } from '../host.ts'
 import type { ArrayConstructor, NumericArray } from './dtype.ts'
+import { keepFreed } from './freed-memory.ts'
 
 /** The bytes of an array, in place. */
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
@@ -18,7 +19,9 @@ const MAX_UNWRITTEN = 1 << 30
 /** An array of memory of its own that the caller writes, every element, before anybody else gets it. */
 export function rawArray(of: ArrayConstructor, length: number): NumericArray {
   const bytes = length * of.BYTES_PER_ELEMENT
-  const memory = bytes >= MIN_UNWRITTEN && bytes <= MAX_UNWRITTEN ? unwrittenMemory(bytes) : undefined
+  if (bytes < MIN_UNWRITTEN || bytes > MAX_UNWRITTEN) return zeroed(of, length)
+  keepFreed(bytes)
+  const memory = unwrittenMemory(bytes)
   return memory ? new of(memory) : zeroed(of, length)
 }
 
