@@ -24,7 +24,7 @@ export interface Limits {
 }
 
 /** Bytes of an output above which a step that writes it part by part is not recorded: a cache holds smaller ones. */
-const MAX_WHOLE = 1 << 20
+const MAX_WHOLE = 1 << 19
 
 /**
  * The number of steps, from the first one on, that may be recorded by what is known before they run; -1 where much is
