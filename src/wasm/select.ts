@@ -11,7 +11,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { isTensor, product, type Tensor } from '../tensor/tensor.ts'
 import { byJobs } from './by-jobs.ts'
 import { gatherTreeJobs } from './kernels/gather-tree.ts'
-import { gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
+import { featureJobs, gatherElementsJobs, gatherJobs, gatherNDJobs } from './kernels/gather.ts'
 import type { Candidate, Selector, TensorOperands } from './selector.ts'
 import { identicalSelector, roundedSelector, widenedSelector } from './selectors.ts'
 import { isComputeMade, wasm } from './wasm.ts'
@@ -21,6 +21,7 @@ const GATHERS: ReadonlyMap<string, Selector> = new Map([
   ['Gather', byJobs(['data', 'indices'], gatherJobs)],
   ['GatherElements', byJobs(['data', 'indices'], gatherElementsJobs)],
   ['GatherND', byJobs(['data', 'indices'], gatherNDJobs)],
+  ['ArrayFeatureExtractor', byJobs(['x', 'indices'], featureJobs)],
   ['GatherTree', byJobs(['stepIds', 'parentIds', 'maxSeqLen', 'endToken'], gatherTreeJobs)]
 ])
 

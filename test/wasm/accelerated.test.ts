@@ -79,15 +79,27 @@ function holdEqual(
 }
 
 describe('accelerated kernels equal the reference kernels', () => {
-  test('Gather, for every width, type of index, policy, axis, batch and place', () => {
-    const cases = fc.record({
-      ...common,
-      batch: smallDim,
-      outer: smallDim,
-      size: largeDim,
-      inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 }), fc.constantFrom(16, 32, 64, 128, 129, 150, 600)),
-      count: largeDim
-    })
+  const anyGather = fc.record({
+    ...common,
+    batch: smallDim,
+    outer: smallDim,
+    size: largeDim,
+    inner: fc.oneof(smallDim, fc.integer({ min: 1, max: 70 }), fc.constantFrom(16, 32, 64, 128, 129, 150, 600)),
+    count: largeDim
+  })
+  const fewOfManySlices = fc.record({
+    ...common,
+    places: fc.record({ data: fc.constant(true), indices: fc.boolean(), out: fc.boolean() }),
+    batch: fc.integer({ min: 1, max: 3 }),
+    outer: fc.integer({ min: 100, max: 1500 }),
+    size: fc.integer({ min: 1, max: 40 }),
+    inner: fc.integer({ min: 1, max: 3 }),
+    count: fc.integer({ min: 1, max: 18 })
+  })
+  test.each([
+    ['for every width, type of index, policy, axis, batch and place', anyGather],
+    ['of few positions of many slices', fewOfManySlices]
+  ])('Gather, %s', (_, cases) => {
     fc.assert(
       fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, batch, outer, size, inner, count }) => {
         const next = random(seed)

@@ -122,11 +122,12 @@ export function* gatherBlocks(
   const { from, to, block } = blockUnitsOf(data, out, inner)
   const cost = COST_OF_BLOCK + COST.copy * block
   const chunk = chunkSize(cost)
-  if (batch === 1 && count <= FEW && block === 1 && from instanceof Int32Array) {
+  if (batch === 1 && (block === 1 || outer > 1) && count * block <= FEW && from instanceof Int32Array) {
     const typed = to as Int32Array
+    const units = block === 1 ? positions : unitPositions(positions, count, block)
     return yield* inChunks(
       outer,
-      (first, end) => moveFew(from, size, positions, count, typed, first, end),
+      (first, end) => moveFew(from, size * block, units, count * block, typed, first, end),
       count * cost
     )
   }
@@ -150,6 +151,16 @@ export function* gatherBlocks(
  */
 export const gatherOffsets = (data: Movable, offsets: Positions, out: Movable, inner: number): Generator<void> =>
   gatherBlocks(data, offsets, out, { batch: 1, outer: 1, size: 0, inner, count: offsets.length })
+
+/** The positions of the units of some blocks. */
+function unitPositions(positions: Positions, count: number, block: number): Positions {
+  const units = new Float64Array(count * block)
+  for (let i = 0; i < units.length; i++) {
+    const position = positions[Math.floor(i / block)]
+    units[i] = position < 0 ? -1 : position * block + (i % block)
+  }
+  return units
+}
 
 /** Units of a row up to which {@link moveFew} takes less time: less than a call for each row. */
 const FEW = 16

@@ -1,5 +1,6 @@
 import { gatherLayout, tupleLayout } from '../../kernels/gather/gather.ts'
 import type { IndexPolicy } from '../../kernels/gather/indices.ts'
+import { FROM_START } from '../../op-kit/updates.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { DTYPES, MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
@@ -57,6 +58,10 @@ export function gatherJobs(
     }
   ]
 }
+
+/** ArrayFeatureExtractor: a Gather along the last axis, whose indices do not count from the end. */
+export const featureJobs = ({ x, indices }: { readonly x: Tensor; readonly indices: Tensor }): readonly JobTemplate[] =>
+  gatherJobs({ data: x, indices }, { axis: -1, batchDims: 0, ...FROM_START })
 
 /** GatherElements: the arguments are those of ElementsArguments in ../assembly/gather/arguments.ts. */
 export function gatherElementsJobs(

@@ -26,6 +26,51 @@ export function copyBlocks(data: usize, positions: usize, count: i32, out: usize
   return copyTiny(data, positions, count, out, width)
 }
 
+/**
+ * Copies the blocks of 1, 2, 4, 8 or 16 bytes at `count` positions (32 bits each) of each of some slices of `data`,
+ * which lie `sliceBytes` apart, to `out`, one after the other: a column of all slices after the other.
+ * @returns false, with nothing copied, where the blocks are of another width
+ */
+export function copyColumns(
+  data: usize,
+  sliceBytes: usize,
+  positions: usize,
+  count: u32,
+  slices: u32,
+  out: usize,
+  width: usize
+): bool {
+  if (width > 16 || (width & (width - 1)) != 0) return false
+  const step = <usize>count * width
+  for (let i: u32 = 0; i < count; i++) {
+    const from = data + <usize>load<u32>(positions) * width
+    if (width == 4) copyColumn<u32>(from, sliceBytes, slices, out, step)
+    else if (width == 8) copyColumn<u64>(from, sliceBytes, slices, out, step)
+    else if (width == 1) copyColumn<u8>(from, sliceBytes, slices, out, step)
+    else if (width == 2) copyColumn<u16>(from, sliceBytes, slices, out, step)
+    else copyColumn<v128>(from, sliceBytes, slices, out, step)
+    positions += 4
+    out += width
+  }
+  return true
+}
+
+function copyColumn<T>(from: usize, fromStep: usize, count: u32, out: usize, outStep: usize): void {
+  for (let i = count >> 2; i > 0; i--) {
+    store<T>(out, load<T>(from))
+    store<T>(out + outStep, load<T>(from + fromStep))
+    store<T>(out + 2 * outStep, load<T>(from + 2 * fromStep))
+    store<T>(out + 3 * outStep, load<T>(from + 3 * fromStep))
+    from += 4 * fromStep
+    out += 4 * outStep
+  }
+  for (let i = count & 3; i > 0; i--) {
+    store<T>(out, load<T>(from))
+    from += fromStep
+    out += outStep
+  }
+}
+
 function copyWithHoles(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
   for (let i = 0; i < count; i++) {
     if (load<i32>(positions) < 0) memory.fill(out, 0, width)

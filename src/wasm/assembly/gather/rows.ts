@@ -1,17 +1,21 @@
 import { isDense, readAhead } from './ahead'
 import { indexBytes, RowsArguments } from './arguments'
-import { copyBlocks } from './blocks'
+import { copyBlocks, copyColumns } from './blocks'
 import { resolve } from './resolve'
 
 /** Positions that are resolved at once where each slice of the data has indices of its own. */
 const CHUNK: u32 = 2048
 /** Most positions that are resolved once and kept for all slices of a batch, which share them. */
 const MAX_KEPT: u32 = 16384
+/** Most positions for which a slice takes longer to begin than to copy, and slices whose columns are copied in turn. */
+const FEW: u32 = 16
+const SLICES: u32 = 64
 
 /** `out[b, o, i] = data[b, o, indices[b, i]]` for the output blocks `from … to-1`. */
 export function gatherRows(args: RowsArguments, scratch: usize, from: u32, to: u32): bool {
   const count = args.count
   const keep = args.outer > 1 && count <= MAX_KEPT
+  const few = keep && count <= FEW
   const bytes = indexBytes(args)
   const sliceBytes = <usize>args.size * args.width
   let out = args.out + <usize>from * args.width
@@ -46,6 +50,14 @@ export function gatherRows(args: RowsArguments, scratch: usize, from: u32, to: u
     }
     if (bad && !args.zero) return true
     const data = args.data + <usize>slice * sliceBytes
+    if (few && start == 0 && !bad) {
+      const slices = min(SLICES, min((to - at) / count, (batch + 1) * args.outer - slice))
+      if (slices > 0 && copyColumns(data, sliceBytes, scratch, count, slices, out, args.width)) {
+        out += <usize>(slices * count) * args.width
+        at += slices * count
+        continue
+      }
+    }
     if (ahead && data + sliceBytes > read) read = readAhead(data, data + sliceBytes, end)
     copyBlocks(data, positions, length, out, args.width, bad)
     out += <usize>length * args.width
