@@ -5,6 +5,9 @@
 
 export const isNode = typeof process === 'object' && typeof process.getBuiltinModule === 'function'
 
+/** Whether Node runs on Linux, most often with the C library of GNU. */
+export const isLinux = isNode && process.platform === 'linux'
+
 const builtin = isNode ? process.getBuiltinModule : () => undefined
 
 /** Undefined in a browser, which reads no files. */

@@ -1,4 +1,4 @@
-import { unwrittenMemory } from '../host.ts'
+import { isLinux, unwrittenMemory } from '../host.ts'
 
 // What the collector frees is to serve for the next arrays: a page that the system gives anew costs 0.5 microseconds,
 // and 25 MB have 6,144 pages. The C library of GNU gives two kinds of pieces back to the system:
@@ -13,8 +13,8 @@ const LARGE = 8 << 20
 /** Large arrays after which the collector has freed the first piece: it lets at most 32 MiB of young arrays lie. */
 const SOME = 8
 /**
- * Pieces that are taken below the last one, and freed: as much as V8 lets lie of large arrays. They fill what
- * lies free elsewhere, so that the last one comes to lie at the end.
+ * Pieces that are taken below the last one, and freed: as much as V8 lets lie of large arrays. They fill what lies free
+ * elsewhere, so that the last one comes to lie at the end.
  */
 const PIECES = 8
 
@@ -25,6 +25,7 @@ let last: ArrayBuffer | undefined
 
 /** To be called before memory for an array is taken. */
 export function keepFreed(bytes: number): void {
+  if (!isLinux) return
   try {
     if (!isBegun) {
       isBegun = true
