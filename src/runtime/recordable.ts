@@ -64,9 +64,10 @@ export function countRecordable(plan: Plan, given: ReadonlyMap<number, Value>, l
  * Whether a run is one step that writes a large output part by part: it writes to the caller's array what is in the
  * cache, and a recording would copy the output once it is whole.
  */
-function writesByParts({ steps: [{ memo }, ...others] }: Plan): boolean {
-  const { selection, outputs: [fact] = [] } = memo.kept ?? {}
-  if (others.length > 0 || selection?.isByParts !== true || fact.kind !== 'tensor') return false
+function writesByParts({ steps }: Plan): boolean {
+  if (steps.length !== 1) return false
+  const { selection, outputs: [fact] = [] } = steps[0].memo.kept ?? {}
+  if (selection?.isByParts !== true || fact.kind !== 'tensor') return false
   const { type, shape } = fact
   return type !== undefined && shape !== undefined && isConcrete(shape) && memoryBytes(type, product(shape)) > MAX_WHOLE
 }
