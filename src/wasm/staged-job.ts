@@ -64,9 +64,9 @@ class StagedRun {
   private readonly staged: readonly StagedInput[]
   private readonly isOutStaged: boolean
   private readonly target: Uint8Array
-  /** Blocks of a part that one thread computes, and of a tile that threads share; tiles of a part of theirs. */
-  private readonly part: number
+  /** Blocks of a tile that threads share; tiles of a part that one thread computes, and of one that threads share. */
   private readonly tile: number
+  private readonly tilesAlone: number
   private readonly tilesOfHalf: number
 
   constructor(job: StagedJob, workspace: Workspace) {
@@ -85,7 +85,7 @@ class StagedRun {
     const half = this.blocksIn(STAGE_BYTES / 2)
     this.tile = Math.max(1, Math.floor(half / SHARED_TILES))
     this.tilesOfHalf = Math.max(1, Math.floor(half / this.tile))
-    this.part = Math.max(1, this.blocksIn(template.partBytes ?? STAGE_BYTES))
+    this.tilesAlone = Math.max(1, Math.floor(this.blocksIn(template.partBytes ?? STAGE_BYTES) / this.tile))
   }
 
   /** Blocks whose staged inputs, and whose output, fit into so many bytes. */
@@ -101,8 +101,10 @@ class StagedRun {
    * @returns the first block that is left when the quantum has passed; undefined where the kernel stopped
    */
   computeAlone(first: number): number | undefined {
-    const { job, part, runner, workspace } = this
+    const { job, runner, workspace } = this
     const { blocks } = job.template
+    // Whole tiles: threads may go on behind any part.
+    const part = this.tile * this.tilesAlone
     job.write(inWholeTiles(blocks, part))
     const begin = clock()
     for (let start = first; start < blocks; start += part) {

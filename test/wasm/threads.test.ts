@@ -14,6 +14,7 @@ const MODULES = [
   'tensor/tensor',
   'wasm/heap',
   'wasm/jobs',
+  'wasm/kernels/gather',
   'wasm/open-job',
   'wasm/select',
   'wasm/shared-jobs',
@@ -144,6 +145,33 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
       console.log(failures.join(), workersStarted())
     `)
     expect(out).toBe('true,true,true 1\n')
+  })
+
+  test('go on with such a gather that one thread has begun, and read no index of another part', () => {
+    const out = runAlone(`
+      import { runJob } from './src/wasm/jobs.ts'
+      import { gatherJobs } from './src/wasm/kernels/gather.ts'
+      import { workspaceOf } from './src/wasm/workspace.ts'
+      ${SETUP}
+      const [size, line, found] = [200, 5, 4e6]
+      const data = new Tensor('float32', view(Float32Array, size * line), [size, line])
+      data.data.forEach((_, i) => { data.data[i] = i })
+      const list = new Tensor('int64', BigInt64Array.from({ length: found }, (_, i) => BigInt((i * 7) % size)), [found])
+      const target = new Float32Array(found * line).fill(-1)
+      // Whatever is not staged is out of range.
+      workspaceOf().inputStage.bytes.fill(127)
+      const [template] = gatherJobs({ data, indices: list }, { axis: 0, batchDims: 0, ...policy })
+      const job = runJob(template, [data.data, list.data], target, 2)
+      let pauses = 0
+      let step = job.next()
+      for (; !step.done; step = job.next()) {
+        pauses++
+        for (let i = 0; i < 20; i++) await pause()
+      }
+      const isRight = target.every((value, i) => value === ((Math.floor(i / line) * 7) % size) * line + (i % line))
+      console.log(step.value, isRight, pauses > 0, workersStarted())
+    `)
+    expect(out).toBe('done true true 1\n')
   })
 
   test('share a gather of elements along an axis that is not the last, too', () => {
