@@ -50,34 +50,22 @@ function wordsAt<T>(x: usize, isVector: bool, isUnsigned: bool): v128 {
   return isUnsigned ? i16x8.extend_low_i8x16_u(bytes) : i16x8.extend_low_i8x16_s(bytes)
 }
 
+// @ts-ignore: decorator
+@inline
+function fourQuotients(p: v128, q: v128): v128 {
+  return i32x4.trunc_sat_f32x4_s(f32x4.div(f32x4.convert_i32x4_s(p), f32x4.convert_i32x4_s(q)))
+}
+
 /** The low 16 bits of results. */
 function quotientsOf(kind: i32, p: v128, q: v128, isUnsigned: bool): v128 {
-  let low: v128
-  let high: v128
-  if (isUnsigned) {
-    low = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(q))
-    )
-    high = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(q))
-    )
-  } else {
-    low = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(q))
-    )
-    high = f32x4.div(
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(p)),
-      f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(q))
-    )
-  }
+  const low = isUnsigned
+    ? fourQuotients(i32x4.extend_low_i16x8_u(p), i32x4.extend_low_i16x8_u(q))
+    : fourQuotients(i32x4.extend_low_i16x8_s(p), i32x4.extend_low_i16x8_s(q))
+  const high = isUnsigned
+    ? fourQuotients(i32x4.extend_high_i16x8_u(p), i32x4.extend_high_i16x8_u(q))
+    : fourQuotients(i32x4.extend_high_i16x8_s(p), i32x4.extend_high_i16x8_s(q))
   const words = i32x4.splat(0xffff)
-  const whole = i16x8.narrow_i32x4_u(
-    v128.and(i32x4.trunc_sat_f32x4_s(low), words),
-    v128.and(i32x4.trunc_sat_f32x4_s(high), words)
-  )
+  const whole = i16x8.narrow_i32x4_u(v128.and(low, words), v128.and(high, words))
   if (kind == DIVIDE) return whole
   const rest = i16x8.sub(p, i16x8.mul(whole, q))
   if (kind == TRUNCATED_MOD || isUnsigned) return rest
