@@ -3,6 +3,7 @@ import { ConvArguments, copyColumns, isPointwise, stripsOfPart, windowsOf, write
 import { addStripByPanel, EDGE, placeColumns, stripByPanel } from './gemm'
 import { stripsByColumns } from './half-panel'
 import { epilogue } from './matrix'
+import { fetchFour } from './panels'
 import { splat } from './simd'
 import { sixChannels } from './tiles'
 import { CLIP } from './unary'
@@ -75,9 +76,18 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
       const strips = w + (((<usize>i * k) << 2) + ((<usize>k0) << 4))
       const at = c + i * cRow
       const added = bias == 0 ? 0 : bias + (i << 2)
+      fetchStrips(strips, k, rows, depth, scratch)
       channelsByPanels(args, strips, k, panels, step, at, cRow, rows, cols, k0, depth, added, scratch)
     }
   }
+}
+
+/** Fetches the next `depth` elements of up to {@link CHANNELS} rows of weights, which lie in strips. */
+// @ts-ignore: decorator
+@inline
+function fetchStrips(w: usize, k: usize, rows: u32, depth: usize, to: usize): void {
+  const last = w + <usize>((rows - 1) >> 2) * (k << 4)
+  fetchFour(w, min(w + (k << 4), last), last, last, depth << 4, to)
 }
 
 /** Bytes of scratch memory, behind the edges, for what a strip's sums begin with: their biases, for each column. */

@@ -1,5 +1,5 @@
 import { EDGE, rowsByPanel } from './gemm'
-import { packPanel } from './panels'
+import { fetchLines, packPanel } from './panels'
 import { fma, splat } from './simd'
 
 /**
@@ -71,6 +71,7 @@ export function convTranspose(args: ConvTransposeArguments, scratch: usize, from
       }
       continue
     }
+    fetchLines(w, (<usize>(count * taps) * depth) << 2, scratch)
     fillWithBias(y, outBytes, count, args.hasBias ? args.bias + ((group * args.m + first) << 2) : 0)
     for (let p: u32 = 0; p < positions; p += 8) {
       const cols = min<u32>(8, positions - p)

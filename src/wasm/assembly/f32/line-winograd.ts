@@ -2,6 +2,7 @@ import { storeTransposed, transpose4 } from '../transpose4'
 import { ConvArguments, copyLine, stripsOfPart } from './conv'
 import { rowsByPanel } from './gemm'
 import { epilogue } from './matrix'
+import { fetchLines } from './panels'
 import { splat } from './simd'
 import { NONE } from './unary'
 
@@ -233,6 +234,7 @@ function multiplyPart(args: ConvArguments, span: Span, part: u32): void {
   const ofPoint = ((<usize>count) << 2) * row
   for (let p: usize = 0; p < POINTS; p++) {
     const w = args.w + (((p * strips + first) * k) << 4)
+    fetchLines(w, (count * k) << 4, span.lines)
     for (let k0: usize = 0; k0 < k; k0 += DEPTH) {
       const depth = min(DEPTH, k - k0)
       let v = span.v + p * span.panelsOfPoint + (k0 << 5)

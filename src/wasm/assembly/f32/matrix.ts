@@ -182,6 +182,7 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
       let from = panel
       if (isNarrow) {
         const at = b + ((<usize>p * k + k0) << 4)
+        if (rows > 4) fetchLines(at, (<usize>depth) << 4, scratch)
         widenPanel(at, panel, depth << 3, isBrain)
       }
       if (isPacked && !isNarrow) {

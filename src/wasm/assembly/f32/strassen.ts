@@ -1,6 +1,6 @@
 import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { EDGE, placeColumns, rowsByPanel } from './gemm'
-import { packStrips } from './panels'
+import { fetchFour, packStrips } from './panels'
 import { maxOf, splat } from './simd'
 
 /*
@@ -194,6 +194,7 @@ function packStrip(
  */
 function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
   const bytes = half << 5
+  fetchFour(b11, b11 + bytes, b12, b12 + bytes, bytes, to)
   const end = b11 + bytes
   let left = splat(0)
   let right = left

@@ -2,6 +2,7 @@ import { ConvArguments, stripsOfPart } from './conv'
 import { rowsByPanel } from './gemm'
 import { stripsByHalf } from './half-panel'
 import { epilogue } from './matrix'
+import { fetchLines } from './panels'
 import { fma, hidden, splat } from './simd'
 import { NONE } from './unary'
 import {
@@ -61,6 +62,7 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
     const w = args.w + point * wMatrix + ((first * channels) << 4)
     const v = group.v + point * group.matrix
     const product = group.product + point * pMatrix
+    fetchLines(w, (count * channels) << 4, product)
     let p: usize = 0
     for (; p + 8 <= tiles; p += 8)
       for (let c: usize = 0; c < channels; c += SPAN)

@@ -1,3 +1,4 @@
+import { fetchLines } from '../f32/panels'
 import { planTaps, TAP, Windows } from '../windows'
 import { columnsOf } from './columns'
 import { ByteConvArguments, dotsOf, stripsOfPart, windowsOfBytes } from './conv-arguments'
@@ -128,7 +129,8 @@ function multiplyPanels(
   let a = args.isPacked ? args.w + <usize>(group * ((args.m + 3) >> 2) + (from >> 2)) * weights : strip
   for (let row = from; row < m; row += 4) {
     const rows = min<u32>(4, m - row)
-    if (!args.isPacked) packStrip(args, channel + row, rows, k, strip)
+    if (args.isPacked) fetchLines(a, weights, scratch)
+    else packStrip(args, channel + row, rows, k, strip)
     let panel = strip + weights
     for (let p: u32 = 0; p < count; p++, panel += bytes) {
       const position = (first + p) << 3
@@ -164,6 +166,7 @@ function dotPanels(
   let a = args.w + <usize>(group * ((args.m + DOT_STRIP - 1) / DOT_STRIP) + from / DOT_STRIP) * weights
   for (let row = from; row < m; row += DOT_STRIP, a += weights) {
     const rows = min<u32>(DOT_STRIP, m - row)
+    fetchLines(a, weights, scratch)
     let panel = strip + stripBytes(k)
     for (let p: u32 = 0; p < count; p++, panel += bytes) {
       const position = (first + p) << 3

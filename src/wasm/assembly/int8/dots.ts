@@ -1,3 +1,4 @@
+import { fetchLines } from '../f32/panels'
 import { sumOfInts } from '../f32/simd'
 import { codeIn } from './code'
 import { ByteProductArguments } from './product-arguments'
@@ -17,6 +18,8 @@ export const STEP: usize = 24
 /** Scratch memory: sums of up to 132 rows by a panel, eight a row; sums of the rows; the rows in strips. */
 const ROW_SUMS: usize = 4224
 const ROWS: usize = ROW_SUMS + 640
+/** Panels that are fetched at once. */
+const FETCHED: u32 = 4
 /** Bytes of the column sums behind a panel. */
 const SUMS: usize = 32
 
@@ -177,6 +180,7 @@ export function dotPanels(args: ByteProductArguments, c: usize, from: u32, to: u
   for (let p = from; p < to; p++) {
     const panel = args.b + p * bytes
     const end = panel + bytes - SUMS
+    if (rows > DOT_STRIP && (p - from) % FETCHED == 0) fetchLines(panel, min(FETCHED, to - p) * bytes, scratch)
     const low = i32x4.neg(i32x4.mul(zero, v128.load(end)))
     const high = i32x4.neg(i32x4.mul(zero, v128.load(end, 16)))
     let at = scratch

@@ -1,3 +1,4 @@
+import { fetchLines } from '../f32/panels'
 import { haveRows } from '../remembered'
 import { codeIn } from './code'
 import { dotPanels, packDotRows } from './dots'
@@ -101,6 +102,7 @@ function panelsByStrassen(args: ByteProductArguments, c: usize, from: u32, to: u
   for (let p = from; p < to; p += 2) {
     const panel = args.b + p * panelBytes(args.k)
     const count = min<u32>(2, to - p)
+    fetchLines(panel, count * panelBytes(args.k), scratch)
     if (count == 2) twoPanels(widened, rows, args.k, panel, scratch + WIDE, scratch)
     else onePanel(widened, rows, args.k, panel, scratch + WIDE, scratch)
     for (let i: u32 = 0; i < count; i++) {
@@ -120,7 +122,7 @@ function panelOf(args: ByteProductArguments, b: usize, c: usize, p: u32, rows: u
   if (args.bColumn != 0) {
     panel = scratch + PANEL
     packBytes(b + <usize>column * args.bColumn, args.bRow, args.bColumn, args.k, cols, args.flip, panel)
-  }
+  } else if (rows >= STRIP) fetchLines(panel, bytes, scratch)
   const widened = widenedAt(args, scratch)
   if (rows < STRIP) {
     for (let i: u32 = 0; i < rows; i++)
