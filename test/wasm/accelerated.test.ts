@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import type { Paced } from '../../src/kernels/core/pace.ts'
@@ -27,12 +28,11 @@ import {
 
 afterEach(freeHeld)
 
-/** What a kernel makes of its output, as bytes, or the message of its error. */
+/** What a kernel makes of its output, as a hash of the bytes, or the message of its error. */
 function outcome(steps: Paced, out: Tensor): string {
   try {
     for (const _ of steps);
-    const { buffer, byteOffset, byteLength } = bytesOf(out)
-    return Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+    return createHash('sha256').update(bytesOf(out)).digest('hex')
   } catch (error) {
     if (error instanceof NodewiseError) return `${error.code}: ${error.reason}`
     throw error
@@ -233,6 +233,56 @@ describe('accelerated kernels equal the reference kernels', () => {
         )
       }),
       { numRuns: 200 }
+    )
+  })
+
+  test.each(POLICIES)('GatherND, of indices whose lower words alone are in range, with %j', policy => {
+    const data = randomData('float32', [3, 5], random(1))
+    for (const far of [2n ** 32n + 1n, 2n ** 63n - 1n, -(2n ** 32n) + 2n, -(2n ** 63n)]) {
+      const indices = new Tensor('int64', new Array<bigint>(4000).fill(1n).with(2001, far), [4000, 1])
+      holdEqual(
+        (d, i, o) => runGatherND(d, i, o, 0, policy),
+        function* (d, i, o) {
+          yield* gatherOffsets(d, resolveTuples(i, 1, [3], 0, policy), o, 5)
+        },
+        data,
+        indices,
+        [4000, 5],
+        { data: true, indices: true, out: true }
+      )
+    }
+  })
+
+  test('Gather and GatherND, of blocks that are more together than the nearer caches hold', () => {
+    const MIN_FAR = 8 << 20
+    const cases = fc.record({
+      ...common,
+      type: fc.constantFrom(...TYPES.slice(0, 3)),
+      size: fc.integer({ min: 2, max: 20 }),
+      inner: fc.oneof(fc.integer({ min: 513, max: 9000 }), fc.integer({ min: 20_000, max: 70_000 })),
+      isTuples: fc.boolean()
+    })
+    fc.assert(
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, size, inner, isTuples }) => {
+        const next = random(seed)
+        const data = randomData(type, [size, inner], next)
+        const count = Math.ceil((MIN_FAR * size) / bytesOf(data).length) + 3
+        const dims = isTuples ? [count, 1] : [count]
+        const indices = randomIndices(indexType, dims, [size], policy.negative === 'wrap', bad, next)
+        const layout = { batch: 1, outer: 1, size, inner, count }
+        holdEqual(
+          (d, i, o) => (isTuples ? runGatherND(d, i, o, 0, policy) : runGather(d, i, o, policy)),
+          function* (d, i, o) {
+            if (isTuples) yield* gatherOffsets(d, resolveTuples(i, 1, [size], 0, policy), o, inner)
+            else yield* gatherBlocks(d, resolveIndices(i, size, 0, policy), o, layout)
+          },
+          data,
+          indices,
+          [count, inner],
+          at
+        )
+      }),
+      { numRuns: 16 }
     )
   })
 
