@@ -14,9 +14,11 @@ export function packPanel(b: usize, rowStep: usize, colStep: usize, k: usize, co
     return
   }
   if (rowStep == 4 && cols == 8) return packTransposed(b, colStep, k, to)
-  for (const end = to + (k << 5); to < end; to += 32, b += rowStep) {
-    let column = b
-    for (let j: u32 = 0; j < 8; j++, column += colStep) f32.store(to + (j << 2), j < cols ? f32.load(column) : 0)
+  if (cols < 8) memory.fill(to, 0, k << 5)
+  for (let j: u32 = 0; j < cols; j++, b += colStep) {
+    let from = b
+    const last = to + (j << 2) + (k << 5)
+    for (let at = to + (j << 2); at < last; at += 32, from += rowStep) f32.store(at, f32.load(from))
   }
 }
 
