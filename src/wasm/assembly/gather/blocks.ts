@@ -188,7 +188,7 @@ function copyFar(data: usize, positions: usize, count: i32, out: usize, width: u
   }
 }
 
-/** Reads a byte of each cache line of `bytes` bytes. */
+/** Reads a byte of each cache line of `bytes` bytes, four a turn: one a turn takes 1.1 of the time of such gathers. */
 function touchLines(at: usize, bytes: usize): void {
   const end = at + bytes
   for (const stop = at + (bytes & ~255); at < stop; at += 256) {
