@@ -39,8 +39,7 @@ export function copyBlocks(
   if (width == 64) return copyFixed(data, positions, count, out, 64)
   if (width == 128) return copyFixed(data, positions, count, out, 128)
   if (width == 32) return copyFixed(data, positions, count, out, 32)
-  if (far) return copyFar(data, positions, count, out, width)
-  if (width > MIN_TOUCHED) return copyAhead(data, positions, count, out, width)
+  if (width > MIN_TOUCHED) return copyAhead(data, positions, count, out, width, far)
   if (width > 16) return copyShort(data, positions, count, out, width)
   return copyTiny(data, positions, count, out, width)
 }
@@ -149,14 +148,17 @@ function copyHalfLine(from: usize, to: usize): void {
   v128.store(to, b, 16)
 }
 
-function copyAhead(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
-  for (; count > 0; count -= AHEAD) {
-    const few = min(count, AHEAD)
-    touch(data, positions, few, width)
+/** @param far see {@link areFar} */
+function copyAhead(data: usize, positions: usize, count: i32, out: usize, width: usize, far: bool): void {
+  const most = far ? <i32>min<usize>(<usize>AHEAD, max<usize>(1, MAX_TOUCHED / width)) : AHEAD
+  for (; count > 0; count -= most) {
+    const few = min(count, most)
+    if (far) touchWhole(data, positions, few, width)
+    else touch(data, positions, few, width)
     if (width > LONG) copyLong(data, positions, few, out, width)
     else copyShort(data, positions, few, out, width)
-    positions += AHEAD << 2
-    out += <usize>AHEAD * width
+    positions += (<usize>most) << 2
+    out += <usize>most * width
   }
 }
 
@@ -172,19 +174,13 @@ function touch(data: usize, positions: usize, count: i32, width: usize): void {
 }
 
 /**
- * Copies long blocks that come from memory. All lines of some blocks are read first: a loop that only reads has three
- * times as many cache misses under way as one that copies.
+ * Reads a byte of each cache line of blocks that come from memory: a loop that only reads has three times as many cache
+ * misses under way as one that copies.
  */
-function copyFar(data: usize, positions: usize, count: i32, out: usize, width: usize): void {
-  const most = <i32>min<usize>(<usize>AHEAD, max<usize>(1, MAX_TOUCHED / width))
-  while (count > 0) {
-    const few = min(count, most)
-    for (let i = 0; i < few; i++)
-      touchLines(data + <usize>load<u32>(positions + ((<usize>i) << 2)) * width, min(width, MAX_TOUCHED))
-    copyLong(data, positions, few, out, width)
-    positions += (<usize>few) << 2
-    out += <usize>few * width
-    count -= few
+function touchWhole(data: usize, positions: usize, count: i32, width: usize): void {
+  for (; count > 0; count--) {
+    touchLines(data + <usize>load<u32>(positions) * width, min(width, MAX_TOUCHED))
+    positions += 4
   }
 }
 

@@ -99,10 +99,11 @@ function panelsByStrassen(args: ByteProductArguments, c: usize, from: u32, to: u
   const widened = widenedAt(args, scratch)
   const sums = scratch + ROW_SUMS
   const size = sumsOfPanel(rows)
+  const bytes = panelBytes(args.k)
   for (let p = from; p < to; p += 2) {
-    const panel = args.b + p * panelBytes(args.k)
+    const panel = args.b + p * bytes
     const count = min<u32>(2, to - p)
-    fetchLines(panel, count * panelBytes(args.k), scratch)
+    fetchLines(panel, count * bytes, scratch)
     if (count == 2) twoPanels(widened, rows, args.k, panel, scratch + WIDE, scratch)
     else onePanel(widened, rows, args.k, panel, scratch + WIDE, scratch)
     for (let i: u32 = 0; i < count; i++) {
