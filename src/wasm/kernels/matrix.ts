@@ -41,8 +41,8 @@ const TILE = { least: 16, most: 64, flops: 1.5e8 }
 const MIN_STRIPS = 5
 /** Fewest rows, columns and depth for Strassen's algorithm; below, what it saves goes into additions. */
 const MIN_STRASSEN = { rows: 64, columns: 64, depth: 384 }
-/** Greatest depth of a slab of it. */
-const MAX_SLAB = 512
+/** Greatest depth of a slab of it, whose sums are half as deep: rounding errors grow with the depth of a sum. */
+const MAX_SLAB = 256
 /** Bytes of what is known of the slabs; see ../assembly/f32/strassen.ts. */
 const EVEN_BYTES = 64
 
@@ -332,13 +332,10 @@ export function productTemplate(
   }
 }
 
-/**
- * Depth of a slab of Strassen's algorithm (../assembly/f32/strassen.ts); 0 where it does not pay. Two slabs at least:
- * rounding errors are then 1.4 times those of the definition, of one slab twice them.
- */
+/** Depth of a slab of Strassen's algorithm (../assembly/f32/strassen.ts); 0 where it does not pay. */
 function slabOf({ m, n, k }: Product): number {
   if (m < MIN_STRASSEN.rows || n < MIN_STRASSEN.columns || k < MIN_STRASSEN.depth || k % 4 !== 0) return 0
-  return 4 * Math.ceil(k / 4 / Math.max(2, Math.ceil(k / MAX_SLAB)))
+  return 4 * Math.ceil(k / 4 / Math.ceil(k / MAX_SLAB))
 }
 
 /**
@@ -349,7 +346,7 @@ function keepsRows(rows: number, k: number, slab: number): boolean {
   const strips = Math.ceil(rows / 8)
   const slabs = Math.ceil(k / slab)
   const quarters = slabs * 7 * strips * slab * 8
-  return EDGE + 64 * slab + 7 * 128 * strips + EVEN_BYTES + quarters + 32 * strips * slab <= SCRATCH_BYTES
+  return EDGE + 80 * slab + 7 * 128 * strips + EVEN_BYTES + quarters + 32 * strips * slab <= SCRATCH_BYTES
 }
 
 /** Rows of a block; as many in each, and a multiple of eight, where their halves are added up. */

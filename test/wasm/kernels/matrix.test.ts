@@ -152,7 +152,8 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     [67, 70, 388],
     [67, 77, 388],
     [65, 95, 384],
-    [83, 88, 516]
+    [83, 88, 516],
+    [72, 90, 1100]
   ])('by Strassen equal the reference for %i x %i x %i', (m, n, k) => {
     const inputs = [noise([m, k], 1), noise([k, n], 2)]
     expectEqual(['onnx', 'MatMul', 13], inputs, { region, constants: { b: 1 } })
@@ -197,6 +198,34 @@ describe('products by Strassen, which add up rows of A and panels of B', () => {
     expectEqual(['onnx', 'MatMul', 13], [a, right], { constants: { b: 1 } })
   })
 })
+
+test.each([384, 768, 1536])('products by Strassen of a depth of %i err at most 2.1 times as much as sums of 128', k => {
+  const [m, n] = [64, 72]
+  const [a, b] = [noise([m, k], 1), noise([k, n], 2)]
+  const exact = (runOp(['onnx', 'MatMul', 13], [a, b])[0] as Tensor<'float32'>).data
+  const found = runAccelerated(['onnx', 'MatMul', 13], [a, b], { constants: { b: 1 } })[0] as Tensor<'float32'>
+  const errorOf = (sums: Float32Array): number => Math.sqrt(sums.reduce((all, x, i) => all + (x - exact[i]) ** 2, 0))
+  expect(errorOf(found.data)).toBeLessThanOrEqual(2.1 * errorOf(sumsOfSpans(a.data, b.data, { m, n, k, span: 128 })))
+})
+
+/** A product in float32 whose sums are made in spans of the depth, which are then added up. */
+function sumsOfSpans(
+  a: Float32Array,
+  b: Float32Array,
+  { m, n, k, span }: { m: number; n: number; k: number; span: number }
+): Float32Array {
+  const sums = new Float32Array(m * n)
+  for (let from = 0; from < k; from += span) {
+    const part = new Float32Array(m * n)
+    for (let row = 0; row < m; row++)
+      for (let d = from; d < from + span; d++) {
+        const x = a[row * k + d]
+        for (let column = 0; column < n; column++) part[row * n + column] += Math.fround(x * b[d * n + column])
+      }
+    for (let i = 0; i < sums.length; i++) sums[i] += part[i]
+  }
+  return sums
+}
 
 test.each([
   ['two blocks', 300],

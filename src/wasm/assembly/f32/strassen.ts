@@ -1,23 +1,36 @@
-import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { EDGE, placeColumns, rowsByPanel } from './gemm'
 import { fetchFour, packStrips } from './panels'
 import { maxOf, splat } from './simd'
 
 /*
- * Strassen's algorithm, which ../quarters.ts describes, slab by slab of the depth. Rounding errors of its products are
- * twice those of a product as defined, but they grow with the depth of a slab only, since the sums of slabs are added
- * last. They are a share of the largest numbers of both rows and both panels that are added up. So where one has much
- * larger numbers than the other, or Infinity or NaN, products are made as defined.
+ * Strassen's algorithm, slab by slab of the depth: rows, columns and depth are halved, and of the quarters of both
+ * matrices seven products are made instead of eight:
+ *
+ *   P1 = (A11 + A22) (B11 + B22), P2 = (A21 + A22) B11, P3 = A11 (B12 - B22), P4 = A22 (B21 - B11),
+ *   P5 = (A11 + A12) B22, P6 = (A21 - A11) (B11 + B12), P7 = (A12 - A22) (B21 + B22)
+ *   C11 = P1 + P4 - P5 + P7, C12 = P3 + P5, C21 = P2 + P4, C22 = P1 - P2 + P3 + P6
+ *
+ * Winograd's form has three additions less, but multiplies sums of three and four quarters, where this has at most two:
+ * sums of random numbers err 1.3 times as much there.
+ *
+ * Rounding errors grow with the depth of a sum only, since sums of slabs are added last. They are a share of the
+ * largest numbers of both rows and both panels that are added up. So where one has much larger numbers than the other,
+ * or Infinity or NaN, products are made as defined.
  */
 
-/**
- * Greatest depth of a sum. Deeper ones are two sums, since Strassen's algorithm doubles what sums err by. Without fused
- * multiply-add models err less, and two sums take 1.03 of the time.
- */
-const SPAN: usize = ASC_FEATURE_RELAXED_SIMD ? 128 : 256
+/** Quarters of A and what is made of them, in the order in which they lie: as the first factors of P1 to P7. */
+const A11_A22: usize = 0
+const A21_A22: usize = 1
+const A11: usize = 2
+const A22: usize = 3
+const A11_A12: usize = 4
+const A21_A11: usize = 5
+const A12_A22: usize = 6
 
 /** Most by which the largest number of a row or panel may be beyond that of the other. */
 const MAX_RATIO: f32 = 16
+/** What is made of two panels: as many halves of a panel. */
+const PANEL_SUMS: usize = 5
 /** Bytes of the words that say of which slabs the rows are even: for 16, far more than fit into the scratch memory. */
 const EVEN_BYTES: usize = 64
 
@@ -48,7 +61,7 @@ export function rowsByStrassen(
   const t = scratch + EDGE
   const size = strips << 7
   const step = (<usize>k) << 5
-  const sums = t + ((<usize>slab) << 6)
+  const sums = t + PANEL_SUMS * ((<usize>slab) << 4)
   // A word for each slab that is kept, which says whether its rows are even; then the quarters.
   let even = sums + 7 * size
   const ofSlab = 7 * strips * ((<usize>slab) << 3)
@@ -113,7 +126,7 @@ function asDefined(
 }
 
 /**
- * Quarters of rows of A in strips, and S1 to S4; rows beyond the last are 0.
+ * Quarters of rows of A in strips, and what is made of them; rows beyond the last are 0.
  * @returns whether both of all rows that are added up have numbers of about the same size
  */
 function packQuarters(a: usize, aRow: usize, aElement: usize, rows: u32, half: usize, strips: usize, to: usize): bool {
@@ -122,21 +135,21 @@ function packQuarters(a: usize, aRow: usize, aElement: usize, rows: u32, half: u
   const lanes = i32x4(0, 1, 2, 3)
   let areEven = i32x4.splat(-1)
   for (let s: usize = 0; s < strips; s++, to += strip) {
-    packStrip(a, aRow, aElement, s << 2, rows, half, to + A11 * quarter, to + A12 * quarter)
-    packStrip(a, aRow, aElement, (s + strips) << 2, rows, half, to + S3 * quarter, to + A22 * quarter)
+    // A12 and A21 are not kept; what is made of them goes where they lie.
+    packStrip(a, aRow, aElement, s << 2, rows, half, to + A11 * quarter, to + A12_A22 * quarter)
+    packStrip(a, aRow, aElement, (s + strips) << 2, rows, half, to + A21_A11 * quarter, to + A22 * quarter)
     let upper = splat(0)
     let lower = upper
     for (let at = to; at < to + strip; at += 16) {
       const a11 = v128.load(at + A11 * quarter)
-      const a12 = v128.load(at + A12 * quarter)
-      const a21 = v128.load(at + S3 * quarter)
+      const a12 = v128.load(at + A12_A22 * quarter)
+      const a21 = v128.load(at + A21_A11 * quarter)
       const a22 = v128.load(at + A22 * quarter)
-      const s1 = f32x4.add(a21, a22)
-      const s2 = f32x4.sub(s1, a11)
-      v128.store(at + S1 * quarter, s1)
-      v128.store(at + S2 * quarter, s2)
-      v128.store(at + S3 * quarter, f32x4.sub(a11, a21))
-      v128.store(at + S4 * quarter, f32x4.sub(a12, s2))
+      v128.store(at + A11_A22 * quarter, f32x4.add(a11, a22))
+      v128.store(at + A21_A22 * quarter, f32x4.add(a21, a22))
+      v128.store(at + A11_A12 * quarter, f32x4.add(a11, a12))
+      v128.store(at + A21_A11 * quarter, f32x4.sub(a21, a11))
+      v128.store(at + A12_A22 * quarter, f32x4.sub(a12, a22))
       upper = larger(larger(upper, a11), a12)
       lower = larger(larger(lower, a21), a22)
     }
@@ -189,7 +202,7 @@ function packStrip(
 }
 
 /**
- * T1 to T4 of two panels.
+ * What is made of the quarters of two panels: B11 + B22, B12 - B22, B21 - B11, B11 + B12 and B21 + B22.
  * @returns whether both panels have numbers of about the same size
  */
 function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
@@ -203,12 +216,11 @@ function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
     const x12 = v128.load(b12)
     const x21 = v128.load(b11 + bytes)
     const x22 = v128.load(b12 + bytes)
-    const t1 = f32x4.sub(x12, x11)
-    const t2 = f32x4.sub(x22, t1)
-    v128.store(to, t1)
-    v128.store(to + bytes, t2)
-    v128.store(to + 2 * bytes, f32x4.sub(x22, x12))
-    v128.store(to + 3 * bytes, f32x4.sub(t2, x21))
+    v128.store(to, f32x4.add(x11, x22))
+    v128.store(to + bytes, f32x4.sub(x12, x22))
+    v128.store(to + 2 * bytes, f32x4.sub(x21, x11))
+    v128.store(to + 3 * bytes, f32x4.add(x11, x12))
+    v128.store(to + 4 * bytes, f32x4.add(x21, x22))
     left = larger(larger(left, x11), x21)
     right = larger(larger(right, x12), x22)
     b12 += 16
@@ -216,27 +228,26 @@ function addPanels(b11: usize, b12: usize, half: usize, to: usize): bool {
   return i32x4.all_true(areLike(splat(maxOf(left)), splat(maxOf(right))))
 }
 
-/** P1 to P7 of quarters of A and two panels, of which {@link addPanels} has made T1 to T4. */
+/** P1 to P7 of quarters of A and two panels, of which {@link addPanels} has made `t`. */
 function twoPanels(
   a: usize,
   strips: usize,
   half: usize,
   b11: usize,
   b12: usize,
-  t1: usize,
+  t: usize,
   sums: usize,
   scratch: usize
 ): void {
   const bytes = half << 5
-  const t2 = t1 + bytes
   const size = strips << 7
-  quarterByPanel(a, A11, strips, half, b11, sums, scratch)
-  quarterByPanel(a, A12, strips, half, b11 + bytes, sums + size, scratch)
-  quarterByPanel(a, S4, strips, half, b12 + bytes, sums + 2 * size, scratch)
-  quarterByPanel(a, A22, strips, half, t2 + 2 * bytes, sums + 3 * size, scratch)
-  quarterByPanel(a, S1, strips, half, t1, sums + 4 * size, scratch)
-  quarterByPanel(a, S2, strips, half, t2, sums + 5 * size, scratch)
-  quarterByPanel(a, S3, strips, half, t2 + bytes, sums + 6 * size, scratch)
+  quarterByPanel(a, A11_A22, strips, half, t, sums, scratch)
+  quarterByPanel(a, A21_A22, strips, half, b11, sums + size, scratch)
+  quarterByPanel(a, A11, strips, half, t + bytes, sums + 2 * size, scratch)
+  quarterByPanel(a, A22, strips, half, t + 2 * bytes, sums + 3 * size, scratch)
+  quarterByPanel(a, A11_A12, strips, half, b12 + bytes, sums + 4 * size, scratch)
+  quarterByPanel(a, A21_A11, strips, half, t + 3 * bytes, sums + 5 * size, scratch)
+  quarterByPanel(a, A12_A22, strips, half, t + 4 * bytes, sums + 6 * size, scratch)
 }
 
 /** A quarter, or what is made of quarters, by half of a panel; eight sums a row. */
@@ -250,12 +261,7 @@ function quarterByPanel(
   scratch: usize
 ): void {
   const strip = half << 4
-  const rows = (<u32>strips) << 2
-  a += which * strips * strip
-  const span = half > SPAN ? half >> 1 : half
-  rowsByPanel(a, 4, 16, strip, panel, to, 32, rows, 8, span, false, scratch)
-  if (span == half) return
-  rowsByPanel(a + (span << 4), 4, 16, strip, panel + (span << 5), to, 32, rows, 8, half - span, true, scratch)
+  rowsByPanel(a + which * strips * strip, 4, 16, strip, panel, to, 32, (<u32>strips) << 2, 8, half, false, scratch)
 }
 
 /**
@@ -275,10 +281,46 @@ function place(sums: usize, size: usize, c: usize, cRow: usize, rows: u32, upper
     const c21 = isLast ? row + size : left + lower
     const c12 = isEdge ? row + 2 * size : left + 32
     const c22 = isEdge || isLast ? row + 3 * size : left + lower + 32
-    combine<f32>(row, size, left, c21, c12, c22, add, addRight)
-    combine<f32>(row + 16, size, left + 16, c21 + 16, c12 + 16, c22 + 16, add, addRight)
+    combine(row, size, left, c21, c12, c22, add, addRight)
+    combine(row + 16, size, left + 16, c21 + 16, c12 + 16, c22 + 16, add, addRight)
   }
   if (!isEdge) return
   placeColumns(sums + 2 * size, c + 32, cRow, upper, cols - 8, add)
   placeColumns(sums + 3 * size, c + lower + 32, cRow, rows - upper, cols - 8, add)
+}
+
+/**
+ * Makes a vector of each of C11, C21, C12 and C22 of those of P1 to P7, which lie `size` bytes apart.
+ * @param addLeft whether C11 and C21 are added to what is there
+ * @param addRight whether C12 and C22 are
+ */
+// @ts-ignore: decorator
+@inline
+function combine(
+  p1: usize,
+  size: usize,
+  c11: usize,
+  c21: usize,
+  c12: usize,
+  c22: usize,
+  addLeft: bool,
+  addRight: bool
+): void {
+  const first = v128.load(p1)
+  const second = v128.load(p1 + size)
+  const third = v128.load(p1 + 2 * size)
+  const fourth = v128.load(p1 + 3 * size)
+  const fifth = v128.load(p1 + 4 * size)
+  const upperLeft = f32x4.add(f32x4.add(first, v128.load(p1 + 6 * size)), f32x4.sub(fourth, fifth))
+  const lowerRight = f32x4.add(f32x4.add(first, v128.load(p1 + 5 * size)), f32x4.sub(third, second))
+  write(c11, upperLeft, addLeft)
+  write(c21, f32x4.add(second, fourth), addLeft)
+  write(c12, f32x4.add(third, fifth), addRight)
+  write(c22, lowerRight, addRight)
+}
+
+// @ts-ignore: decorator
+@inline
+function write(to: usize, sums: v128, add: bool): void {
+  v128.store(to, add ? f32x4.add(v128.load(to), sums) : sums)
 }

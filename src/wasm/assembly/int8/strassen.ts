@@ -1,11 +1,27 @@
-import { A11, A12, A22, S1, S2, S3, S4, combine } from '../quarters'
 import { panelBytes, widenPanel } from './panels'
 import { STRIP_SUMS, stripsByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /*
- * Strassen's algorithm, which ../quarters.ts describes. It is exact: what is added grows to 4 * 255 and fits into
- * int16, and sums in int32 wrap in between, which does not matter as long as the result fits.
+ * Strassen's algorithm as Winograd wrote it: rows, columns and depth of a product are halved, and of the quarters of
+ * both matrices seven products are made instead of eight:
+ *
+ *   S1 = A21 + A22, S2 = S1 - A11, S3 = A11 - A21, S4 = A12 - S2
+ *   T1 = B12 - B11, T2 = B22 - T1, T3 = B22 - B12, T4 = T2 - B21
+ *   P1 = A11 B11, P2 = A12 B21, P3 = S4 B22, P4 = A22 T4, P5 = S1 T1, P6 = S2 T2, P7 = S3 T3
+ *   C11 = P1 + P2, C12 = P1 + P6 + P5 + P3, C21 = P1 + P6 + P7 - P4, C22 = P1 + P6 + P7 + P5
+ *
+ * It is exact: what is added grows to 4 * 255 and fits into int16, and sums in int32 wrap in between, which does not
+ * matter as long as the result fits.
  */
+
+/** Quarters of A and what is made of them, in the order in which they lie. */
+const A11: usize = 0
+const A12: usize = 1
+const A22: usize = 2
+const S1: usize = 3
+const S2: usize = 4
+const S3: usize = 5
+const S4: usize = 6
 
 /** Bytes of a panel that are widened together; twice as many stay in the nearest cache. */
 const PART: usize = 8192
@@ -122,8 +138,22 @@ export function twoPanels(a: usize, rows: u32, k: u32, panel: usize, wide: usize
     subtractPanel(b11, part, wide)
     quarterByPanel(a, S1, rows, k, from, part, wide, to + 4 * size)
   }
-  for (const end = to + size; to < end; to += 16)
-    combine<i32>(to, size, to, to + size, to + 2 * size, to + 3 * size, false, false)
+  for (const end = to + size; to < end; to += 16) combine(to, size)
+}
+
+/** Makes a vector of each of C11, C21, C12 and C22 of those of P1 to P7, where P1 to P4 are; `size` bytes apart. */
+// @ts-ignore: decorator
+@inline
+function combine(p1: usize, size: usize): void {
+  const first = v128.load(p1)
+  const fifth = v128.load(p1 + 4 * size)
+  const u2 = i32x4.add(first, v128.load(p1 + 5 * size))
+  const u3 = i32x4.add(u2, v128.load(p1 + 6 * size))
+  const upperRight = i32x4.add(i32x4.add(u2, fifth), v128.load(p1 + 2 * size))
+  v128.store(p1, i32x4.add(first, v128.load(p1 + size)))
+  v128.store(p1 + size, i32x4.sub(u3, v128.load(p1 + 3 * size)))
+  v128.store(p1 + 2 * size, upperRight)
+  v128.store(p1 + 3 * size, i32x4.add(u3, fifth))
 }
 
 /** {@link twoPanels} for a panel that is alone: four products, with A21 = A11 - S3. */
