@@ -190,9 +190,15 @@ function shiftsOf(statistics: Statistics, before: Tensor | undefined, beta: numb
 function scaledTensor({ data, dims }: Tensor, factors: Float64Array, run: number): Tensor {
   const from = data as Float32Array
   const result = new Float32Array(from.length)
-  for (let start = 0, channel = 0; start < from.length; start += run, channel++) {
-    const factor = factors[channel % factors.length]
-    for (let i = start; i < start + run; i++) result[i] = from[i] * factor
-  }
+  const channels = factors.length
+  // Of columns each element is of another channel than the one before: one loop, as loops of one turn take longer.
+  if (run === 1)
+    for (let row = 0; row < from.length; row += channels)
+      for (let channel = 0; channel < channels; channel++) result[row + channel] = from[row + channel] * factors[channel]
+  else
+    for (let start = 0, channel = 0; start < from.length; start += run, channel++) {
+      const factor = factors[channel % channels]
+      for (let i = start; i < start + run; i++) result[i] = from[i] * factor
+    }
   return new Tensor('float32', result, dims)
 }

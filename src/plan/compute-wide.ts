@@ -2,7 +2,7 @@ import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { inferCall } from '../infer/infer.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
-import { type Fact, tensorFact } from '../shapes/fact.ts'
+import { type Fact, MAX_PARTIAL, tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { NARROW, widenedOf } from './derive.ts'
@@ -94,7 +94,7 @@ const noBody = (): never => {
 function wideFact(graph: PlanGraph, id: ValueId): Fact {
   const fact = graph.facts.get(id) ?? tensorFact(undefined, undefined)
   if (fact.kind !== 'tensor' || !isNarrow(fact.type)) return fact
-  const value = knownTensor(graph, id)
+  const value = knownTensor(graph, id, MAX_PARTIAL)
   return tensorFact('float32', fact.shape, value && convert(value, 'float32'))
 }
 
@@ -150,7 +150,7 @@ class Rewriting {
     const name = this.nameOf(id)
     const constant = this.graph.constantOf(id)
     if (constant && !this.isTable(id)) {
-      const value = knownTensor(this.graph, id) ?? constant
+      const value = knownTensor(this.graph, id, MAX_PARTIAL) ?? constant
       this.changes.push(() => {
         this.graph.addConstant(name, widenedOf(value))
         this.graph.narrow.set(name, value.type)

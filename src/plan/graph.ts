@@ -6,7 +6,7 @@ import { type Dim, sameDim } from '../shapes/dim.ts'
 import { type Fact, factOf, knownValue, tensorFact } from '../shapes/fact.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { toDoubles } from '../tensor/elements.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 
 /** A call of a plan graph. Passes replace it as a whole, except for what the last passes note on it. */
 export interface PlanCall {
@@ -229,14 +229,19 @@ export function typeOf(graph: PlanGraph, id: ValueId | undefined): DType | undef
 
 export const isFloat32 = (graph: PlanGraph, id: ValueId | undefined): boolean => typeOf(graph, id) === 'float32'
 
-/** The elements of a constant that inference knows: a small one. */
-export function knownTensor(graph: PlanGraph, id: ValueId | undefined): Tensor | undefined {
-  const fact = id === undefined ? undefined : graph.facts.get(id)
-  return id !== undefined && graph.constantOf(id) && fact?.kind === 'tensor' ? knownValue(fact) : undefined
+/**
+ * The elements of a constant that inference knows: a small one.
+ * @param most elements of which it may be; those of a larger one are not read
+ */
+export function knownTensor(graph: PlanGraph, id: ValueId | undefined, most = Infinity): Tensor | undefined {
+  const constant = id === undefined ? undefined : graph.constantOf(id)
+  if (id === undefined || constant === undefined || product(constant.dims) > most) return undefined
+  const fact = graph.facts.get(id)
+  return fact?.kind === 'tensor' ? knownValue(fact) : undefined
 }
 
 /** The number that is the one element of a constant. */
 export function scalarOf(graph: PlanGraph, id: ValueId | undefined): number | undefined {
-  const value = knownTensor(graph, id)
+  const value = knownTensor(graph, id, 1)
   return value?.data.length === 1 && value.type !== 'string' ? toDoubles(value)[0] : undefined
 }

@@ -134,6 +134,10 @@ function markBytes(bytes: Uint8Array, flags: Uint8Array): void {
 }
 
 function toFloats(source: Tensor, target: Tensor, options: ConvertOptions): void {
+  if (target.type === 'float32' && isCodedFloat(source.type)) {
+    widen(source.type, source.data as Codes, target.data)
+    return
+  }
   if (!is64BitInteger(source.type)) return storeFloats(toNumbers(source), target, options)
   if (target.type === 'float64') return roundInto(source, target.data)
   if (target.type === 'float32') return readWide(source, target.data)

@@ -108,9 +108,15 @@ export function decodeFloat(type: CodedFloat, code: number): number {
 export const encodeFloat = (type: CodedFloat, value: number, rules: RoundingRules = {}): number =>
   encoder(type, rules)(value, false)
 
-/** The numbers that codes represent, exact. */
-export function widen(type: CodedFloat, codes: Codes): Float32Array {
-  const numbers = new Float32Array(codes.length)
+/**
+ * The numbers that codes represent, exact.
+ * @param numbers where they go
+ */
+export function widen(
+  type: CodedFloat,
+  codes: Codes,
+  numbers: Float32Array = new Float32Array(codes.length)
+): Float32Array {
   if (type === 'bfloat16') widenBfloat16(codes, numbers)
   else {
     const table = tableOf(type)
