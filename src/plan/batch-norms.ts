@@ -194,7 +194,7 @@ function scaledTensor({ data, dims }: Tensor, factors: Float64Array, run: number
   // Of columns each element is of another channel than the one before: one loop, as loops of one turn take longer.
   if (run === 1)
     for (let row = 0; row < from.length; row += channels)
-      for (let channel = 0; channel < channels; channel++) result[row + channel] = from[row + channel] * factors[channel]
+      for (let i = 0; i < channels; i++) result[row + i] = from[row + i] * factors[i]
   else
     for (let start = 0, channel = 0; start < from.length; start += run, channel++) {
       const factor = factors[channel % channels]

@@ -171,13 +171,18 @@ const isSame = (a: PackRequest, b: PackRequest): boolean =>
   [...a.constants].every(([name, constant]) => b.constants.get(name) === constant) &&
   areSameParameters(a.parameters, b.parameters)
 
-/** Parameters compare by value, lists of plain values too. */
+/** Parameters compare by value, lists and records of plain values too: parts of an epilogue are such. */
 function areSameParameters(a: Parameters, b: Parameters): boolean {
   const names = Object.keys(a)
   return a === b || (names.length === Object.keys(b).length && names.every(name => isSameValue(a[name], b[name])))
 }
 
-const isSameValue = (a: unknown, b: unknown): boolean =>
-  Array.isArray(a) && Array.isArray(b)
-    ? a.length === b.length && a.every((item, i) => Object.is(item, b[i]))
-    : Object.is(a, b)
+function isSameValue(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, i) => isSameValue(item, b[i]))
+  return isRecord(a) && isRecord(b) && areSameParameters(a, b)
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

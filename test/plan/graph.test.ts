@@ -13,8 +13,8 @@ const weights = (name: string, dims: readonly number[]): object => ({
 
 test('a constant of more elements than are asked for is not read', async () => {
   const graph = await graphOf({
-    inputs: [port('x', 'float32', [3, 4])],
-    outputs: [port('y', 'float32')],
+    inputs: [port('x', 'float', [3, 4])],
+    outputs: [port('y', 'float')],
     initializers: [weights('w', [3, 4]), weights('s', [1])],
     nodes: [node('Add', ['x', 'w'], ['a']), node('Mul', ['a', 's'], ['y'])]
   })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { defineOp, InferenceSession, shapes, Tensor, type Value } from '../../src/index.ts'
 import { params } from '../../src/op-kit/define.ts'
 import { packOfParameters } from '../../src/op-kit/packs.ts'
-import { derive } from '../../src/op-kit/sources.ts'
+import { derive, text } from '../../src/op-kit/sources.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -157,6 +157,30 @@ describe('packed constants', () => {
     const session = await create(model([own(['x', 'w'], 'm'), own(['m', 'w'], 'y')]))
     expect(numbers((await session.run({ x })).y)).toEqual(expected.map(value => 2 * value - 1))
     expect(packings).toBe(1)
+  })
+
+  test('are shared by calls whose parameters hold the same, in lists and records of their own', async () => {
+    const addTagged = defineOp({
+      name: 'AddTagged',
+      operands: addReversed.operands,
+      params: params<{ parts: readonly { readonly tag: string | undefined; readonly sizes: readonly number[] }[] }>(),
+      onnx: [
+        {
+          domain: DOMAIN,
+          since: 1,
+          bind: { parts: derive(({ get }) => [{ tag: get(text('tag')), sizes: [1, 2] }]) }
+        }
+      ],
+      shape: addReversed.shape,
+      pack: addReversed.pack!,
+      run: addReversed.run
+    })
+    const tagged = (x: string, output: string, tag: string): object =>
+      node('AddTagged', [x, 'w'], [output], { tag }, DOMAIN)
+    const nodes = [tagged('x', 'a', 'one'), tagged('a', 'b', 'one'), tagged('b', 'y', 'other')]
+    const session = await InferenceSession.create(model(nodes), { ops: [addTagged] })
+    expect(numbers((await session.run({ x })).y)).toEqual(expected.map(value => 3 * value - 2))
+    expect(packings).toBe(2)
   })
 
   test('are not made of what differs from run to run', async () => {
