@@ -257,7 +257,7 @@ function tableOf(type: CodedFloat): Float32Array {
 }
 
 function widenBfloat16(codes: Codes, numbers: Float32Array): void {
-  const bits = new Uint32Array(numbers.buffer)
+  const bits = bitsOf(numbers)
   for (let i = 0; i < codes.length; i++) bits[i] = codes[i] << 16
 }
 

@@ -307,6 +307,21 @@ describe('complex', () => {
 })
 
 describe('convertInto', () => {
+  it.each(WITH_ZERO)('writes %s into a view of a larger buffer, and nothing beside it', from => {
+    const source = convert(new Tensor('float32', [1, 0, 1, 1]), from)
+    for (const type of WITH_ZERO) {
+      const expected = convert(source, type)
+      const data = expected.data as Uint8Array
+      const make = data.constructor as typeof Uint8Array
+      const bytes = new Uint8Array(96).fill(0xa5)
+      const [start, end] = [32, 32 + data.byteLength]
+      const target = new Tensor(type, new make(bytes.buffer, start, data.length) as never, expected.dims)
+      convertInto(source, target)
+      expect(target.data).toEqual(expected.data)
+      expect([...bytes.subarray(0, start), ...bytes.subarray(end)].every(byte => byte === 0xa5)).toBe(true)
+    }
+  })
+
   it('copies when the types are equal', () => {
     const numbers = new Tensor('int64', [0n, 0n])
     convertInto(new Tensor('int64', [1n, 2n]), numbers)
