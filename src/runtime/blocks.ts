@@ -42,6 +42,20 @@ export class Blocks {
     return true
   }
 
+  /**
+   * Gives up a block that nobody has seen but the run that asks: it is freed at once, where no other run is under way
+   * which might have found it meanwhile.
+   */
+  giveUpUnseen(view: ArrayBufferView): void {
+    const handle = this.held.get(view.byteOffset)
+    if (handle === undefined || this.runs > 1) {
+      this.giveUp(view)
+      return
+    }
+    this.held.delete(view.byteOffset)
+    heapFree(handle)
+  }
+
   giveUpAll(): void {
     for (const [at, handle] of this.held) this.givenUp.set(at, handle)
     this.held.clear()

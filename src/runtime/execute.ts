@@ -314,12 +314,15 @@ class ActiveStep implements CallEnvironment {
     const { weights, budget } = frame.run
     const operands = step.call.operands.filter(({ index }) => step.constants.includes(index))
     const constants = new Map(operands.map(({ name, index }) => [name, frame.plan.initial[step.inputs[index]]!]))
+    const isUnread = (constant: Constant | Tensor): boolean =>
+      isConstant(constant) && weights.held(constant) === undefined
+    const unseen = new Set([...constants.values()].filter(isUnread))
     const entry = yield* weights.packs.entryFor({ pack, parameters, constants }, budget, weights)
     const unread = new Map<number, Constant>()
     for (const { name, index } of operands) {
       const constant = constants.get(name)!
       if (!entry.read.has(name) || !isConstant(constant)) continue
-      weights.letGoOfPacked(constant)
+      weights.letGoOfPacked(constant, unseen.has(constant))
       unread.set(index, constant)
     }
     step.memo.packs = { pack, entry, unread }

@@ -122,12 +122,15 @@ export class Weights implements CommonMemory {
     return bytes > 0 && (bytes >= MIN_TABLE_BYTES || !budget.fits(bytes + others)) && constant.raw !== undefined
   }
 
-  /** Lets go of a constant that its packed form stands for; whoever needs its elements all the same reads it again. */
-  letGoOfPacked(constant: Constant): void {
+  /**
+   * Lets go of a constant that its packed form stands for; whoever needs its elements all the same reads it again.
+   * @param isUnseen whether it was read to be packed, and nobody else has had it: then its memory serves for the next
+   */
+  letGoOfPacked(constant: Constant, isUnseen: boolean): void {
     if (!this.whole.has(constant)) return
     for (const other of this.others) other.forget()
     this.wholeBytes -= bytesToHold(constant)
-    this.drop(constant)
+    this.drop(constant, isUnseen)
   }
 
   /** A table that is held whole already. */
@@ -212,14 +215,16 @@ export class Weights implements CommonMemory {
     return tensor
   }
 
-  private drop(constant: Constant): void {
-    this.letGo(this.whole.get(constant))
+  private drop(constant: Constant, isUnseen = false): void {
+    this.letGo(this.whole.get(constant), isUnseen)
     this.whole.delete(constant)
     this.spare.delete(constant)
   }
 
-  private letGo(tensor: Tensor | undefined): void {
-    if (tensor && liesOnHeap(tensor.data)) this.blocks.giveUp(tensor.data)
+  private letGo(tensor: Tensor | undefined, isUnseen = false): void {
+    if (tensor === undefined || !liesOnHeap(tensor.data)) return
+    if (isUnseen) this.blocks.giveUpUnseen(tensor.data)
+    else this.blocks.giveUp(tensor.data)
   }
 
   private take(constant: Constant, budget: Budget): Tensor {

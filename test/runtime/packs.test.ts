@@ -153,6 +153,29 @@ describe('packed constants', () => {
     expect([packings, plainRuns, takenOver]).toEqual([1, 0, 1])
   })
 
+  test('take the place of constants before the next ones are read', async () => {
+    const used: number[] = []
+    const noting = defineOp({
+      name: 'AddReversed',
+      operands: addReversed.operands,
+      onnx: [{ domain: DOMAIN, since: 1, bind: {} }],
+      shape: addReversed.shape,
+      pack: addReversed.pack!,
+      run(operands, parameters, call) {
+        used.push(heapStats().used)
+        return addReversed.run(operands, parameters, call)
+      }
+    })
+    const bytes = new Uint8Array(Float32Array.from(weights).buffer)
+    const initializers = ['u', 'v', 'w'].map(name => ({ name, dims: [SIZE], dataType: 1, rawData: bytes }))
+    const nodes = [own(['x', 'u'], 'a'), own(['a', 'v'], 'b'), own(['b', 'w'], 'y')]
+    const session = await InferenceSession.create(model(nodes, { initializers }), { ops: [noting] })
+    expect(numbers((await session.run({ x })).y)).toEqual(expected.map(value => 3 * value - 2))
+    // What is packed of the third, and no constant.
+    expect(used[2] - used[1]).toBeLessThan(2 * bytes.byteLength)
+    session.dispose()
+  })
+
   test('are shared by calls that pack the same', async () => {
     const session = await create(model([own(['x', 'w'], 'm'), own(['m', 'w'], 'y')]))
     expect(numbers((await session.run({ x })).y)).toEqual(expected.map(value => 2 * value - 1))

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { InferenceSession } from '../../../src/index.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { heapAllocate, heapFree } from '../../../src/wasm/heap.ts'
+import { heapAllocate, heapFree, heapStats } from '../../../src/wasm/heap.ts'
 import { wasm } from '../../../src/wasm/wasm.ts'
 import { workspaceOf } from '../../../src/wasm/workspace.ts'
+import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
@@ -178,4 +180,23 @@ test.each([
     expect(Math.abs(value - sum)).toBeLessThan(2e-7)
   })
   blocks.forEach(heapFree)
+})
+
+test.each([
+  ['as they are for four tiles', 8, 1],
+  ['transformed for nine', 12, 4]
+])('weights of 512 channels and 1,024 are held %s', async (_, size, times) => {
+  const bytes = 4 * 1024 * 512 * 9
+  const weights = { name: 'w', dims: [1024, 512, 3, 3], dataType: 1, rawData: new Uint8Array(bytes) }
+  const model = onnxBytes({
+    inputs: [port('x', 'float', [1, 512, size, size])],
+    outputs: [port('y', 'float', [1, 1024, size, size])],
+    initializers: [weights],
+    nodes: [node('Conv', ['x', 'w'], ['y'], { pads: [1, 1, 1, 1] })]
+  })
+  const before = heapStats().used
+  const session = await InferenceSession.create(model)
+  await session.run({ x: noise([1, 512, size, size], 1) })
+  expect((heapStats().used - before) / bytes).toBeCloseTo(times, 1)
+  session.dispose()
 })
