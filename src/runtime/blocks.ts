@@ -32,28 +32,19 @@ export class Blocks {
     this.held.set(view.byteOffset, handleOf(view))
   }
 
-  /** @returns whether it was held */
-  giveUp(view: ArrayBufferView): boolean {
+  /**
+   * @param isUnseen whether nobody has seen it but the run that asks: it is freed at once, where no other run is under
+   *   way which might have found it meanwhile
+   * @returns whether it was held
+   */
+  giveUp(view: ArrayBufferView, isUnseen = false): boolean {
     const handle = this.held.get(view.byteOffset)
     if (handle === undefined) return false
     this.held.delete(view.byteOffset)
-    this.givenUp.set(view.byteOffset, handle)
+    if (isUnseen && this.runs <= 1) heapFree(handle)
+    else this.givenUp.set(view.byteOffset, handle)
     this.settle()
     return true
-  }
-
-  /**
-   * Gives up a block that nobody has seen but the run that asks: it is freed at once, where no other run is under way
-   * which might have found it meanwhile.
-   */
-  giveUpUnseen(view: ArrayBufferView): void {
-    const handle = this.held.get(view.byteOffset)
-    if (handle === undefined || this.runs > 1) {
-      this.giveUp(view)
-      return
-    }
-    this.held.delete(view.byteOffset)
-    heapFree(handle)
   }
 
   giveUpAll(): void {

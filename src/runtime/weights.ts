@@ -222,9 +222,7 @@ export class Weights implements CommonMemory {
   }
 
   private letGo(tensor: Tensor | undefined, isUnseen = false): void {
-    if (tensor === undefined || !liesOnHeap(tensor.data)) return
-    if (isUnseen) this.blocks.giveUpUnseen(tensor.data)
-    else this.blocks.giveUp(tensor.data)
+    if (tensor && liesOnHeap(tensor.data)) this.blocks.giveUp(tensor.data, isUnseen)
   }
 
   private take(constant: Constant, budget: Budget): Tensor {

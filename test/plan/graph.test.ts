@@ -1,21 +1,16 @@
 import { expect, test, vi } from 'vitest'
 import { knownTensor, scalarOf } from '../../src/plan/graph.ts'
-import { node, port } from '../fixtures/onnx.ts'
+import { floats, node, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
 import { graphOf } from './plan.ts'
 
-const weights = (name: string, dims: readonly number[]): object => ({
-  name,
-  dims,
-  dataType: 1,
-  rawData: new Uint8Array(noise(dims, 1).data.buffer)
-})
+const noisy = (name: string, dims: readonly number[]): object => floats(name, dims, [...noise(dims, 1).data])
 
 test('a constant of more elements than are asked for is not read', async () => {
   const graph = await graphOf({
     inputs: [port('x', 'float', [3, 4])],
     outputs: [port('y', 'float')],
-    initializers: [weights('w', [3, 4]), weights('s', [1])],
+    initializers: [noisy('w', [3, 4]), noisy('s', [1])],
     nodes: [node('Add', ['x', 'w'], ['a']), node('Mul', ['a', 's'], ['y'])]
   })
   const constant = graph.constantOf('w')!

@@ -2,37 +2,21 @@ import { expect, test } from 'vitest'
 import { Blocks } from '../../src/runtime/blocks.ts'
 import { heapAllocate, heapStats } from '../../src/wasm/heap.ts'
 
-/** Blocks of a session that hold one, and how many more the heap has than before. */
-function holding(runs: number): { blocks: Blocks; view: Uint8Array; more: () => number } {
+test.each([
+  ['when no run is under way', { runs: 1, isUnseen: false }, [1, 0]],
+  ['at once where only the run has seen it', { runs: 1, isUnseen: true }, [0, 0]],
+  ['when both have ended where another run may have found it', { runs: 2, isUnseen: true }, [1, 1, 0]]
+] as const)('a block that is given up is freed %s', (_, { runs, isUnseen }, left) => {
   const before = heapStats().blocks
   const blocks = new Blocks({})
   for (let run = 0; run < runs; run++) blocks.enter()
   const view = heapAllocate(4096)!
   blocks.keep(view)
-  return { blocks, view, more: () => heapStats().blocks - before }
-}
-
-test('a block that is given up is freed when no run is under way', () => {
-  const { blocks, view, more } = holding(1)
-  blocks.giveUp(view)
-  expect(more()).toBe(1)
-  blocks.leave()
-  expect(more()).toBe(0)
-})
-
-test('a block that only the run has seen is freed at once', () => {
-  const { blocks, view, more } = holding(1)
-  blocks.giveUpUnseen(view)
-  expect(more()).toBe(0)
-  blocks.leave()
-  expect(more()).toBe(0)
-})
-
-test('a block that another run may have found is freed when both have ended', () => {
-  const { blocks, view, more } = holding(2)
-  blocks.giveUpUnseen(view)
-  blocks.leave()
-  expect(more()).toBe(1)
-  blocks.leave()
-  expect(more()).toBe(0)
+  blocks.giveUp(view, isUnseen)
+  const found = [heapStats().blocks - before]
+  for (let run = 0; run < runs; run++) {
+    blocks.leave()
+    found.push(heapStats().blocks - before)
+  }
+  expect(found).toEqual(left)
 })

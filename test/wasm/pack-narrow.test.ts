@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { drain } from '../../src/kernels/core/pace.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { narrowTypeOf } from '../../src/wasm/pack-narrow.ts'
 
@@ -6,10 +7,7 @@ import { narrowTypeOf } from '../../src/wasm/pack-narrow.ts'
 function found(last: number, length = 1 << 17): string | undefined {
   const data = new Float32Array(length).fill(1)
   data[length - 1] = last
-  const search = narrowTypeOf(new Tensor('float32', data, [length]))
-  let result = search.next()
-  while (!result.done) result = search.next()
-  return result.value
+  return drain(narrowTypeOf(new Tensor('float32', data, [length])))
 }
 
 test.each([

@@ -147,14 +147,8 @@ function wayOf(shape: ConvShape): Way | undefined {
   if (isPadded && isLine(shape) && lineDivision(shape)) return LINES
   const isThree = axes.slice(1).every(({ kernel, stride, dilation }) => kernel === 3 && stride === 1 && dilation === 1)
   const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS
-  if (isThree && isWide && isPadded && !isTooLarge(shape) && winogradDivision(shape)) return WINOGRAD
+  if (isThree && isWide && isPadded && winogradDivision(shape)) return WINOGRAD
   return EDGE + START + TOGETHER * (taps * TAP + DEPTH * PANEL * 4 + APART) <= SCRATCH_BYTES ? PANELS : undefined
-}
-
-/** Whether the memory of weights that Winograd's algorithm has transformed is not worth what they gain. */
-function isTooLarge({ images, m, channels, axes: [d, h, w] }: ConvShape): boolean {
-  const tiles = images * d.count * Math.ceil(h.count / 4) * Math.ceil(w.count / 4)
-  return tiles <= FEW_TILES && 36 * 4 * channels * d.kernel * m > MAX_WINOGRAD_BYTES
 }
 
 /** Bytes of the planes of a channel with their padding, as depthwise.ts lays them out. */
@@ -182,12 +176,16 @@ export function partsOf(m: number, parts: number): number {
 /** Parts of output channels that threads can share. */
 export const wantedParts = (m: number): number => Math.max(1, Math.min(MAX_PARTS, Math.floor(m / PART_CHANNELS)))
 
-/** Rows of Winograd's tiles in a group, and parts of its output channels; undefined where one row is too much. */
+/**
+ * Rows of Winograd's tiles in a group, and parts of its output channels; undefined where one row is too much, or where
+ * the memory of transformed weights is not worth what they gain.
+ */
 function winogradDivision({ axes: [d, h, w], channels, m, images }: ConvShape): Division | undefined {
   const strips = Math.ceil(m / 4)
   const across = Math.ceil(w.count / 4)
   const height = Math.ceil(h.count / 4) * d.count
   const depth = channels * d.kernel
+  if (images * height * across <= FEW_TILES && 36 * 4 * depth * m > MAX_WINOGRAD_BYTES) return undefined
   const rowsWith = (parts: number): number => winogradRows(across, height, depth, Math.ceil(strips / parts))
   let parts = wantedParts(m)
   let most = rowsWith(parts)

@@ -31,7 +31,7 @@ const A12_A22: usize = 6
 const MAX_RATIO: f32 = 16
 /** What is made of two panels: as many halves of a panel. */
 const PANEL_SUMS: usize = 5
-/** Bytes of the words that say of which slabs the rows are even: for 16, far more than fit into the scratch memory. */
+/** Bytes of the words that say of which slabs the rows are even: for 16; of 64 rows 13 fit into the scratch memory. */
 const EVEN_BYTES: usize = 64
 
 /**
