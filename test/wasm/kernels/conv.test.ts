@@ -270,3 +270,29 @@ test.each([
   expect(blocks).toEqual([count])
   expectEqual(KIND, inputs, options, WINOGRAD_TOLERANCE)
 })
+
+test.each([
+  ['by panels', [1, 40, 5, 9], [30, 40, 1, 1], {}],
+  ['by panels, deeper than a block', [1, 300, 5, 9], [16, 300, 1, 1], {}],
+  ['of windows', [1, 6, 17, 22], [13, 6, 3, 3], { strides: [2, 2] }],
+  ['by Winograd', [1, 20, 9, 9], [16, 20, 3, 3], {}],
+  ['to one output channel', [1, 12, 9, 9], [1, 12, 5, 5], {}],
+  ['depthwise', [1, 9, 20, 20], [9, 1, 7, 7], { group: 9 }],
+  ['depthwise, in place', [1, 9, 20, 20], [9, 1, 3, 3], { group: 9, pads: [1, 1, 1, 1] }],
+  ['depthwise, in place by two', [1, 9, 20, 20], [9, 1, 3, 3], { group: 9, pads: [1, 1, 1, 1], strides: [2, 2] }],
+  ['depthwise, three by three', [1, 9, 20, 20], [9, 1, 3, 3], { group: 9 }],
+  ['depthwise, five by five', [1, 9, 19, 19], [9, 1, 5, 5], { group: 9, strides: [2, 2] }]
+])('biases are added to whole sums, so that each output is rounded once: %s', (_, x, w, attributes) => {
+  const bias = noise([w[0]], 3)
+  // Sums are below 1,000, biases above 2,048: a unit in their last place is 2 ** -12.
+  bias.data.forEach((value, i) => (bias.data[i] = 3000 + value))
+  const inputs = [noise(x, 1), noise(w, 2), bias]
+  for (const fused of [{}, { activation: 'Relu' }, { activation: 'LeakyRelu', activation_params: [0.1] }]) {
+    const kind = 'activation' in fused ? (['onnx', 'FusedConv', 1, 'com.microsoft'] as const) : KIND
+    const options = { attributes: { ...attributes, ...fused }, constants: { w: 1 } }
+    const [reference] = runOp(kind, inputs, options) as Tensor<'float32'>[]
+    const [output] = runAccelerated(kind, inputs, options) as Tensor<'float32'>[]
+    const errors = reference.data.map((value, i) => Math.abs(output.data[i] - value))
+    expect(Math.max(...errors)).toBeLessThanOrEqual(2 ** -12)
+  }
+})

@@ -4,7 +4,6 @@ import { addStripByPanel, EDGE, placeColumns, stripByPanel } from './gemm'
 import { stripsByColumns } from './half-panel'
 import { epilogue } from './matrix'
 import { fetchFour } from './panels'
-import { splat } from './simd'
 import { sixChannels } from './tiles'
 import { CLIP } from './unary'
 
@@ -50,7 +49,7 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
   const n = <u32>(args.outD * args.outH * args.outW)
   const tapCount = <u32>(args.kD * args.kH * args.kW)
   const tapBytes = <usize>tapCount * TAP
-  const taps = scratch + EDGE + START
+  const taps = scratch + EDGE
   const panels = taps + TOGETHER * tapBytes
   const k = args.channels * tapCount
   const channelBytes = (<usize>(args.inD * args.inH * args.inW)) << 2
@@ -90,9 +89,6 @@ function fetchStrips(w: usize, k: usize, rows: u32, depth: usize, to: usize): vo
   fetchFour(w, min(w + (k << 4), last), last, last, depth << 4, to)
 }
 
-/** Bytes of scratch memory, behind the edges, for what a strip's sums begin with: their biases, for each column. */
-const START: usize = 128
-
 /**
  * Some output channels of panels, from element `k0` of their sums on. With the last ones the sums are finished: twelve
  * channels of whole panels before they are stored, others behind.
@@ -120,8 +116,8 @@ function channelsByPanels(
     twelveByPanels(args, w, k, panels, step, c, cRow, whole, k0, depth, bias, residual)
     if (isLast && args.activation != CLIP) finish(args, c, 0, cRow, rows, whole, 0)
   } else {
-    stripsByPanels(w, k, panels, step, c, cRow, rows, whole, depth, k0 > 0, bias, scratch)
-    if (isLast) finish(args, c, residual, cRow, rows, whole, 0)
+    stripsByPanels(w, k, panels, step, c, cRow, rows, whole, depth, k0 > 0, scratch)
+    if (isLast) finish(args, c, residual, cRow, rows, whole, bias)
   }
   if (whole == cols) return
   const panel = panels + (whole >> 3) * step
@@ -156,21 +152,21 @@ function twelveByPanels(
   bias: usize,
   residual: usize
 ): void {
-  const isFirst = k0 == 0
-  const clips = k0 + depth == k && args.activation == CLIP
+  const isLast = k0 + depth == k
+  const clips = isLast && args.activation == CLIP
   const strip = k << 4
   const half = 6 * cRow
-  const low = isFirst ? bias : 0
+  const low = isLast ? bias : 0
   const high = low == 0 ? 0 : low + 24
   for (const end = c + ((<usize>cols) << 2); c < end; c += 32, panel += step) {
-    sixChannels(w, strip, 0, panel, c, cRow, depth, !isFirst, low, residual, clips, args.p, args.q)
+    sixChannels(w, strip, 0, panel, c, cRow, depth, k0 > 0, low, residual, clips, args.p, args.q)
     const upper = residual == 0 ? 0 : residual + half
-    sixChannels(w + strip, strip, 2, panel, c + half, cRow, depth, !isFirst, high, upper, clips, args.p, args.q)
+    sixChannels(w + strip, strip, 2, panel, c + half, cRow, depth, k0 > 0, high, upper, clips, args.p, args.q)
     if (residual != 0) residual += 32
   }
 }
 
-/** Any number of channels of whole panels, strip by strip; sums begin with the biases. */
+/** Any number of channels of whole panels, strip by strip. */
 function stripsByPanels(
   w: usize,
   k: usize,
@@ -182,24 +178,16 @@ function stripsByPanels(
   cols: u32,
   depth: usize,
   add: bool,
-  bias: usize,
   scratch: usize
 ): void {
-  const start = scratch + EDGE
   for (let i: u32 = 0; i < rows; i += 4, w += k << 4, c += cRow << 2) {
     const left = min<u32>(4, rows - i)
-    if (!add)
-      for (let j: u32 = 0; j < 4; j++) {
-        const value = splat(bias == 0 || j >= left ? 0 : f32.load(bias + ((i + j) << 2)))
-        v128.store(start + (j << 5), value)
-        v128.store(start + (j << 5), value, 16)
-      }
     let panel = panels
     for (let to = c, end = c + ((<usize>cols) << 2); to < end; to += 32, panel += step) {
       if (left == 4 && add) addStripByPanel(w, panel, to, cRow, depth, scratch)
-      else if (left == 4) stripByPanel(w, panel, to, cRow, depth, start, 32)
+      else if (left == 4) stripByPanel(w, panel, to, cRow, depth)
       else {
-        stripByPanel(w, panel, scratch, 32, depth, add ? 0 : start, 32)
+        stripByPanel(w, panel, scratch, 32, depth)
         placeColumns(scratch, to, cRow, left, 8, add)
       }
     }

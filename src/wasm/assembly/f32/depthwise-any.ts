@@ -1,5 +1,5 @@
 import { ConvArguments } from './conv'
-import { fma } from './simd'
+import { fma, splat } from './simd'
 
 /**
  * A plane of windows of any size, stride and dilation: four lines of outputs at once, four outputs of each, or sixteen
@@ -63,10 +63,10 @@ function fourVectors(
 ): void {
   const stride = args.sW
   const width = (<usize>args.kW) << 2
-  let s0 = bias
-  let s1 = bias
-  let s2 = bias
-  let s3 = bias
+  let s0 = splat(0)
+  let s1 = s0
+  let s2 = s0
+  let s3 = s0
   for (let d = 0; d < args.kD; d++, x += planeBytes * args.dD) {
     let line = x
     for (let i = 0; i < args.kH; i++, line += lineBytes * args.dH) {
@@ -90,10 +90,10 @@ function fourVectors(
       }
     }
   }
-  v128.store(y, s0)
-  v128.store(y + row, s1)
-  v128.store(y + 2 * row, s2)
-  v128.store(y + 3 * row, s3)
+  v128.store(y, f32x4.add(s0, bias))
+  v128.store(y + row, f32x4.add(s1, bias))
+  v128.store(y + 2 * row, f32x4.add(s2, bias))
+  v128.store(y + 3 * row, f32x4.add(s3, bias))
 }
 
 /** A line of few outputs. */
@@ -135,7 +135,7 @@ function oneVector(
 ): v128 {
   const stride = args.sW
   const width = (<usize>args.kW) << 2
-  let sum = bias
+  let sum = splat(0)
   for (let d = 0; d < args.kD; d++, x += planeBytes * args.dD) {
     let line = x
     for (let i = 0; i < args.kH; i++, line += lineBytes * args.dH) {
@@ -152,5 +152,5 @@ function oneVector(
       }
     }
   }
-  return sum
+  return f32x4.add(sum, bias)
 }

@@ -88,7 +88,7 @@ function fourColumns(
   to: usize,
   outRow: usize
 ): void {
-  let s = fma(bias, w0, before(isFirst, a0))
+  let s = f32x4.mul(w0, before(isFirst, a0))
   s = fma(s, w1, even(a0))
   s = fma(s, w2, odd(a0))
   s = fma(s, w3, before(isFirst, a))
@@ -97,14 +97,14 @@ function fourColumns(
   a += row
   let v = before(isFirst, a)
   s = fma(s, w6, v)
-  let t = fma(bias, w0, v)
+  let t = f32x4.mul(w0, v)
   v = even(a)
   s = fma(s, w7, v)
   t = fma(t, w1, v)
   v = odd(a)
   s = fma(s, w8, v)
   t = fma(t, w2, v)
-  v128.store(to, clip(s, low, high))
+  v128.store(to, clip(f32x4.add(s, bias), low, high))
   a += row
   t = fma(t, w3, before(isFirst, a))
   t = fma(t, w4, even(a))
@@ -113,7 +113,7 @@ function fourColumns(
   t = fma(t, w6, before(isFirst, a))
   t = fma(t, w7, even(a))
   t = fma(t, w8, odd(a))
-  v128.store(to + outRow, clip(t, low, high))
+  v128.store(to + outRow, clip(f32x4.add(t, bias), low, high))
 }
 
 /** The columns before even ones; before the first of a line is padding. */

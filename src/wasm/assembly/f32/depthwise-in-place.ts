@@ -90,14 +90,14 @@ function fourColumns(
   row: usize
 ): void {
   let v = before(side, a0)
-  let s = fma(bias, w0, v)
+  let s = f32x4.mul(w0, v)
   v = middle(side, a0)
   s = fma(s, w1, v)
   v = behind(side, a0)
   s = fma(s, w2, v)
   v = before(side, a1)
   s = fma(s, w3, v)
-  let t = fma(bias, w0, v)
+  let t = f32x4.mul(w0, v)
   v = middle(side, a1)
   s = fma(s, w4, v)
   t = fma(t, w1, v)
@@ -113,11 +113,11 @@ function fourColumns(
   v = behind(side, a2)
   s = fma(s, w8, v)
   t = fma(t, w5, v)
-  v128.store(to, clip(s, low, high))
+  v128.store(to, clip(f32x4.add(s, bias), low, high))
   t = fma(t, w6, before(side, a3))
   t = fma(t, w7, middle(side, a3))
   t = fma(t, w8, behind(side, a3))
-  v128.store(to + row, clip(t, low, high))
+  v128.store(to + row, clip(f32x4.add(t, bias), low, high))
 }
 
 /** The column before each of four. */

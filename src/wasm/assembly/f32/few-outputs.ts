@@ -50,7 +50,8 @@ export function fewOutputBands(args: ConvArguments, scratch: usize, from: u32, t
       let w = args.w + m * weightBytes
       for (let c: u32 = 0; c < args.channels; c += together) {
         band.kD = min(together, args.channels - c)
-        const bias = splat(c == 0 && args.hasBias ? f32.load(args.bias + (m << 2)) : 0)
+        const isLast = c + band.kD == args.channels
+        const bias = splat(isLast && args.hasBias ? f32.load(args.bias + (m << 2)) : 0)
         const at = planes + <usize>c * planeBytes
         anyWindows(band, at, lineBytes, planeBytes, lineBytes / args.sW, w, bias, c == 0 ? to : sums)
         if (c > 0) addLine(sums, to, bytes)

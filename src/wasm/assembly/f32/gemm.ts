@@ -81,11 +81,10 @@ function madd(c: v128, a: v128, b: v128): v128 {
  * A strip of four rows of A, [k][4], by one panel of B into C; `k` is even. Two steps a turn and one address for each
  * factor take 0.85 of the time of {@link tile4} where multiply-add is not fused. Four steps, and anything but stores
  * behind the loop, take longer: V8 then runs out of registers.
- * @param start what the product is added to, rows `startStep` bytes apart: C, or anything else; 0: nothing
  */
 // @ts-ignore: decorator
 @inline
-function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
+function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize): void {
   const c1 = c + ldc
   const c2 = c1 + ldc
   const c3 = c2 + ldc
@@ -97,19 +96,6 @@ function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: us
   let c21 = c00
   let c30 = c00
   let c31 = c00
-  if (start != 0) {
-    c00 = v128.load(start)
-    c01 = v128.load(start, 16)
-    start += startStep
-    c10 = v128.load(start)
-    c11 = v128.load(start, 16)
-    start += startStep
-    c20 = v128.load(start)
-    c21 = v128.load(start, 16)
-    start += startStep
-    c30 = v128.load(start)
-    c31 = v128.load(start, 16)
-  }
   for (const end = p + (k << 5); p < end; p += 64) {
     const b0 = v128.load(p)
     const b1 = v128.load(p, 16)
@@ -151,13 +137,10 @@ function stripTile(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: us
   v128.store(c3, c31, 16)
 }
 
-/**
- * {@link stripTile} of any depth.
- * @param start what the product is added to, `startStep` bytes from row to row; 0: nothing
- */
-export function stripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, start: usize, startStep: usize): void {
+/** {@link stripTile} of any depth. */
+export function stripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize): void {
   const even = k & ~1
-  stripTile(a, p, c, ldc, even, start, startStep)
+  stripTile(a, p, c, ldc, even)
   if (k & 1) tile4(a + (even << 4), 4, 16, p + (even << 5), c, ldc, 1, true)
 }
 
@@ -182,7 +165,7 @@ export function placeColumns(edge: usize, c: usize, ldc: usize, rows: u32, cols:
 // @ts-ignore: decorator
 @inline
 export function addStripByPanel(a: usize, p: usize, c: usize, ldc: usize, k: usize, edge: usize): void {
-  stripByPanel(a, p, edge, 32, k, 0, 0)
+  stripByPanel(a, p, edge, 32, k)
   placeColumns(edge, c, ldc, 4, 8, true)
 }
 
@@ -270,7 +253,7 @@ function rowsBySpan(
     if (left == 4) {
       if (ka == 4) tile4(a, lda, 4, p, to, step, k, false)
       else if (ka != 16 || lda != 4) tile4(a, lda, ka, p, to, step, k, false)
-      else stripByPanel(a, p, to, step, k, 0, 0)
+      else stripByPanel(a, p, to, step, k)
     } else for (let i: u32 = 0; i < left; i++) tile1(a + i * lda, ka, p, to + i * step, k, isAdded)
     if (isApart) placeColumns(edge, c, ldc, left, cols, add)
     a += strip

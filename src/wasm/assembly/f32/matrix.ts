@@ -1,13 +1,13 @@
 import { firstOffset, secondOffset, unravel } from '../loops'
 import { haveRows } from '../remembered'
-import { NONE, unarySpan } from './unary'
 import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
 import { rowByColumns, rowByRows } from './one-row'
 import { fetchLines, packPanel, packStrips } from './panels'
-import { splat } from './simd'
+import { clip, splat } from './simd'
 import { rowsByStrassen } from './strassen'
+import { CLIP, NONE, unarySpan } from './unary'
 
 /**
  * C = f(alpha A B + bias + residual) for a list of matrices. Steps are in bytes. C is whole: its rows and matrices lie
@@ -209,7 +209,10 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   }
 }
 
-/** Scales a part of C, adds biases and a residual to it and applies a function. */
+/**
+ * Scales a part of C, adds biases and a residual to it and applies a function. Biases are added to whole sums: sums
+ * that begin with them are rounded as these large numbers are, term by term.
+ */
 export function epilogue(
   c: usize,
   residual: usize,
@@ -227,10 +230,14 @@ export function epilogue(
   const factor = splat(alpha)
   const whole = (<usize>(cols & ~3)) << 2
   const end = (<usize>cols) << 2
-  const isFunction = (bias | biasRows | residual) == 0 && alpha == 1
+  const clips = kind == CLIP
+  const least = splat(p)
+  const most = splat(q)
+  const isPlain = (bias | residual) == 0 && alpha == 1
   for (let i: u32 = 0; i < rows; i++, c += cRow) {
-    if (isFunction) {
-      unarySpan(kind, c, c, end, p, q)
+    if (isPlain && (biasRows == 0 || !clips)) {
+      if (biasRows != 0) addToRow(c, end, f32.load(biasRows + (i << 2)))
+      if (kind != NONE) unarySpan(kind, c, c, end, p, q)
       continue
     }
     const rowBias = biasRows != 0 ? splat(f32.load(biasRows + (i << 2))) : splat(0)
@@ -238,15 +245,26 @@ export function epilogue(
       let v = f32x4.add(f32x4.mul(v128.load(c + at), factor), rowBias)
       if (bias != 0) v = f32x4.add(v, v128.load(bias + at))
       if (residual != 0) v = f32x4.add(v, v128.load(residual + at))
-      v128.store(c + at, v)
+      v128.store(c + at, clips ? clip(v, least, most) : v)
     }
     for (let at = whole; at < end; at += 4) {
       let v = f32x4.add(f32x4.mul(v128.load32_splat(c + at), factor), rowBias)
       if (bias != 0) v = f32x4.add(v, v128.load32_splat(bias + at))
       if (residual != 0) v = f32x4.add(v, v128.load32_splat(residual + at))
-      f32.store(c + at, f32x4.extract_lane(v, 0))
+      f32.store(c + at, f32x4.extract_lane(clips ? clip(v, least, most) : v, 0))
     }
     if (residual != 0) residual += cRow
-    if (kind != NONE) unarySpan(kind, c, c, end, p, q)
+    if (kind != NONE && !clips) unarySpan(kind, c, c, end, p, q)
   }
+}
+
+/** Adds a number to `bytes` of elements. */
+function addToRow(c: usize, bytes: usize, value: f32): void {
+  const v = splat(value)
+  const end = c + bytes
+  for (; c + 32 <= end; c += 32) {
+    v128.store(c, f32x4.add(v128.load(c), v))
+    v128.store(c, f32x4.add(v128.load(c, 16), v), 16)
+  }
+  for (; c < end; c += 4) f32.store(c, f32.load(c) + value)
 }

@@ -1,11 +1,5 @@
 import { clip, fma, splat } from './simd'
 
-// @ts-ignore: decorator
-@inline
-function startOf(bias: usize, row: usize): v128 {
-  return bias == 0 ? splat(0) : v128.load32_splat(bias + (row << 2))
-}
-
 /**
  * Where row `row` of a tile of `rows` lies. Tiles of six rows begin with an even one, so there is less to work out.
  */
@@ -25,7 +19,7 @@ function rowAt(rows: u32, row: usize, a: usize, lda: usize, next: usize, gap: us
  * @param next which row begins the next strip of four, one to four; between strips lies a gap
  * @param gap bytes from where the row behind a strip's last one would lie to the next strip
  * @param add whether to add to what is in C
- * @param bias a number for each row, with which the sums begin; 0: none
+ * @param bias a number for each row that is added to its sums; 0: none
  * @param residual what is added to the sums, laid out as C; 0: nothing
  * @param clips whether to keep the sums between `low` and `high` at last
  */
@@ -59,18 +53,18 @@ function tile(
   const c3 = c2 + ldc
   const c4 = c3 + ldc
   const c5 = c4 + ldc
-  let c00 = startOf(bias, 0)
+  let c00 = splat(0)
   let c01 = c00
-  let c10 = startOf(bias, 1)
-  let c11 = c10
-  let c20 = startOf(bias, 2)
-  let c21 = c20
-  let c30 = startOf(bias, 3)
-  let c31 = c30
-  let c40 = startOf(bias, 4)
-  let c41 = c40
-  let c50 = startOf(bias, 5)
-  let c51 = c50
+  let c10 = c00
+  let c11 = c00
+  let c20 = c00
+  let c21 = c00
+  let c30 = c00
+  let c31 = c00
+  let c40 = c00
+  let c41 = c00
+  let c50 = c00
+  let c51 = c00
   for (const end = p + (k << 5); p < end; p += 32) {
     const b0 = v128.load(p)
     const b1 = v128.load(p, 16)
@@ -119,6 +113,30 @@ function tile(
     if (rows > 5) {
       c50 = f32x4.add(v128.load(c5), c50)
       c51 = f32x4.add(v128.load(c5, 16), c51)
+    }
+  }
+  if (bias != 0) {
+    let v = v128.load32_splat(bias)
+    c00 = f32x4.add(c00, v)
+    c01 = f32x4.add(c01, v)
+    v = v128.load32_splat(bias, 4)
+    c10 = f32x4.add(c10, v)
+    c11 = f32x4.add(c11, v)
+    v = v128.load32_splat(bias, 8)
+    c20 = f32x4.add(c20, v)
+    c21 = f32x4.add(c21, v)
+    v = v128.load32_splat(bias, 12)
+    c30 = f32x4.add(c30, v)
+    c31 = f32x4.add(c31, v)
+    if (rows > 4) {
+      v = v128.load32_splat(bias, 16)
+      c40 = f32x4.add(c40, v)
+      c41 = f32x4.add(c41, v)
+    }
+    if (rows > 5) {
+      v = v128.load32_splat(bias, 20)
+      c50 = f32x4.add(c50, v)
+      c51 = f32x4.add(c51, v)
     }
   }
   if (residual != 0) {
