@@ -181,7 +181,16 @@ export interface Compute extends JobRunner {
   packHalves(from: number, to: number, count: number, isBrain: number): void
   narrowHalves(from: number, to: number, count: number, isBrain: number): void
   /** Transforms strips `from … end-1` of 3 x 3 weights; see assembly/f32/winograd-weights.ts. */
-  winogradWeights(w: number, m: number, channels: number, to: number, from: number, end: number, scratch: number): void
+  winogradWeights(
+    w: number,
+    m: number,
+    channels: number,
+    to: number,
+    from: number,
+    end: number,
+    scratch: number,
+    side: number
+  ): void
   /** Transforms weights of one axis for Winograd's algorithm. */
   lineWeights(w: number, m: number, channels: number, taps: number, to: number): void
 }

@@ -21,7 +21,7 @@ import {
 } from '../selector.ts'
 import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
-import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv.ts'
+import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv-template.ts'
 
 /** Output channels of a strip. */
 const STRIP = 4

@@ -46,6 +46,8 @@ export class ConvArguments {
   rows: u32
   /** Parts of a group's output channels, each a whole number of strips of four; see {@link stripsOfPart}. */
   parts: u32
+  /** Outputs of Winograd's tiles along an axis, 4 or 2. */
+  side: u32
 }
 
 /** Strips of four output channels in each part but the last. */

@@ -77,7 +77,7 @@ export function winogradLines(args: ConvArguments, scratch: usize, from: u32, to
   }
 }
 
-/** Divides scratch memory; `lineDivision` in ../../kernels/conv.ts counts it. */
+/** Divides scratch memory; `lineDivision` in ../../kernels/conv-winograd.ts counts it. */
 function layOut(args: ConvArguments, span: Span, at: usize): void {
   const d = <u32>args.dW
   const groups = <u32>(args.kW + 3) / SIDE

@@ -1,6 +1,7 @@
 import { ConvArguments, copyLine } from './conv'
 import { fma, hidden } from './simd'
 import { depthOf, Group, rowsOfPlane, ROOT_OF_HALF, ROOT_OF_TWO, Tile } from './winograd-group'
+import { mixApartTwo, mixLinesTwo, mixTilesTwo } from './winograd-two'
 
 /** Six sums along an axis of a tile. The factors are constants that are made once, before the loops. */
 // @ts-ignore: decorator
@@ -31,18 +32,15 @@ function store6(
   v128.store(to + 5 * step, f32x4.add(fma(d1, more, d3), d5))
 }
 
-/** B^T d down the columns of six lines. */
-// @ts-ignore: decorator
-@inline
-function mixLines(
-  lines: usize,
-  to: usize,
-  wide: usize,
-  more: v128,
-  lessHalf: v128,
-  rootOfHalf: v128,
-  rootOfTwo: v128
-): void {
+/**
+ * B^T d down the columns of six lines.
+ * @param zero 0 of a value that the compiler cannot know
+ */
+function mixLines(lines: usize, to: usize, wide: usize, zero: i32): void {
+  const more = hidden(-2.5, zero)
+  const lessHalf = hidden(-0.5, zero)
+  const rootOfHalf = hidden(ROOT_OF_HALF, zero)
+  const rootOfTwo = hidden(ROOT_OF_TWO, zero)
   for (let i: usize = 0; i < wide; i += 16) {
     const at = lines + i
     store6(
@@ -133,18 +131,14 @@ function mixApart(
   )
 }
 
+/** B^T d B of all channels of a group. */
 export function transformInput(args: ConvArguments, group: Group): void {
   const inW = args.inW
   const wide = group.wide
+  const reach = group.reach
   const plane = (<usize>(inW * args.inH)) << 2
   const start = group.lines + ((<usize>args.pW) << 2)
   const width = (<usize>min(inW, <i32>(wide >> 2) - args.pW)) << 2
-  // Lines lie at multiples of four bytes.
-  const zero = <i32>(group.lines & 3)
-  const more = hidden(-2.5, zero)
-  const lessHalf = hidden(-0.5, zero)
-  const rootOfHalf = hidden(ROOT_OF_HALF, zero)
-  const rootOfTwo = hidden(ROOT_OF_TWO, zero)
   const perPlane = rowsOfPlane(args)
   const depth = depthOf(args)
   let x = args.x + <usize>(group.image * args.channels * args.inD) * plane
@@ -152,19 +146,22 @@ export function transformInput(args: ConvArguments, group: Group): void {
   for (let c: u32 = 0; c < depth; c++) {
     for (let row: u32 = 0; row < group.count; row++) {
       const all = group.first + row
-      const top = <i32>((all % perPlane) << 2) - args.pH
+      const top = <i32>((all % perPlane) * args.side) - args.pH
       const inPlane = <i32>(all / perPlane) * args.sD + kernelPlane * args.dD - args.pD
       const isInside = <u32>inPlane < <u32>args.inD
       const from = x + <usize>inPlane * plane
-      for (let i: i32 = 0; i < 6; i++) {
-        const line = start + <usize>i * wide
-        const at = top + i
+      for (let i: u32 = 0; i < reach; i++) {
+        const line = start + i * wide
+        const at = top + <i32>i
         if (isInside && <u32>at < <u32>args.inH) copyLine(line, from + ((<usize>(at * inW)) << 2), width)
         else memory.fill(line, 0, width)
       }
-      mixLines(group.lines, group.mixed + row * 6 * wide, wide, more, lessHalf, rootOfHalf, rootOfTwo)
+      const mixed = group.mixed + row * reach * wide
+      if (args.side == 2) mixLinesTwo(group.lines, mixed, wide)
+      else mixLines(group.lines, mixed, wide, <i32>(group.lines & 3))
     }
-    transformTiles(group, depth, c, more, lessHalf, rootOfHalf, rootOfTwo)
+    if (args.side == 2) transformTwo(group, depth, c)
+    else transformFour(group, depth, c)
     if (++kernelPlane == args.kD) {
       kernelPlane = 0
       x += <usize>args.inD * plane
@@ -173,27 +170,21 @@ export function transformInput(args: ConvArguments, group: Group): void {
 }
 
 /** Mixes the lines of all tiles of a channel into panels of eight tiles, [channels][8]; the last one may have four. */
-function transformTiles(
-  group: Group,
-  channels: usize,
-  c: u32,
-  more: v128,
-  lessHalf: v128,
-  rootOfHalf: v128,
-  rootOfTwo: v128
-): void {
+function transformFour(group: Group, channels: usize, c: u32): void {
+  const zero = <i32>(group.lines & 3)
+  const more = hidden(-2.5, zero)
+  const lessHalf = hidden(-0.5, zero)
+  const rootOfHalf = hidden(ROOT_OF_HALF, zero)
+  const rootOfTwo = hidden(ROOT_OF_TWO, zero)
   const wide = group.wide
-  const tiles = <usize>group.tiles
   const step = group.matrix
-  for (let t: usize = 0; t < tiles; t += 4) {
+  for (let t: usize = 0; t < group.tiles; t += 4) {
     const tile = group.table + t * offsetof<Tile>()
-    const a = group.mixed + changetype<Tile>(tile).from
-    const b = group.mixed + changetype<Tile>(tile + offsetof<Tile>()).from
-    const g = group.mixed + changetype<Tile>(tile + 2 * offsetof<Tile>()).from
-    const h = group.mixed + changetype<Tile>(tile + 3 * offsetof<Tile>()).from
-    const panel = t & ~7
-    const isHalf = panel + 8 > tiles
-    let to = group.v + ((panel * channels) << 2) + (isHalf ? (<usize>c) << 4 : ((<usize>c) << 5) + ((t & 4) << 2))
+    const a = mixedOf(group, tile)
+    const b = mixedOf(group, tile + offsetof<Tile>())
+    const g = mixedOf(group, tile + 2 * offsetof<Tile>())
+    const h = mixedOf(group, tile + 3 * offsetof<Tile>())
+    let to = placeOf(group, channels, c, t)
     if (h - a == 48)
       for (let i: usize = 0; i < 6 * wide; i += wide, to += 6 * step)
         mixTiles(a + i, to, step, more, lessHalf, rootOfHalf, rootOfTwo)
@@ -201,4 +192,37 @@ function transformTiles(
       for (let i: usize = 0; i < 6 * wide; i += wide, to += 6 * step)
         mixApart(a + i, b + i, g + i, h + i, to, step, more, lessHalf, rootOfHalf, rootOfTwo)
   }
+}
+
+/** What {@link transformFour} does, by F(2, 3). */
+function transformTwo(group: Group, channels: usize, c: u32): void {
+  const wide = group.wide
+  const step = group.matrix
+  for (let t: usize = 0; t < group.tiles; t += 4) {
+    const tile = group.table + t * offsetof<Tile>()
+    const a = mixedOf(group, tile)
+    const b = mixedOf(group, tile + offsetof<Tile>())
+    const g = mixedOf(group, tile + 2 * offsetof<Tile>())
+    const h = mixedOf(group, tile + 3 * offsetof<Tile>())
+    let to = placeOf(group, channels, c, t)
+    if (h - a == 24) for (let i: usize = 0; i < 4 * wide; i += wide, to += 4 * step) mixTilesTwo(a + i, to, step)
+    else
+      for (let i: usize = 0; i < 4 * wide; i += wide, to += 4 * step) mixApartTwo(a + i, b + i, g + i, h + i, to, step)
+  }
+}
+
+/** Where the mixed lines of a tile begin. */
+// @ts-ignore: decorator
+@inline
+function mixedOf(group: Group, tile: usize): usize {
+  return group.mixed + changetype<Tile>(tile).from
+}
+
+/** Where channel `c` of tiles `t … t + 3` belongs in the transformed inputs of a point. */
+// @ts-ignore: decorator
+@inline
+function placeOf(group: Group, channels: usize, c: u32, t: usize): usize {
+  const panel = t & ~7
+  const isHalf = panel + 8 > group.tiles
+  return group.v + ((panel * channels) << 2) + (isHalf ? (<usize>c) << 4 : ((<usize>c) << 5) + ((t & 4) << 2))
 }

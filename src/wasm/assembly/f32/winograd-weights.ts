@@ -1,16 +1,26 @@
 import { splat } from './simd'
-import { POINTS, ROOT_OF_HALF, ROOT_OF_TWO } from './winograd-group'
+import { ROOT_OF_HALF, ROOT_OF_TWO } from './winograd-group'
 
 /** Bytes of a cache line: four channels of a strip. */
 const LINE: usize = 64
 
 /**
- * Transforms strips `from … end - 1` of weights [m][channels][3][3] into 36 matrices in strips,
- * [36][ceil(m / 4)][channels][4]. Strips beyond m are 0. Matrices are often a power of two bytes apart, so that lines
- * of all of them share a set of the cache: each line is written once, as a whole.
+ * Transforms strips `from … end - 1` of weights [m][channels][3][3] into 36 or 16 matrices in strips,
+ * [36 | 16][ceil(m / 4)][channels][4]. Strips beyond m are 0. Matrices are often a power of two bytes apart, so that
+ * lines of all of them share a set of the cache: each line is written once, as a whole.
  * @param scratch memory for a line of each matrix
+ * @param side outputs of a tile along an axis, 4 or 2
  */
-export function winogradWeights(w: usize, m: u32, channels: u32, to: usize, from: u32, end: u32, scratch: usize): void {
+export function winogradWeights(
+  w: usize,
+  m: u32,
+  channels: u32,
+  to: usize,
+  from: u32,
+  end: u32,
+  scratch: usize,
+  side: u32
+): void {
   const matrix = (<usize>((m + 3) >> 2) * channels) << 4
   const row = <usize>channels * 36
   w += <usize>(from << 2) * row
@@ -20,16 +30,16 @@ export function winogradWeights(w: usize, m: u32, channels: u32, to: usize, from
     let g = w
     let c: u32 = 0
     for (; c + 4 <= channels; c += 4, to += LINE) {
-      for (let i: usize = 0; i < LINE; i += 16, g += 36) transformStrip(g, row, left, scratch + i, LINE)
-      writeLines(scratch, to, matrix)
+      for (let i: usize = 0; i < LINE; i += 16, g += 36) transformStrip(g, row, left, scratch + i, LINE, side)
+      writeLines(scratch, to, matrix, (side + 2) * (side + 2))
     }
-    for (; c < channels; c++, g += 36, to += 16) transformStrip(g, row, left, to, matrix)
+    for (; c < channels; c++, g += 36, to += 16) transformStrip(g, row, left, to, matrix, side)
   }
 }
 
 /** Writes the lines that lie one after the other into matrices. */
-function writeLines(from: usize, to: usize, matrix: usize): void {
-  for (const end = from + POINTS * LINE; from < end; from += LINE, to += matrix) {
+function writeLines(from: usize, to: usize, matrix: usize, points: usize): void {
+  for (const end = from + points * LINE; from < end; from += LINE, to += matrix) {
     v128.store(to, v128.load(from))
     v128.store(to, v128.load(from, 16), 16)
     v128.store(to, v128.load(from, 32), 32)
@@ -42,7 +52,7 @@ function writeLines(from: usize, to: usize, matrix: usize): void {
  * @param row bytes from one output channel to the next
  * @param left output channels; those beyond four are of other strips
  */
-function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usize): void {
+function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usize, side: u32): void {
   const g1 = g + row
   const g2 = g1 + row
   const g3 = g2 + row
@@ -67,15 +77,42 @@ function transformStrip(g: usize, row: usize, left: u32, to: usize, matrix: usiz
   if (left > 1) c2 = v128.load32_lane(g1, c2, 1, 32)
   if (left > 2) c2 = v128.load32_lane(g2, c2, 2, 32)
   if (left > 3) c2 = v128.load32_lane(g3, c2, 3, 32)
-  putPair(to, matrix, lower(a0), lower(a1), lower(a2), lower(b0), lower(b1), lower(b2), lower(c0), lower(c1), lower(c2))
+  putPair(
+    to,
+    matrix,
+    side,
+    lower(a0),
+    lower(a1),
+    lower(a2),
+    lower(b0),
+    lower(b1),
+    lower(b2),
+    lower(c0),
+    lower(c1),
+    lower(c2)
+  )
   to += 8
-  putPair(to, matrix, upper(a0), upper(a1), upper(a2), upper(b0), upper(b1), upper(b2), upper(c0), upper(c1), upper(c2))
+  putPair(
+    to,
+    matrix,
+    side,
+    upper(a0),
+    upper(a1),
+    upper(a2),
+    upper(b0),
+    upper(b1),
+    upper(b2),
+    upper(c0),
+    upper(c1),
+    upper(c2)
+  )
 }
 
 /** What {@link transformStrip} makes of two output channels, in float64: each element is rounded once. */
 function putPair(
   to: usize,
   matrix: usize,
+  side: u32,
   a0: v128,
   a1: v128,
   a2: v128,
@@ -86,17 +123,33 @@ function putPair(
   c1: v128,
   c2: v128
 ): void {
+  if (side == 2) {
+    const four = 4 * matrix
+    putRowOfTwo(to, matrix, a0, a1, a2)
+    putRowOfTwo(to + four, matrix, halfSum(a0, b0, c0), halfSum(a1, b1, c1), halfSum(a2, b2, c2))
+    putRowOfTwo(to + 2 * four, matrix, halfLess(a0, b0, c0), halfLess(a1, b1, c1), halfLess(a2, b2, c2))
+    putRowOfTwo(to + 3 * four, matrix, c0, c1, c2)
+    return
+  }
   const six = 6 * matrix
-  putRow(to, matrix, a0, a1, a2)
-  putRow(to + six, matrix, second(a0, b0, c0), second(a1, b1, c1), second(a2, b2, c2))
-  putRow(to + 2 * six, matrix, third(a0, b0, c0), third(a1, b1, c1), third(a2, b2, c2))
-  putRow(to + 3 * six, matrix, fourth(a0, b0, c0), fourth(a1, b1, c1), fourth(a2, b2, c2))
-  putRow(to + 4 * six, matrix, fifth(a0, b0, c0), fifth(a1, b1, c1), fifth(a2, b2, c2))
-  putRow(to + 5 * six, matrix, c0, c1, c2)
+  putRowOfFour(to, matrix, a0, a1, a2)
+  putRowOfFour(to + six, matrix, second(a0, b0, c0), second(a1, b1, c1), second(a2, b2, c2))
+  putRowOfFour(to + 2 * six, matrix, third(a0, b0, c0), third(a1, b1, c1), third(a2, b2, c2))
+  putRowOfFour(to + 3 * six, matrix, fourth(a0, b0, c0), fourth(a1, b1, c1), fourth(a2, b2, c2))
+  putRowOfFour(to + 4 * six, matrix, fifth(a0, b0, c0), fifth(a1, b1, c1), fifth(a2, b2, c2))
+  putRowOfFour(to + 5 * six, matrix, c0, c1, c2)
 }
 
-/** A row of the transformed weights: its elements are in six matrices. */
-function putRow(to: usize, matrix: usize, a: v128, b: v128, c: v128): void {
+/** A row of the transformed weights by F(2, 3): its elements are in four matrices. */
+function putRowOfTwo(to: usize, matrix: usize, a: v128, b: v128, c: v128): void {
+  put(to, a)
+  put(to + matrix, halfSum(a, b, c))
+  put(to + 2 * matrix, halfLess(a, b, c))
+  put(to + 3 * matrix, c)
+}
+
+/** A row of the transformed weights by F(4, 3): its elements are in six matrices. */
+function putRowOfFour(to: usize, matrix: usize, a: v128, b: v128, c: v128): void {
   put(to, a)
   put(to + matrix, second(a, b, c))
   put(to + 2 * matrix, third(a, b, c))
@@ -141,9 +194,22 @@ function times(v: v128, factor: f64): v128 {
   return f64x2.mul(v, f64x2.splat(factor))
 }
 
+/** Rows 1 and 2 of G of F(2, 3) times (a, b, c); row 0 is a, row 3 is c. */
+// @ts-ignore: decorator
+@inline
+function halfSum(a: v128, b: v128, c: v128): v128 {
+  return times(f64x2.add(f64x2.add(a, c), b), 0.5)
+}
+
+// @ts-ignore: decorator
+@inline
+function halfLess(a: v128, b: v128, c: v128): v128 {
+  return times(f64x2.sub(f64x2.add(a, c), b), 0.5)
+}
+
 /**
- * Rows 1 to 4 of G times (a, b, c), those of the roots of 1/2 and of 2 with both signs (see ./winograd-group.ts); row 0
- * is a, row 5 is c.
+ * Rows 1 to 4 of G of F(4, 3) times (a, b, c), those of the roots of 1/2 and of 2 with both signs (see
+ * ./winograd-group.ts); row 0 is a, row 5 is c.
  */
 // @ts-ignore: decorator
 @inline
