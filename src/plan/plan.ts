@@ -22,6 +22,7 @@ import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { grow } from './grow.ts'
 import { joinProducts } from './join-products.ts'
+import { lastConvolutions } from './last-convolutions.ts'
 import { levels } from './levels.ts'
 import { oneElement } from './one-element.ts'
 import { pack } from './pack.ts'
@@ -175,6 +176,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   prune,
   grow,
   joinProducts,
+  lastConvolutions,
   widen,
   pack,
   schedule

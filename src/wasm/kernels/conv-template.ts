@@ -6,9 +6,10 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { staged, workOfFlops } from '../selector.ts'
 
-/** Parameters that say what the windows read, and what is applied to the sums. */
+/** Parameters that say what the windows read. */
 export type ConvParams = Parameters<typeof convPlan>[3]
-export type FusedConvParams = ConvParams & Partial<Pick<FusedParams, 'activation'>>
+/** The same, what is applied to the sums, and whether they become outputs: see `lastConvolutions` of the planner. */
+export type FusedConvParams = ConvParams & Partial<Pick<FusedParams, 'activation'>> & { readonly isLast?: true }
 
 /** A convolution with three spatial axes; axes that it has not are of size 1. */
 export interface ConvShape {

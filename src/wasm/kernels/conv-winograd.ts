@@ -28,13 +28,16 @@ const LINE_COST = { dense: 56, dilated: 80 }
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
 const MAX_LINE_DILATION = 16
-/** Winograd's algorithm for 3 x 3 weights; undefined where it does not serve a convolution. */
-export function planeWinograd(shape: ConvShape): Way | undefined {
+/**
+ * Winograd's algorithm for 3 x 3 weights; undefined where it does not serve a convolution.
+ * @param isLast whether the results become outputs: F(4, 3) errs two to four times as much as the definition
+ */
+export function planeWinograd(shape: ConvShape, isLast: boolean): Way | undefined {
   const { groups, channels, m, axes } = shape
   const isThree = axes.slice(1).every(({ kernel, stride, dilation }) => kernel === 3 && stride === 1 && dilation === 1)
   const isWide = groups === 1 && Math.min(channels, m) >= MIN_CHANNELS
   if (!isThree || !isWide) return undefined
-  const side = tileSide(shape)
+  const side = isLast ? 2 : tileSide(shape)
   return winogradDivision(shape, side) && PLANES[side]
 }
 

@@ -48,7 +48,7 @@ export const selectConv = selectorFor<FusedConvParams>(({ op, operands, paramete
   if (shape === undefined) return undefined
   const { images, groups, m, channels, positions, taps } = shape
   if (images * groups * m * channels * positions * taps < MIN_MULTIPLICATIONS) return undefined
-  const way = wayOf(shape)
+  const way = wayOf(shape, parameters.isLast === true)
   if (way === undefined) return undefined
   const extras = {
     hasBias: operands.bias !== undefined,
@@ -71,13 +71,13 @@ export const selectConv = selectorFor<FusedConvParams>(({ op, operands, paramete
 })
 
 /** The fastest algorithm; undefined where none fits into a thread's scratch memory. */
-function wayOf(shape: ConvShape): Way | undefined {
+function wayOf(shape: ConvShape, isLast: boolean): Way | undefined {
   const { groups, channels, m, taps, axes } = shape
   const isPadded = axes.every(({ begin }) => begin >= 0)
   if (isPadded && fewDivision(shape)) return FEW
   const isByPlane = channels === 1 && (groups > 1 || m <= MAX_OUTPUTS.few.one)
   if (isByPlane && isPadded && paddedPlanes(axes) <= SCRATCH_BYTES) return DEPTHWISE
-  const winograd = isPadded ? (lineWinograd(shape) ?? planeWinograd(shape)) : undefined
+  const winograd = isPadded ? ((isLast ? undefined : lineWinograd(shape)) ?? planeWinograd(shape, isLast)) : undefined
   if (winograd !== undefined) return winograd
   return EDGE + TOGETHER * (taps * TAP + DEPTH * PANEL * 4 + APART) <= SCRATCH_BYTES ? PANELS : undefined
 }
