@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import { runCall } from '../../src/infer/run.ts'
+import { drain } from '../../src/kernels/core/pace.ts'
 import type { Op, Pack, Packed, SelectKernel } from '../../src/op-kit/define.ts'
 import { isOfParameters } from '../../src/op-kit/packs.ts'
 import { factOf } from '../../src/shapes/fact.ts'
@@ -96,7 +97,7 @@ export function runAccelerated(
         allocate: (type, dims) => onHeap(spoiled(type, dims, 0, false)),
         takeOver: (name, type) => (operands[name].type === type ? onHeap(operands[name]) : undefined)
       })
-      packed = made && Symbol.iterator in made ? finish(made as Generator<unknown, Packed | undefined>) : made
+      packed = made && Symbol.iterator in made ? drain(made as Generator<unknown, Packed | undefined>) : made
       return undefined
     },
     get packed() {
@@ -148,25 +149,19 @@ export function runPlanned(
   const kernel = isAccelerated ? selectOnce(op, operands, { parameters, outputs: [factOf(out)] })?.kernel : undefined
   if (isAccelerated && kernel === undefined) throw new Error(`no accelerated kernel is selected for ${op.name}`)
   const rest = (kernel ?? op.run)(operands, parameters, context)
-  if (rest) finish(rest as Generator<unknown, void>)
+  if (rest) drain(rest as Generator<unknown, void>)
   return out
 }
 
 /** A module that was compiled before a kernel got its number traps, which by itself says nothing of the reason. */
 function finishNaming<T>(name: string, work: Generator<unknown, T>): T {
   try {
-    return finish(work)
+    return drain(work)
   } catch (error) {
     if (!(error instanceof WebAssembly.RuntimeError)) throw error
     const reason = 'a fault, or no case in assembly/compute.ts as scripts/build-kernels.mjs compiled it last'
     throw new Error(`the kernel of ${name} trapped: ${reason}`, { cause: error })
   }
-}
-
-function finish<T>(work: Generator<unknown, T>): T {
-  let step = work.next()
-  while (!step.done) step = work.next()
-  return step.value
 }
 
 /**

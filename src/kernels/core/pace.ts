@@ -91,7 +91,7 @@ function* eachChunk(count: number, size: number, work: (from: number, to: number
 export const chunkSize = (cost: number): number => Math.max(1, Math.floor(QUANTUM / cost))
 
 /** Runs a paced computation to its end without yielding. */
-export function drain<T>(paced: Generator<void, T>): T {
+export function drain<T>(paced: Generator<unknown, T>): T {
   let step = paced.next()
   while (!step.done) step = paced.next()
   return step.value
