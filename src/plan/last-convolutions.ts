@@ -1,5 +1,6 @@
 import { altered } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
+import { MOVING, UNARY } from './fuse-codes.ts'
 import { isPlanCall, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
@@ -7,9 +8,10 @@ import { isNamed } from './patterns.ts'
 const isConv = isNamed('Conv', 'FusedConv')
 /** Operators that move elements, map each by itself, or normalize: errors of what they read stay as large beside it. */
 const isPassing = isNamed(
-  ...['Cast', 'Concat', 'Flatten', 'Identity', 'Pad', 'Reshape', 'Slice', 'Squeeze', 'Transpose', 'Unsqueeze'],
-  ...['Add', 'Clip', 'Elementwise', 'LeakyRelu', 'Mul', 'PRelu', 'Relu', 'Sigmoid', 'Softmax', 'Sub', 'Tanh'],
-  ...['DepthToSpace', 'Resize', 'BatchNormalization', 'InstanceNormalization', 'LayerNormalization']
+  ...[...MOVING.keys(), 'Cast', 'Concat', 'Pad', 'Split'],
+  ...[...UNARY, 'Elementwise', 'Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum', 'Pow', 'PRelu', 'Where'],
+  ...['BatchNormalization', 'GroupNormalization', 'LayerNormalization', 'LpNormalization', 'RMSNormalization'],
+  ...['MeanVarianceNormalization', 'NormalizeL2', 'Softmax', 'LogSoftmax']
 )
 const isJoining = isNamed('Concat')
 

@@ -13,7 +13,12 @@ const weights = (name: string, taps: readonly number[], seed: number): object =>
 const model = (nodes: readonly object[], outputs = ['y'], taps = [3, 3]): ModelParts => ({
   inputs: [port('x', 'float', [1, CHANNELS, ...taps.map(() => 20)])],
   outputs: outputs.map(name => port(name, 'float')),
-  initializers: [weights('v', taps, 1), weights('w', taps, 2), floats('scale', [20], new Array(20).fill(1.5))],
+  initializers: [
+    weights('v', taps, 1),
+    weights('w', taps, 2),
+    floats('scale', [20], new Array(20).fill(1.5)),
+    floats('gain', [CHANNELS], new Array(CHANNELS).fill(2))
+  ],
   nodes
 })
 const conv = (from: string, to: string, w = 'w'): object => node('Conv', [from, w], [to], { auto_pad: 'SAME_UPPER' })
@@ -37,7 +42,17 @@ describe('a convolution is a last one', () => {
         node('LayerNormalization', ['c', 'scale'], ['y'])
       ]
     ],
-    ['before a number is added', [conv('x', 'a', 'v'), conv('a', 'b'), node('Mul', ['b', 'scale'], ['y'])]]
+    [
+      'before other normalizations',
+      [
+        conv('x', 'a', 'v'),
+        conv('a', 'b'),
+        node('InstanceNormalization', ['b', 'gain', 'gain'], ['c']),
+        node('MeanVarianceNormalization', ['c'], ['d']),
+        node('LogSoftmax', ['d'], ['y'])
+      ]
+    ],
+    ['before a number is multiplied', [conv('x', 'a', 'v'), conv('a', 'b'), node('Mul', ['b', 'scale'], ['y'])]]
   ])('%s', async (_, nodes) => {
     expect(await lastOf(model(nodes))).toEqual([false, true])
   })
