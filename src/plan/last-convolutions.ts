@@ -1,4 +1,4 @@
-import { altered } from '../bind/call.ts'
+import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { MOVING, UNARY } from './fuse-codes.ts'
 import { isPlanCall, type PlanGraph } from './graph.ts'
@@ -25,25 +25,25 @@ export const lastConvolutions: Pass = {
   name: 'last convolutions',
   requires: ['fuse'],
   run(graph) {
-    const seen = new Set<ValueId>()
-    const found = graph.wanted.map(id => markFrom(graph, id, seen))
-    return found.includes(true)
+    const seen = new Set(graph.wanted)
+    let changed = false
+    // A set goes on to what is added meanwhile.
+    for (const id of seen) {
+      const item = graph.makerOf(id)
+      if (item === undefined || !isPlanCall(item)) continue
+      const { call } = item
+      if (isPassing(call)) for (const input of readBy(graph, call)) seen.add(input)
+      else if (isConv(call) && call.known.isLast !== true) {
+        graph.replace(item, { ...item, call: altered(call, { known: { ...call.known, isLast: true } }) })
+        changed = true
+      }
+    }
+    return changed
   }
 }
 
-/** @returns whether there is a convolution on the way back from a value */
-function markFrom(graph: PlanGraph, id: ValueId, seen: Set<ValueId>): boolean {
-  const item = graph.makerOf(id)
-  if (seen.has(id) || item === undefined || !isPlanCall(item)) return false
-  seen.add(id)
-  const { call } = item
-  if (isConv(call)) {
-    if (call.known.isLast === true) return false
-    graph.replace(item, { ...item, call: altered(call, { known: { ...call.known, isLast: true } }) })
-    return true
-  }
-  if (!isPassing(call)) return false
-  const computed = call.inputs.filter(input => input !== undefined && graph.makerOf(input) !== undefined)
-  if (computed.length > 1 && !isJoining(call)) return false
-  return computed.map(input => markFrom(graph, input!, seen)).includes(true)
+/** The computed values that a call passes on; of a call that reads several, only where it joins them. */
+function readBy(graph: PlanGraph, call: Call): ValueId[] {
+  const computed = call.inputs.filter(input => input !== undefined && graph.makerOf(input) !== undefined) as ValueId[]
+  return computed.length === 1 || isJoining(call) ? computed : []
 }
