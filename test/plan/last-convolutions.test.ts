@@ -57,6 +57,16 @@ describe('a convolution is a last one', () => {
     expect(await lastOf(model(nodes))).toEqual([false, true])
   })
 
+  test.each([
+    [32, [false, true, true]],
+    [33, [false, false, true]]
+  ])('before a head of %i channels: %j', async (channels, expected) => {
+    const parts = model([conv('x', 'a', 'v'), conv('a', 'b'), conv('b', 'y', 'head')])
+    const { dims, data } = noise([channels, CHANNELS, 1, 1], 3)
+    const initializers = [...parts.initializers!, floats('head', dims, [...data])]
+    expect(await lastOf({ ...parts, initializers })).toEqual(expected)
+  })
+
   test('where its results are a part of an output', async () => {
     const nodes = [conv('x', 'a', 'v'), conv('x', 'b'), node('Concat', ['a', 'b'], ['y'], { axis: 1 })]
     expect(await lastOf(model(nodes))).toEqual([true, true])
