@@ -26,6 +26,7 @@ export interface ConvShape {
 /** Parts of the output channels that threads may share, and output channels from which a part is worth its panels. */
 const MAX_PARTS = 8
 const PART_CHANNELS = 32
+
 /** Sizes and windows of a convolution; undefined where it has more axes, or no result. */
 export function convShapeOf(
   x: readonly number[],

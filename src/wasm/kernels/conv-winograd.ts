@@ -28,6 +28,7 @@ const LINE_COST = { dense: 56, dilated: 80 }
 const LINE_PANELS = 16
 /** Dilation above which most of the inputs of some outputs are those of others too. */
 const MAX_LINE_DILATION = 16
+
 /**
  * Winograd's algorithm for 3 x 3 weights; undefined where it does not serve a convolution.
  * @param isLast whether the results become outputs: F(4, 3) errs two to four times as much as the definition
