@@ -31,7 +31,8 @@ export const UNARY: readonly string[] = [
   ...['Abs', 'Neg', 'Sqrt', 'Reciprocal', 'Exp', 'Log', 'Erf', 'Floor', 'Ceil', 'Round']
 ]
 
-const BINARY = ['Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum']
+/** Elementwise operators of two operands. */
+export const BINARY: readonly string[] = ['Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum']
 
 const unary = (...readings: readonly string[]): PatternCall => ({
   ops: UNARY,

@@ -1,7 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { operandOf } from './code-ops.ts'
-import { MOVING, UNARY } from './fuse-codes.ts'
+import { BINARY, MOVING, UNARY } from './fuse-codes.ts'
 import { isPlanCall, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
@@ -10,7 +10,7 @@ const isConv = isNamed('Conv', 'FusedConv')
 /** Operators that move elements, map each by itself, or normalize: errors of what they read stay as large beside it. */
 const isPassing = isNamed(
   ...[...MOVING.keys(), 'Cast', 'Concat', 'Pad', 'Split'],
-  ...[...UNARY, 'Elementwise', 'Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum', 'Pow', 'PRelu', 'Where'],
+  ...[...UNARY, ...BINARY, 'Elementwise', 'Pow', 'PRelu', 'Where'],
   ...['BatchNormalization', 'GroupNormalization', 'LayerNormalization', 'LpNormalization', 'RMSNormalization'],
   ...['MeanVarianceNormalization', 'NormalizeL2', 'Softmax', 'LogSoftmax']
 )
@@ -36,7 +36,7 @@ export const lastConvolutions: Pass = {
       if (item === undefined || !isPlanCall(item)) continue
       const { call } = item
       if (isPassing(call) || isHead(graph, call)) for (const input of readBy(graph, call)) seen.add(input)
-      if (isConv(call) && call.known.isLast !== true) {
+      if (isConv(call)) {
         graph.replace(item, { ...item, call: altered(call, { known: { ...call.known, isLast: true } }) })
         changed = true
       }

@@ -7,7 +7,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
 import { readInstead } from './bypass.ts'
 import { codesOf, operandOf } from './code-ops.ts'
-import { isSame, isSettled, UNARY } from './fuse-codes.ts'
+import { BINARY, isSame, isSettled, UNARY } from './fuse-codes.ts'
 import { DEQUANTIZED, quantizedAfter } from './fuse-quantized.ts'
 import { fusedCall, removeUnread } from './fuse.ts'
 import { isPlanCall, knownTensor, nodesOf, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
@@ -24,8 +24,8 @@ const MAX_LOOKED_AT = 128
 /** Operators whose result at a place depends on what their operands are there, and on nothing else. */
 const isElementwise = isNamed(
   ...UNARY,
-  ...['Shrink', 'Sign', 'Sin', 'Cos'],
-  ...['Add', 'Sub', 'Mul', 'Div', 'Maximum', 'Minimum', 'SquaredDifference', 'Pow', 'PRelu'],
+  ...BINARY,
+  ...['Shrink', 'Sign', 'Sin', 'Cos', 'SquaredDifference', 'Pow', 'PRelu'],
   ...['IsNaN', 'IsInf', 'Equal', 'NotEqual', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual'],
   ...['Not', 'And', 'Or', 'Xor', 'Where']
 )

@@ -66,6 +66,9 @@ export interface WindowAxis {
   readonly end: number
 }
 
+/** An axis of size 1, for data that has fewer axes than a kernel. */
+export const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
+
 /** No kernel, stride or pad of a real model comes near it, and sums of them stay exact. */
 const MAX_EXTENT = 2 ** 48
 

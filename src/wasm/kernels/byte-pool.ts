@@ -2,7 +2,7 @@ import { cellsOf } from '../../kernels/pool/pool.ts'
 import { quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { Kernel, Selection } from '../../op-kit/define.ts'
 import { poolAxes, type PoolParams } from '../../op-kit/pool-shape.ts'
-import type { WindowAxis } from '../../shapes/window.ts'
+import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
@@ -26,9 +26,6 @@ const VECTOR = 16
 const LIMIT = 0.4995
 /** Quotients of scales above which float32 could overflow. */
 const MAX_FACTOR = 2 ** 40
-
-/** An axis of size 1. */
-const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
 /** The highest of each window of bytes. */
 export function byteMaxPool(

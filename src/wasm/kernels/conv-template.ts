@@ -1,7 +1,7 @@
 import { convPlan } from '../../op-kit/conv-shape.ts'
 import type { Pack } from '../../op-kit/define.ts'
 import type { FusedParams } from '../../op-kit/fused.ts'
-import type { WindowAxis } from '../../shapes/window.ts'
+import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { staged, workOfFlops } from '../selector.ts'
@@ -47,9 +47,6 @@ export function convShapeOf(
     taps: product(axes.map(axis => axis.kernel))
   }
 }
-
-/** An axis of size 1. */
-const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
 /** What is added to the sums. */
 export interface Extras {

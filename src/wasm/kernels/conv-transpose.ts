@@ -2,7 +2,7 @@ import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
 import type { Kernel, KernelContext, Pack, RunParams } from '../../op-kit/define.ts'
 import { type TransposedParams, transposedPlan } from '../../op-kit/transposed-shape.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import type { WindowAxis } from '../../shapes/window.ts'
+import { ALONE } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { onTheHeap, packStrips } from '../pack.ts'
@@ -102,9 +102,6 @@ function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): 
     ]
   }
 }
-
-/** An axis of size 1. */
-const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
 const pack: Pack = ({ w }, params, { allocate }) => {
   if (w === undefined || w.type !== 'float32') return undefined

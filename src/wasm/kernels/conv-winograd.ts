@@ -42,9 +42,12 @@ export function planeWinograd(shape: ConvShape, isLast: boolean): Way | undefine
   return winogradDivision(shape, side) && PLANES[side]
 }
 
-/** Winograd's algorithm along one axis; undefined where it does not serve a convolution. */
-export const lineWinograd = (shape: ConvShape): Way | undefined =>
-  isLine(shape) && lineDivision(shape) ? LINES : undefined
+/**
+ * Winograd's algorithm along one axis; undefined where it does not serve a convolution.
+ * @param isLast whether the results become outputs: F(4, 4) errs two to four times as much as the definition
+ */
+export const lineWinograd = (shape: ConvShape, isLast: boolean): Way | undefined =>
+  !isLast && isLine(shape) && lineDivision(shape) ? LINES : undefined
 
 /** Outputs of a tile over a plane, along an axis. */
 type TileSide = 2 | 4

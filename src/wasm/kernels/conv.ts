@@ -77,7 +77,7 @@ function wayOf(shape: ConvShape, isLast: boolean): Way | undefined {
   if (isPadded && fewDivision(shape)) return FEW
   const isByPlane = channels === 1 && (groups > 1 || m <= MAX_OUTPUTS.few.one)
   if (isByPlane && isPadded && paddedPlanes(axes) <= SCRATCH_BYTES) return DEPTHWISE
-  const winograd = isPadded ? ((isLast ? undefined : lineWinograd(shape)) ?? planeWinograd(shape, isLast)) : undefined
+  const winograd = isPadded ? (lineWinograd(shape, isLast) ?? planeWinograd(shape, isLast)) : undefined
   if (winograd !== undefined) return winograd
   return EDGE + TOGETHER * (taps * TAP + DEPTH * PANEL * 4 + APART) <= SCRATCH_BYTES ? PANELS : undefined
 }

@@ -4,7 +4,7 @@ import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { poolAxes } from '../../op-kit/pool-shape.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
-import type { WindowAxis } from '../../shapes/window.ts'
+import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
@@ -26,9 +26,6 @@ const BAND_BYTES = 1 << 17
 const TILE = 1 << 16
 /** Work of an element of input or output, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 8
-
-/** An axis of size 1. */
-const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
 interface MaxPoolParams extends PoolParams {
   readonly axis: number

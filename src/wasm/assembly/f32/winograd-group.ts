@@ -29,9 +29,6 @@ export class Group {
   /** Its first row of tiles, counted over the planes of a channel, and how many. */
   first: u32
   count: u32
-  /** Inputs of a tile along an axis, and points of the transforms. */
-  reach: u32
-  points: u32
   /** Tiles of the group, up to a whole number of vectors. */
   tiles: u32
   /** Bytes of a padded line. */
@@ -50,6 +47,13 @@ export class Group {
 @inline
 export function rowsOfPlane(args: ConvArguments): u32 {
   return (<u32>args.outH + args.side - 1) / args.side
+}
+
+/** Inputs of a tile along an axis; the transforms have as many points along it. */
+// @ts-ignore: decorator
+@inline
+export function reachOf(args: ConvArguments): u32 {
+  return args.side + 2
 }
 
 /** Terms of the sum for each point: input channels, of each window of planes its planes. */
@@ -74,12 +78,10 @@ export class Tile {
 /** Divides scratch memory among the parts of a group, and lists its tiles. */
 export function layOut(args: ConvArguments, group: Group, at: usize): void {
   const side = args.side
-  const reach = side + 2
+  const reach = reachOf(args)
   const across = (<u32>args.outW + side - 1) / side
   const count = across * group.count
   const tiles = (count + 3) & ~3
-  group.reach = reach
-  group.points = reach * reach
   group.tiles = tiles
   const tileBytes = (<usize>side) << 2
   const wide = ((across * tileBytes + 15) & ~15) + 16
@@ -89,7 +91,7 @@ export function layOut(args: ConvArguments, group: Group, at: usize): void {
   group.table = group.mixed + wide * reach * group.count
   group.v = group.table + tiles * offsetof<Tile>()
   group.matrix = ((tiles * <usize>depthOf(args)) << 2) + APART
-  group.product = group.v + group.points * group.matrix
+  group.product = group.v + reach * reach * group.matrix
   memory.fill(group.lines, 0, wide * reach)
   const perPlane = rowsOfPlane(args)
   for (let i: u32 = 0; i < tiles; i++) {

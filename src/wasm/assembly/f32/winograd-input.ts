@@ -1,6 +1,6 @@
 import { ConvArguments, copyLine } from './conv'
 import { fma, hidden } from './simd'
-import { depthOf, Group, rowsOfPlane, ROOT_OF_HALF, ROOT_OF_TWO, Tile } from './winograd-group'
+import { depthOf, Group, reachOf, rowsOfPlane, ROOT_OF_HALF, ROOT_OF_TWO, Tile } from './winograd-group'
 import { mixApartTwo, mixLinesTwo, mixTilesTwo } from './winograd-two'
 
 /** Six sums along an axis of a tile. The factors are constants that are made once, before the loops. */
@@ -32,11 +32,10 @@ function store6(
   v128.store(to + 5 * step, f32x4.add(fma(d1, more, d3), d5))
 }
 
-/**
- * B^T d down the columns of six lines.
- * @param zero 0 of a value that the compiler cannot know
- */
-function mixLines(lines: usize, to: usize, wide: usize, zero: i32): void {
+/** B^T d down the columns of six lines. */
+function mixLines(lines: usize, to: usize, wide: usize): void {
+  // Lines lie at multiples of four bytes.
+  const zero = <i32>(lines & 3)
   const more = hidden(-2.5, zero)
   const lessHalf = hidden(-0.5, zero)
   const rootOfHalf = hidden(ROOT_OF_HALF, zero)
@@ -135,7 +134,7 @@ function mixApart(
 export function transformInput(args: ConvArguments, group: Group): void {
   const inW = args.inW
   const wide = group.wide
-  const reach = group.reach
+  const reach = reachOf(args)
   const plane = (<usize>(inW * args.inH)) << 2
   const start = group.lines + ((<usize>args.pW) << 2)
   const width = (<usize>min(inW, <i32>(wide >> 2) - args.pW)) << 2
@@ -158,7 +157,7 @@ export function transformInput(args: ConvArguments, group: Group): void {
       }
       const mixed = group.mixed + row * reach * wide
       if (args.side == 2) mixLinesTwo(group.lines, mixed, wide)
-      else mixLines(group.lines, mixed, wide, <i32>(group.lines & 3))
+      else mixLines(group.lines, mixed, wide)
     }
     if (args.side == 2) transformTwo(group, depth, c)
     else transformFour(group, depth, c)
@@ -169,8 +168,13 @@ export function transformInput(args: ConvArguments, group: Group): void {
   }
 }
 
-/** Mixes the lines of all tiles of a channel into panels of eight tiles, [channels][8]; the last one may have four. */
-function transformFour(group: Group, channels: usize, c: u32): void {
+/**
+ * Mixes the lines of all tiles of a channel into panels of eight tiles, [channels][8]; the last one may have four.
+ * @param side outputs of a tile along an axis, a constant, since this is inlined
+ */
+// @ts-ignore: decorator
+@inline
+function transformTiles(side: usize, group: Group, channels: usize, c: u32): void {
   const zero = <i32>(group.lines & 3)
   const more = hidden(-2.5, zero)
   const lessHalf = hidden(-0.5, zero)
@@ -178,6 +182,8 @@ function transformFour(group: Group, channels: usize, c: u32): void {
   const rootOfTwo = hidden(ROOT_OF_TWO, zero)
   const wide = group.wide
   const step = group.matrix
+  const lines = (side + 2) * wide
+  const line = (side + 2) * step
   for (let t: usize = 0; t < group.tiles; t += 4) {
     const tile = group.table + t * offsetof<Tile>()
     const a = mixedOf(group, tile)
@@ -185,30 +191,24 @@ function transformFour(group: Group, channels: usize, c: u32): void {
     const g = mixedOf(group, tile + 2 * offsetof<Tile>())
     const h = mixedOf(group, tile + 3 * offsetof<Tile>())
     let to = placeOf(group, channels, c, t)
-    if (h - a == 48)
-      for (let i: usize = 0; i < 6 * wide; i += wide, to += 6 * step)
-        mixTiles(a + i, to, step, more, lessHalf, rootOfHalf, rootOfTwo)
+    // Four tiles of a row lie side by side.
+    if (h - a == 3 * (side << 2))
+      for (let i: usize = 0; i < lines; i += wide, to += line)
+        if (side == 2) mixTilesTwo(a + i, to, step)
+        else mixTiles(a + i, to, step, more, lessHalf, rootOfHalf, rootOfTwo)
     else
-      for (let i: usize = 0; i < 6 * wide; i += wide, to += 6 * step)
-        mixApart(a + i, b + i, g + i, h + i, to, step, more, lessHalf, rootOfHalf, rootOfTwo)
+      for (let i: usize = 0; i < lines; i += wide, to += line)
+        if (side == 2) mixApartTwo(a + i, b + i, g + i, h + i, to, step)
+        else mixApart(a + i, b + i, g + i, h + i, to, step, more, lessHalf, rootOfHalf, rootOfTwo)
   }
 }
 
-/** What {@link transformFour} does, by F(2, 3). */
+function transformFour(group: Group, channels: usize, c: u32): void {
+  transformTiles(4, group, channels, c)
+}
+
 function transformTwo(group: Group, channels: usize, c: u32): void {
-  const wide = group.wide
-  const step = group.matrix
-  for (let t: usize = 0; t < group.tiles; t += 4) {
-    const tile = group.table + t * offsetof<Tile>()
-    const a = mixedOf(group, tile)
-    const b = mixedOf(group, tile + offsetof<Tile>())
-    const g = mixedOf(group, tile + 2 * offsetof<Tile>())
-    const h = mixedOf(group, tile + 3 * offsetof<Tile>())
-    let to = placeOf(group, channels, c, t)
-    if (h - a == 24) for (let i: usize = 0; i < 4 * wide; i += wide, to += 4 * step) mixTilesTwo(a + i, to, step)
-    else
-      for (let i: usize = 0; i < 4 * wide; i += wide, to += 4 * step) mixApartTwo(a + i, b + i, g + i, h + i, to, step)
-  }
+  transformTiles(2, group, channels, c)
 }
 
 /** Where the mixed lines of a tile begin. */

@@ -4,7 +4,7 @@ import { stripsByHalf } from './half-panel'
 import { epilogue } from './matrix'
 import { fetchLines } from './panels'
 import { NONE } from './unary'
-import { APART, depthOf, Group, GROUP_BYTES, layOut, rowsOfPlane } from './winograd-group'
+import { APART, depthOf, Group, GROUP_BYTES, layOut, reachOf, rowsOfPlane } from './winograd-group'
 import { transformInput } from './winograd-input'
 import { transformOutput } from './winograd-output'
 
@@ -47,7 +47,8 @@ function winogradPart(args: ConvArguments, group: Group, part: u32): void {
   const tiles = <usize>group.tiles
   const wMatrix = (strips * channels) << 4
   const pMatrix = ((count * tiles) << 4) + APART
-  for (let point: usize = 0; point < group.points; point++) {
+  const points = <usize>(reachOf(args) * reachOf(args))
+  for (let point: usize = 0; point < points; point++) {
     const w = args.w + point * wMatrix + ((first * channels) << 4)
     const v = group.v + point * group.matrix
     const product = group.product + point * pMatrix
