@@ -21,6 +21,7 @@ import { fuse } from './fuse.ts'
 import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { grow } from './grow.ts'
+import { integerProducts } from './integer-products.ts'
 import { joinProducts } from './join-products.ts'
 import { lastConvolutions } from './last-convolutions.ts'
 import { levels } from './levels.ts'
@@ -125,6 +126,7 @@ const IMPROVING: readonly Pass[] = [
   bypass,
   sequences,
   tablesOfCodes,
+  integerProducts,
   fuse(QUANTIZED),
   levels,
   prune,
@@ -154,6 +156,7 @@ const IMPROVING_FAST: readonly Pass[] = [
   biases,
   stateCodes,
   tablesOfCodes,
+  integerProducts,
   fuse(QUANTIZED_ROUNDED),
   fuse(floatPatterns),
   fuse([fakeQuantizePattern]),
