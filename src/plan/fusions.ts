@@ -34,9 +34,10 @@ import { rotationPatterns } from './fuse-rotation.ts'
 import { rowsPattern } from './fuse-rows.ts'
 import { fusedConvert } from './fused-convert.ts'
 import type { Pattern } from './match.ts'
+import { writtenQuantization } from './written-quantization.ts'
 
 /** Patterns of quantized models that give the same codes as the calls that they stand for. */
-export const QUANTIZED: readonly Pattern[] = codePatterns
+export const QUANTIZED: readonly Pattern[] = [writtenQuantization, ...codePatterns]
 
 /** {@link QUANTIZED}, and patterns of quantized models that round otherwise. */
 export const QUANTIZED_ROUNDED: readonly Pattern[] = [channelPattern, ...quantizedPatterns, ...QUANTIZED]

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { runOp } from '../../ops/harness.ts'
 import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 /** Shares of the largest magnitude that sums in float32 may be off by; the highest and lowest are exact. */
@@ -102,6 +103,26 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
       put(18, 100, NaN)
       expectEqual(['onnx', type, 18], [new Tensor('float32', data, dims), list([axis])], { region }, tolerance)
     }
+  })
+
+  test.each(['ReduceMax', 'ReduceMin'])('%s finds NaN anywhere, and tells the signs of zeros', type => {
+    const kind = ['onnx', type, 18] as const
+    const count = 133
+    const nan = noise([count, count], 3)
+    const zeros = new Float32Array(2 * count * count).fill(-0, count * count)
+    for (let i = 0; i < count; i++) {
+      nan.data[i * count + i] = NaN
+      // One zero of each line has another sign than all others.
+      zeros[i * count + i] = -0
+      zeros[(i + count) * count + i] = 0
+    }
+    const found = [nan, new Tensor('float32', zeros, [2 * count, count])].map(x => {
+      const [given, wanted] = [runAccelerated(kind, [x, list([1])], { region }), runOp(kind, [x, list([1])])]
+      expect(given[0]).toEqual(wanted[0])
+      return Array.from((given[0] as Tensor).data as Float32Array)
+    })
+    expect(found[0]).toEqual(new Array<number>(count).fill(NaN))
+    expect(found[1]).toEqual(new Array<number>(2 * count).fill(type === 'ReduceMax' ? 0 : -0))
   })
 
   test.each(reductions)('%s over axes that lie apart', (type, tolerance) => {

@@ -142,6 +142,47 @@ function shortLines(kind: i32, args: ReduceArguments, from: u32, to: u32): void 
   }
 }
 
+/**
+ * The highest or lowest numbers, lane by lane, of what lies from `x` to `end`, whole blocks of 64 bytes; NaN where one
+ * is. An instruction that takes zeros for equal and passes over NaN, with others that note signs and NaN, takes half of
+ * the time of those that WebAssembly's own maximum consists of.
+ */
+// @ts-ignore: decorator
+@inline
+function extremes(kind: i32, x: usize, end: usize): v128 {
+  let a = neutral(kind)
+  let b = a
+  let c = a
+  let d = a
+  let areNumbers = i32x4.splat(-1)
+  let signs = i32x4.splat(kind == MAX ? -1 : 0)
+  for (; x < end; x += 64) {
+    const p = v128.load(x)
+    const q = v128.load(x, 16)
+    const r = v128.load(x, 32)
+    const s = v128.load(x, 48)
+    a = kind == MAX ? f32x4.pmax(a, p) : f32x4.pmin(a, p)
+    b = kind == MAX ? f32x4.pmax(b, q) : f32x4.pmin(b, q)
+    c = kind == MAX ? f32x4.pmax(c, r) : f32x4.pmin(c, r)
+    d = kind == MAX ? f32x4.pmax(d, s) : f32x4.pmin(d, s)
+    // Two are numbers where they have an order.
+    areNumbers = v128.and(areNumbers, v128.and(haveOrder(p, q), haveOrder(r, s)))
+    signs = kind == MAX ? v128.and(signs, v128.and(p, q)) : v128.or(signs, v128.or(p, q))
+    signs = kind == MAX ? v128.and(signs, v128.and(r, s)) : v128.or(signs, v128.or(r, s))
+  }
+  const found = merge(kind, merge(kind, a, b), merge(kind, c, d))
+  // Where the highest number is 0, none is above it: it is -0 where all have a sign. The lowest is where one has.
+  const zero = v128.and(signs, i32x4.splat(i32.MIN_VALUE))
+  const number = v128.bitselect(zero, found, f32x4.eq(found, splat(0)))
+  return v128.bitselect(number, splat(f32.NaN), areNumbers)
+}
+
+// @ts-ignore: decorator
+@inline
+function haveOrder(a: v128, b: v128): v128 {
+  return v128.or(f32x4.le(a, b), f32x4.ge(a, b))
+}
+
 /** One number of `bytes` bytes side by side. */
 // @ts-ignore: decorator
 @inline
@@ -159,6 +200,10 @@ function line(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: usize
     let b = a
     let c = a
     let d = a
+    if (isExtreme) {
+      a = extremes(kind, x, fours)
+      x = fours
+    }
     for (; x < fours; x += 64) {
       a = combine(kind, a, v128.load(x))
       b = combine(kind, b, v128.load(x, 16))
