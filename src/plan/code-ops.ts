@@ -50,7 +50,7 @@ export interface Grid {
 }
 
 /** How far a zero point may be from an integer, in steps: bounds of float32 give it that exactly. */
-const NEAR = 2 ** -14
+export const NEAR = 2 ** -14
 
 /** The bytes that count the levels of a range; undefined where zero is none of the levels. */
 export function gridOfRange(low: number, high: number, levels: number): Grid | undefined {

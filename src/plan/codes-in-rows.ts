@@ -61,9 +61,7 @@ function derived(
     const list = make(tensorOf(constant).data as Numbers)
     return isCode ? new Tensor('uint8', packedOf(type, list), shape) : new Tensor(type, list, shape)
   }
-  const name = `${id}\0${key}`
-  graph.constants.set(name, derivedConstant(constant, `\0${key}`, isCode ? 'uint8' : type, shape, read))
-  return name
+  return graph.addConstant(`${id}\0${key}`, derivedConstant(constant, `\0${key}`, isCode ? 'uint8' : type, shape, read))
 }
 
 function packedOf(type: DType, codes: Numbers): Uint8Array {

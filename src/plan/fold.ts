@@ -9,6 +9,7 @@ const isDequantizing = isNamed('DequantizeLinear')
 const isCast = isNamed('Cast')
 const isRounding = isNamed('FakeQuantize')
 const isScaling = isNamed('Sub', 'Mul')
+const isMoving = isNamed('Reshape', 'Transpose')
 
 /**
  * Results that are known become constants; `prune` then removes the calls that made them. Inference computed the values
@@ -34,8 +35,8 @@ export const foldNumbers: Pass = {
 }
 
 /**
- * Calls that make numbers of constant codes, DequantizeLinear, or Convert of bytes and what follows it, or round
- * constants to levels.
+ * Calls that make numbers of constant codes, DequantizeLinear, or Convert of bytes and what scales or moves these,
+ * or round constants to levels.
  */
 function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
   const calls = new Set<Call>()
@@ -46,7 +47,7 @@ function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
       isDequantizing(call) ||
       (isRounding(call) && graph.constants.has(first!)) ||
       (isCast(call) && ['uint8', 'int8'].includes(typeOf(graph, first) ?? '') && graph.constants.has(first!)) ||
-      ((isScaling(call) || isCast(call)) && call.inputs.some(id => made.has(id)))
+      ((isScaling(call) || isCast(call) || isMoving(call)) && call.inputs.some(id => made.has(id)))
     if (!isOfBytes) continue
     calls.add(call)
     if (!isDequantizing(call) && !isRounding(call)) made.add(call.outputs[0])

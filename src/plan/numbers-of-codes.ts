@@ -1,11 +1,14 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
+import { isConcrete } from '../shapes/dim.ts'
 import { type DType, isFloat } from '../tensor/dtype.ts'
-import { product, type Tensor } from '../tensor/tensor.ts'
-import { type CodeOps, type Codes, dequantizing, operandOf } from './code-ops.ts'
-import { addList } from './derive.ts'
-import { isFloat32, isPlanCall, type PlanGraph, typeOf } from './graph.ts'
-import { isNamed } from './patterns.ts'
+import { toNumbers } from '../tensor/elements.ts'
+import { product, Tensor, withDims } from '../tensor/tensor.ts'
+import { type CodeOps, type Codes, dequantizing, NEAR, operandOf } from './code-ops.ts'
+import { transposedBytes } from './codes-in-rows.ts'
+import { addList, derivedConstant, tensorOf } from './derive.ts'
+import { isFloat32, isPlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import { isNamed, numbersOf } from './patterns.ts'
 import { roundedWeights } from './rounded-weights.ts'
 
 const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
@@ -13,6 +16,8 @@ const isCast = isNamed('Cast')
 const isSub = isNamed('Sub')
 const isMul = isNamed('Mul')
 const isFake = isNamed('FakeQuantize')
+const isReshape = isNamed('Reshape')
+const isTranspose = isNamed('Transpose')
 const isTaking = isNamed('Conv', 'MatMul')
 
 /** Constant codes, and what makes numbers of them. */
@@ -44,6 +49,34 @@ const takesCodes = (call: Call, id: ValueId, made: ReadonlySet<ValueId>): boolea
 
 /** Undefined where a call does not end the computation of numbers of bytes. */
 function weightsOf(graph: PlanGraph, call: Call): Weights | undefined {
+  if (!isReshape(call) && !isTranspose(call)) return scaledWeightsOf(graph, call)
+  const made = makerOf(graph, operandOf(call, 'data'))
+  const weights = made && scaledWeightsOf(graph, made)
+  if (weights === undefined) return undefined
+  return isReshape(call) ? reshaped(graph, call, weights) : transposed(graph, call, weights)
+}
+
+/** Weights whose dims change behind the first one, along which scales may lie: OpenVINO puts groups in front. */
+function reshaped(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weights | undefined {
+  const dims = shapeOf(graph, call.outputs[0])
+  const constant = constantOf(graph, codes.codes)!
+  if (dims === undefined || !isConcrete(dims)) return undefined
+  if (axis !== undefined && (axis !== 0 || dims[0] !== constant.dims[0])) return undefined
+  const read = (): Tensor => withDims(tensorOf(constant), dims)
+  const moved = derivedConstant(constant, `\0[${dims.join()}]`, constant.type, dims, read)
+  return { codes: { ...codes, codes: graph.addConstant(`${codes.codes}\0[${dims.join()}]`, moved) }, axis }
+}
+
+/** A matrix of weights whose axes change places. */
+function transposed(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weights | undefined {
+  const { dims } = constantOf(graph, codes.codes)!
+  const order = numbersOf(graph, call, 'order')
+  if (dims.length !== 2 || (order !== undefined && order[0] !== 1)) return undefined
+  const turned = { ...codes, codes: transposedBytes(graph, codes.codes, dims) }
+  return { codes: turned, axis: axis === undefined ? undefined : 1 - axis }
+}
+
+function scaledWeightsOf(graph: PlanGraph, call: Call): Weights | undefined {
   // OpenVINO computes with float16 where it compresses constants, and widens what comes out.
   const scaled = isCast(call) ? makerOf(graph, call.inputs[0]) : call
   if (scaled === undefined || !isMul(scaled)) return undefined
@@ -66,8 +99,22 @@ interface Centred {
 function centredOf(graph: PlanGraph, call: Call): Centred | undefined {
   const codes = codesOfCast(graph, isSub(call) ? makerOf(graph, operandOf(call, 'a')) : call)
   if (codes === undefined || !isSub(call)) return codes === undefined ? undefined : { codes, zero: undefined }
-  const zero = codesOfCast(graph, makerOf(graph, operandOf(call, 'b')))
+  const zero =
+    codesOfCast(graph, makerOf(graph, operandOf(call, 'b'))) ?? zeroPointOf(graph, operandOf(call, 'b'), codes)
   return zero !== undefined && typeOf(graph, zero) === typeOf(graph, codes) ? { codes, zero } : undefined
+}
+
+/** Constant floats that are whole numbers, but for rounding, as bytes. */
+function zeroPointOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId): ValueId | undefined {
+  const constant = constantOf(graph, id)
+  if (constant?.type !== 'float32') return undefined
+  const type = typeOf(graph, codes)!
+  const lowest = type === 'int8' ? -128 : 0
+  const numbers = toNumbers(tensorOf(constant))
+  const isCode = (number: number): boolean =>
+    Math.abs(number - Math.round(number)) <= NEAR && number > lowest - 0.5 && number < lowest + 255.5
+  if (!Array.prototype.every.call(numbers, isCode)) return undefined
+  return graph.addConstant(`${id}\0${type}`, new Tensor(type, Array.from(numbers, Math.round), constant.dims))
 }
 
 /** Constant bytes that a Cast makes floats of. */

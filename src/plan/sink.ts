@@ -7,11 +7,12 @@ import { isPlanCall, type PlanCall, type PlanGraph, type PlanItem, shapeOf, type
 import { isNamed } from './patterns.ts'
 
 const isConcat = isNamed('Concat')
-/** Operators that compute with codes, and the operands that are these. */
+/** Operators that compute with codes, or make others of them, and the operands that are these. */
 const TAKING: ReadonlyMap<string, string> = new Map([
   ['Conv', 'x'],
   ['MatMul', 'a'],
-  ['Gemm', 'a']
+  ['Gemm', 'a'],
+  ['QuantizeLinear', 'x']
 ])
 
 /**

@@ -1,97 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { bind } from '../../src/bind/bind.ts'
-import { registryWith } from '../../src/built-in.ts'
 import type { Model } from '../../src/graph/graph.ts'
 import { InferenceSession } from '../../src/index.ts'
-import { propagate } from '../../src/infer/propagate.ts'
-import { type Plan, planGraph } from '../../src/plan/plan.ts'
-import { layer, load, net } from '../openvino/ir.ts'
 import { noise } from '../wasm/compare.ts'
+import { Ir, planOfIr as planOf, WINDOWS } from './ir-model.ts'
 import { opsOf } from './plan.ts'
 
-const PRECISION = { f32: 'FP32', f16: 'FP16', i8: 'I8', u8: 'U8', i32: 'I32', i64: 'I64' } as const
-type Type = keyof typeof PRECISION
-
-/** Builds an IR layer by layer; a value is the number of its layer and the port that gives it. */
-class Ir {
-  private readonly layers: string[] = []
-  private readonly edges: string[] = []
-  private bin = new Uint8Array()
-
-  constant(type: Type, dims: readonly number[], data: ArrayBufferView): string {
-    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    const place = `offset="${this.bin.length}" size="${bytes.length}"`
-    this.bin = new Uint8Array(Buffer.concat([this.bin, bytes]))
-    return this.add('Const', [], type, dims, `element_type="${type}" shape="${dims.join()}" ${place}`)
-  }
-
-  floats(dims: readonly number[], values: readonly number[]): string {
-    return this.constant('f32', dims, Float32Array.from(values))
-  }
-
-  add(type: string, inputs: readonly string[], to: Type, dims: readonly number[], data = '', names?: string): string {
-    const id = this.layers.length
-    const out = inputs.length
-    const [name, version] = type.split('@')
-    inputs.forEach((from, i) => this.edges.push(`${from}>${id}:${i}`))
-    this.layers.push(
-      layer(id, name, {
-        ...(version && { version }),
-        ...(data !== '' && { data }),
-        in: inputs.map((_, i) => `${i}`),
-        ...(type !== 'Result' && { out: [`${out}:${PRECISION[to]}[${dims.join()}]`] }),
-        ...(names && { names })
-      })
-    )
-    return `${id}:${out}`
-  }
-
-  /** FakeQuantize with bounds for all. */
-  fake(x: string, dims: readonly number[], [low, high]: readonly [number, number], levels = 256): string {
-    const bounds = [low, high, low, high].map(bound => this.floats(new Array<number>(dims.length).fill(1), [bound]))
-    return this.add('FakeQuantize', [x, ...bounds], 'f32', dims, `levels="${levels}"`)
-  }
-
-  /** Weights that FakeQuantize rounds, with bounds for each row. */
-  rounded(dims: readonly number[], levels = 255): string {
-    const rows = [dims[0], ...dims.slice(1).map(() => 1)]
-    const highs = Array.from({ length: dims[0] }, (_, row) => (row + 1) / 8)
-    const bounds = [highs.map(x => -x), highs, highs.map(x => -x), highs].map(list => this.floats(rows, list))
-    return this.add(
-      'FakeQuantize',
-      [this.floats(dims, [...noise(dims, 5).data]), ...bounds],
-      'f32',
-      dims,
-      `levels="${levels}"`
-    )
-  }
-
-  /** Numbers of codes: Convert, Subtract, Multiply. */
-  weights(type: 'i8' | 'u8', dims: readonly number[], ofScales: readonly number[], hasZeros: boolean): string {
-    const count = ofScales.reduce((all, dim) => all * dim, 1)
-    const codes = Int8Array.from(noise(dims, 5, 127).data, Math.round)
-    const scales = Array.from(noise([count], 6).data, x => 0.001 + Math.abs(x) / 50)
-    let numbers = this.add('Convert', [this.constant(type, dims, codes)], 'f32', dims, 'destination_type="f32"')
-    if (hasZeros) {
-      const zeros = this.constant(
-        type,
-        ofScales,
-        Int8Array.from(noise([count], 7, 9).data, x => Math.abs(Math.round(x)))
-      )
-      const points = this.add('Convert', [zeros], 'f32', ofScales, 'destination_type="f32"')
-      numbers = this.add('Subtract', [numbers, points], 'f32', dims)
-    }
-    return this.add('Multiply', [numbers, this.floats(ofScales, scales)], 'f32', dims)
-  }
-
-  model(y: string): Model {
-    this.add('Result', [y], 'f32', [])
-    return load(net(this.layers, this.edges), this.bin)
-  }
-}
-
 const DIMS = [2, 6, 7, 6]
-const WINDOWS = 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"'
 const INTO: readonly [number, number] = [-1.28, 1.27]
 const OUT: readonly [number, number] = [0, 25.5]
 
@@ -103,7 +17,7 @@ function modelOf(
   levels = 256
 ): Model {
   const ir = new Ir()
-  const x = ir.add('Parameter', [], 'f32', dims, `shape="${dims.join()}" element_type="f32"`, 'x')
+  const x = ir.input('f32', dims)
   return ir.model(make(ir, ir.fake(x, dims, range, levels)))
 }
 
@@ -114,15 +28,6 @@ const convolution = (ir: Ir, x: string, w: string, type = 'Convolution', channel
 }
 const conv = (ir: Ir, x: string, hasZeros = false): string =>
   convolution(ir, x, ir.weights('i8', [6, 6, 3, 3], [6, 1, 1, 1], hasZeros))
-
-const planOf = (model: Model, isExact = false): Plan => {
-  const result = propagate(bind(model, registryWith()))
-  return planGraph(
-    result,
-    result.bound.graph.outputs.map(({ value }) => value),
-    { isExact }
-  )
-}
 
 /** What a model gives for noise in each precision. */
 async function results(model: Model, dims: readonly number[]): Promise<{ fast: Float32Array; exact: Float32Array }> {
@@ -156,6 +61,36 @@ const REGIONS: readonly Region[] = [
     (ir, x) => {
       const w = ir.weights('i8', [6, 1, 1, 3, 3], [6, 1, 1, 1, 1], false)
       return ir.fake(convolution(ir, x, w, 'GroupConvolution'), DIMS, [-5.12, 5.08])
+    },
+    DIMS
+  ],
+  [
+    'a convolution channel by channel, groups put in front of its weights',
+    between('QLinearConv'),
+    (ir, x) => {
+      const w = ir.move(
+        'Reshape',
+        ir.weights('i8', [6, 1, 3, 3], [6, 1, 1, 1], false),
+        [6, 1, 1, 3, 3],
+        [6, 1, 1, 3, 3]
+      )
+      return ir.fake(convolution(ir, x, w, 'GroupConvolution'), DIMS, [-5.12, 5.08])
+    },
+    DIMS
+  ],
+  [
+    'a convolution whose zero points are floats that were rounded',
+    between('QLinearConv'),
+    (ir, x) => {
+      const codes = ir.constant('i8', [6, 6, 3, 3], Int8Array.from(noise([6, 6, 3, 3], 5, 127).data, Math.round))
+      const shifted = ir.add(
+        'Subtract',
+        [ir.convert(codes, 'f32', [6, 6, 3, 3]), ir.floats([1], [-3.0000076])],
+        'f32',
+        [6, 6, 3, 3]
+      )
+      const w = ir.add('Multiply', [shifted, ir.floats([1], [0.01])], 'f32', [6, 6, 3, 3])
+      return ir.fake(convolution(ir, x, w), DIMS, OUT)
     },
     DIMS
   ],
@@ -219,6 +154,15 @@ const REGIONS: readonly Region[] = [
     MATRIX
   ],
   [
+    'a product of a matrix that is transposed',
+    ['QuantizeLinear', 'MatMulIntegerToFloat'],
+    (ir, x) => {
+      const w = ir.move('Transpose', ir.weights('i8', [24, 40], [24, 1], true), [40, 24], [1, 0])
+      return ir.add('MatMul', [x, w], 'f32', [2, 5, 24], 'transpose_a="false" transpose_b="false"')
+    },
+    MATRIX
+  ],
+  [
     'a product that is quantized',
     between('QLinearMatMul'),
     (ir, x) => {
@@ -256,6 +200,19 @@ describe('between FakeQuantize of bytes', () => {
     expect(
       opsOf(planOf(modelOf(make, dims), true)).filter(op => ops.includes(op) && /Linear|ToFloat/.test(op))
     ).toEqual([])
+  })
+
+  test('codes that are moved twice and quantized alike are moved', async () => {
+    const moved = (ir: Ir, x: string): string =>
+      ir.fake(
+        ir.move('Reshape', ir.move('Transpose', x, [2, 7, 6, 6], [0, 2, 1, 3]), [2, 42, 6], [2, 42, 6]),
+        [2, 42, 6],
+        INTO
+      )
+    const model = modelOf(moved)
+    expect(opsOf(planOf(model))).toEqual(['QuantizeLinear', 'Transpose', 'Reshape', 'DequantizeLinear'])
+    const { fast, exact } = await results(model, DIMS)
+    fast.forEach((value, i) => expect(value).toBeCloseTo(exact[i], 6))
   })
 
   test('a sum of two becomes a table', () => {
@@ -308,7 +265,7 @@ describe('weights of a convolution of floats', () => {
     ['rounded', (ir: Ir) => ir.rounded([6, 6, 7, 6])]
   ])('are made once: %s', async (_, make) => {
     const ir = new Ir()
-    const x = ir.add('Parameter', [], 'f32', DIMS, `shape="${DIMS.join()}" element_type="f32"`, 'x')
+    const x = ir.input('f32', DIMS)
     const model = ir.model(ir.add('Convolution', [x, make(ir)], 'f32', [2, 6, 3, 3], WINDOWS))
     for (const isExact of [false, true]) expect(opsOf(planOf(model, isExact))).toEqual(['Conv'])
     const session = new InferenceSession(model, { precision: 'exact' })
