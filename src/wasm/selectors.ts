@@ -47,6 +47,7 @@ import {
 } from './kernels/elementwise.ts'
 import { selectEmbedLayerNorm } from './kernels/embedding.ts'
 import { selectMoe, selectQMoe } from './kernels/experts.ts'
+import { selectFakeQuantize } from './kernels/fake-quantize.ts'
 import { selectCol2Im } from './kernels/fold.ts'
 import { selectFoldedHalves } from './kernels/folded-halves.ts'
 import { selectFolded } from './kernels/folded.ts'
@@ -177,6 +178,7 @@ const IDENTICAL: ReadonlyMap<string, Selector> = new Map([
   ['Expand', selectExpand],
   ['Slice', selectSlice],
   ['Tile', selectTile],
+  ['FakeQuantize', selectFakeQuantize],
   ['TreeEnsembleClassifier', selectTreeClassifier],
   ['TreeEnsembleRegressor', selectTreeRegressor],
   ['ScatterElements', selectScatterElements],

@@ -57,6 +57,7 @@ const COMPUTING = {
   byteSoftmax: 72,
   extremes: 73,
   roundCodes: 74,
+  levels: 75,
   arithmetic: 80,
   scatter: 81,
   sine: 82,

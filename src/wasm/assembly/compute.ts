@@ -47,6 +47,7 @@ import { copyLines, LinesArguments, transpose, TransposeArguments } from './f32/
 import { winogradBlocks } from './f32/winograd'
 import { byteBinary, ByteBinaryArguments } from './int8/binary'
 import { CodesArguments, dequantizeLines, quantizeLines, roundLines } from './int8/codes'
+import { LevelsArguments, roundToLevels } from './int8/levels'
 import { byteConvPanels } from './int8/conv'
 import { ByteConvArguments } from './int8/conv-arguments'
 import { byteDepthwisePlanes } from './int8/depthwise'
@@ -262,6 +263,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 74:
       roundLines(changetype<CodesArguments>(args), from, to)
+      break
+    case 75:
+      roundToLevels(changetype<LevelsArguments>(args), from, to)
       break
     case 80:
       return arithmetic(changetype<ArithmeticArguments>(args), from, to)
