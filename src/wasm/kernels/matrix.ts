@@ -291,7 +291,7 @@ export function productTemplate(
   panels: DType | false
 ): JobTemplate {
   const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
-  const slab = panels === 'float32' ? slabOf(found) : 0
+  const slab = panels === false ? 0 : slabOf(found)
   const rows = rowsOf(found, slab > 0)
   const isNarrow = panels !== false && panels !== 'float32'
   const together = slab > 0 ? 1 : panelsTogether(rows, k, panels)
@@ -324,7 +324,7 @@ export function productTemplate(
       panels ? 0 : bColumn,
       panels ? PANEL_TYPES.indexOf(panels) : 0,
       slab,
-      Number(slab > 0 && keepsRows(rows, k, slab)),
+      Number(slab > 0 && keepsRows(rows, k, slab, isNarrow)),
       ...activationArguments(activation),
       loops.length,
       ...loops.flat()
@@ -342,11 +342,12 @@ function slabOf({ m, n, k }: Product): number {
  * Whether the scratch memory has room for what is made of a block of rows for all slabs: that serves all tiles that a
  * thread computes. As laid out in ../assembly/f32/strassen.ts.
  */
-function keepsRows(rows: number, k: number, slab: number): boolean {
+function keepsRows(rows: number, k: number, slab: number, isNarrow: boolean): boolean {
   const strips = Math.ceil(rows / 8)
   const slabs = Math.ceil(k / slab)
   const quarters = slabs * 7 * strips * slab * 8
-  return EDGE + 80 * slab + 7 * 128 * strips + EVEN_BYTES + quarters + 32 * strips * slab <= SCRATCH_BYTES
+  const panels = (isNarrow ? 144 : 80) * slab
+  return EDGE + panels + 7 * 128 * strips + EVEN_BYTES + quarters + 32 * strips * slab <= SCRATCH_BYTES
 }
 
 /** Rows of a block; as many in each, and a multiple of eight, where their halves are added up. */

@@ -38,6 +38,10 @@ describe.each(['float16', 'bfloat16'] as const)('weights that were widened from 
     [4, 450, 300],
     [7, 1901, 70],
     [70, 4000, 33],
+    // By Strassen's algorithm, with one panel left, two, and whole ones.
+    [67, 1900, 70],
+    [83, 1516, 95],
+    [72, 1400, 96],
     // One sum of such a depth would be too inaccurate.
     [1, 6000, 40],
     [3, 6000, 40],
@@ -63,6 +67,26 @@ describe.each(['float16', 'bfloat16'] as const)('weights that were widened from 
     const b = rounded([k, n], 2, type)
     for (const scale of [1e-30, 1e30])
       expectEqual(['onnx', 'MatMul', 13], [noise([1, k], 1, scale), b], { constants: { b: 1 } })
+  })
+
+  test('rows and panels of small numbers among large ones are multiplied as defined', () => {
+    const [m, k, n] = [66, 1900, 72]
+    const b = rounded([k, n], 2, type)
+    const mixed = noise([m, k], 1)
+    for (let i = 40 * k; i < mixed.data.length; i++) mixed.data[i] *= 1e-4
+    expectEqual(['onnx', 'MatMul', 13], [mixed, b], { constants: { b: 1 } })
+    const narrow = convert(
+      convert(
+        new Tensor(
+          'float32',
+          b.data.map((x, i) => (i % n < 8 ? x / 64 : x)),
+          [k, n]
+        ),
+        type
+      ),
+      'float32'
+    )
+    expectEqual(['onnx', 'MatMul', 13], [noise([m, k], 1), narrow], { constants: { b: 1 } })
   })
 
   test.each([NaN, Infinity, -Infinity])('%d in a row leaves the sums of its neighbours as they are', number => {

@@ -113,6 +113,7 @@ function panelsOf(
       args.aRow,
       args.aElement,
       b,
+      args.panelKind,
       c,
       cRow,
       rows,

@@ -1,5 +1,6 @@
+import { widenPanel } from './few-halves'
 import { EDGE, placeColumns, rowsByPanel } from './gemm'
-import { fetchFour, packStrips } from './panels'
+import { fetchFour, fetchLines, packStrips } from './panels'
 import { maxOf, splat } from './simd'
 
 /*
@@ -37,6 +38,7 @@ const EVEN_BYTES: usize = 64
 /**
  * `rows` rows of A by panels of B into C, of which `cols` columns are written. What is in C is overwritten.
  * @param b the panels, each `k` deep
+ * @param panelKind what they hold, as in MatrixArguments; 16 bits are widened, two panels at a time
  * @param slab depth of a slab; it and `k` are multiples of four
  * @param keeps whether what is made of the rows stays in the scratch memory for all slabs, not for one
  * @param areMade whether it is there, since other panels have been multiplied by these rows
@@ -46,6 +48,7 @@ export function rowsByStrassen(
   aRow: usize,
   aElement: usize,
   b: usize,
+  panelKind: u32,
   c: usize,
   cRow: usize,
   rows: u32,
@@ -60,30 +63,43 @@ export function rowsByStrassen(
   const upper = min(rows, (<u32>strips) << 2)
   const t = scratch + EDGE
   const size = strips << 7
-  const step = (<usize>k) << 5
-  const sums = t + PANEL_SUMS * ((<usize>slab) << 4)
+  const isNarrow = panelKind != 0
+  const shift: usize = isNarrow ? 4 : 5
+  const panelBytes = (<usize>k) << shift
+  const wide = t + PANEL_SUMS * ((<usize>slab) << 4)
+  const sums = wide + (isNarrow ? (<usize>slab) << 6 : 0)
   // A word for each slab that is kept, which says whether its rows are even; then the quarters.
   let even = sums + 7 * size
   const ofSlab = 7 * strips * ((<usize>slab) << 3)
   let quarters = even + EVEN_BYTES
   const plain = quarters + ofSlab * (keeps ? (k + slab - 1) / slab : 1)
   for (let k0: u32 = 0; k0 < k; k0 += slab) {
-    const half = <usize>(min(slab, k - k0) >> 1)
+    const depth = <usize>min(slab, k - k0)
+    const half = depth >> 1
     const from = a + <usize>k0 * aElement
     const isAdded = k0 > 0
-    let panel = b + ((<usize>k0) << 5)
+    let inStrips = false
+    let panel = b + ((<usize>k0) << shift)
     let to = c
     if (!areMade) store<u32>(even, packQuarters(from, aRow, aElement, rows, half, strips, quarters))
     const areEven = load<u32>(even) != 0
-    if (!areEven) asDefined(from, aRow, aElement, panel, step, c, cRow, rows, cols, half << 1, isAdded, plain, scratch)
-    for (let column: u32 = 0; areEven && column < cols; column += 16, panel += 2 * step, to += 64) {
+    for (let column: u32 = 0; column < cols; column += 16, panel += 2 * panelBytes, to += 64) {
       const left = min(16, cols - column)
-      if (left <= 8 || !addPanels(panel, panel + step, half, t)) {
-        asDefined(from, aRow, aElement, panel, step, to, cRow, rows, left, half << 1, isAdded, plain, scratch)
+      const step = isNarrow ? depth << 5 : panelBytes
+      let first = panel
+      if (isNarrow) {
+        first = wide
+        widenFetched(panel, wide, depth, panelKind == 2, scratch)
+        if (left > 8) widenFetched(panel + panelBytes, wide + step, depth, panelKind == 2, scratch)
+      }
+      if (areEven && left > 8 && addPanels(first, first + step, half, t)) {
+        twoPanels(quarters, strips, half, first, first + step, t, sums, scratch)
+        place(sums, size, to, cRow, rows, upper, left, isAdded)
         continue
       }
-      twoPanels(quarters, strips, half, panel, panel + step, t, sums, scratch)
-      place(sums, size, to, cRow, rows, upper, left, isAdded)
+      if (!inStrips) packStrips(from, aRow, aElement, rows, depth, plain)
+      inStrips = true
+      asDefined(plain, first, step, to, cRow, rows, left, depth, isAdded, scratch)
     }
     if (!keeps) continue
     even += 4
@@ -91,11 +107,15 @@ export function rowsByStrassen(
   }
 }
 
-/** Rows of A, `depth` elements of each, by panels that are `step` bytes apart. */
+/** Widens `depth` lines of a panel of 16 bits, all of which are read before. */
+function widenFetched(panel: usize, to: usize, depth: usize, isBrain: bool, scratch: usize): void {
+  fetchLines(panel, depth << 4, scratch)
+  widenPanel(panel, to, (<u32>depth) << 3, isBrain)
+}
+
+/** Strips of rows, `depth` deep, by panels that are `step` bytes apart. */
 function asDefined(
-  a: usize,
-  aRow: usize,
-  aElement: usize,
+  strips: usize,
   panel: usize,
   step: usize,
   c: usize,
@@ -104,10 +124,8 @@ function asDefined(
   cols: u32,
   depth: usize,
   add: bool,
-  strips: usize,
   scratch: usize
 ): void {
-  packStrips(a, aRow, aElement, rows, depth, strips)
   for (let column: u32 = 0; column < cols; column += 8, panel += step)
     rowsByPanel(
       strips,
