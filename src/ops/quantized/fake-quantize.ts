@@ -24,6 +24,7 @@ interface Params {
 export const fakeQuantizeRules = defineRules({
   name: 'FakeQuantize',
   operands: { x: 'tensor', inputLow: 'tensor', inputHigh: 'tensor', outputLow: 'tensor', outputHigh: 'tensor' },
+  inPlace: ['x'],
   params: params<Params>(),
   openvino: [
     {
@@ -68,7 +69,7 @@ export const fakeQuantize = /* @__PURE__ */ withKernel(fakeQuantizeRules, {
             ? outLow
             : value > Math.max(low, high)
               ? outHigh
-              : (levelWithin(value, low, high, levels) / (levels - 1)) * (outHigh - outLow) + outLow
+              : levelWithin(value, low, high, levels) * ((outHigh - outLow) / (levels - 1)) + outLow
       }
     })
     yield* target.finish()

@@ -26,15 +26,21 @@ export const selectFakeQuantize = selectorFor<Params>(({ op, operands, parameter
   return {
     kernel: jobKernel(op, operands => {
       const lists = LIMITS.map(name => toNumbers(operands[name]!))
-      const rows = Float64Array.from({ length: 4 * channels }, (_, i) => {
-        const list = lists[i % 4]
-        return list[list.length === 1 ? 0 : i >> 2]
-      })
-      return { template, inputs: [arrayOf(operands.x!), rows] }
+      const rows = Array.from({ length: channels }, (_, channel) =>
+        rowOf(levels, ...lists.map(list => list[list.length === 1 ? 0 : channel]))
+      )
+      return { template, inputs: [arrayOf(operands.x!), Float64Array.from(rows.flat())] }
     }),
     looksAt: []
   }
 })
+
+/** What ../assembly/int8/levels.ts wants to know of a channel, by its limits in the order of {@link LIMITS}. */
+function rowOf(levels: number, ...[low, high, outLow, outHigh]: readonly number[]): readonly number[] {
+  const span = high - low
+  const perLevel = (outHigh - outLow) / (levels - 1)
+  return [low, span, (levels - 1) / span, perLevel, outLow, outHigh, Math.min(low, high), Math.max(low, high)]
+}
 
 /** The axis of `dims` along which limits lie; -1: there is one for all; undefined: they lie along several. */
 function axisOf(dims: readonly number[], limits: readonly Tensor[]): number | undefined {
