@@ -116,9 +116,18 @@ const quantization = (label: string, zero: ValueId | undefined): Readonly<Record
 
 /** Operators that move elements, or choose the highest, with the operand that holds them. */
 export const MOVING: ReadonlyMap<string, string> = new Map([
-  ...['Reshape', 'Transpose', 'Squeeze', 'Unsqueeze', 'Slice', 'DepthToSpace', 'SpaceToDepth', 'Expand', 'Tile'].map(
-    (name): [string, string] => [name, 'data']
-  ),
+  ...[
+    'Reshape',
+    'Transpose',
+    'Squeeze',
+    'Unsqueeze',
+    'Slice',
+    'DepthToSpace',
+    'SpaceToDepth',
+    'ShuffleChannels',
+    'Expand',
+    'Tile'
+  ].map((name): [string, string] => [name, 'data']),
   ['Flatten', 'input'],
   ['Identity', 'input'],
   ['MaxPool', 'x'],

@@ -144,6 +144,18 @@ const REGIONS: readonly Region[] = [
     DIMS
   ],
   [
+    'ShuffleChannels and Split before convolutions',
+    ['QuantizeLinear', 'ShuffleChannels', 'Split', 'ConvIntegerToFloat', 'ConvIntegerToFloat', 'Add'],
+    (ir, x) => {
+      const shuffled = ir.add('ShuffleChannels', [x], 'f32', DIMS, 'axis="1" group="2"')
+      const made = ir
+        .halves(shuffled, DIMS)
+        .map(half => convolution(ir, half, ir.weights('i8', [6, 3, 3, 3], [6, 1, 1, 1], false)))
+      return ir.add('Add', made, 'f32', DIMS)
+    },
+    DIMS
+  ],
+  [
     'a product, transposed, with a bias',
     ['QuantizeLinear', 'MatMulIntegerToFloat'],
     (ir, x) => {

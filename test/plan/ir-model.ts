@@ -60,6 +60,17 @@ export class Ir {
     return this.add(type, [x, list], 'f32', dims, type === 'Reshape' ? 'special_zero="false"' : '')
   }
 
+  /** Two halves of the channels. */
+  halves(x: string, [images, channels, ...plane]: readonly number[]): readonly [string, string] {
+    const axis = this.constant('i64', [], BigInt64Array.of(1n))
+    const id = this.layers.length
+    const dims = [images, channels / 2, ...plane].join()
+    const out = [2, 3].map(port => `${port}:FP32[${dims}]`)
+    ;[x, axis].forEach((from, i) => this.edges.push(`${from}>${id}:${i}`))
+    this.layers.push(layer(id, 'Split', { data: 'num_splits="2"', in: ['0', '1'], out }))
+    return [`${id}:2`, `${id}:3`]
+  }
+
   /** FakeQuantize with bounds for all. */
   fake(x: string, dims: readonly number[], [low, high]: readonly [number, number], levels = 256): string {
     const bounds = [low, high, low, high].map(bound => this.floats(new Array<number>(dims.length).fill(1), [bound]))
