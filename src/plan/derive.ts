@@ -3,7 +3,7 @@ import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
-import { isPlanCall, type PlanGraph } from './graph.ts'
+import { isPlanCall, knownTensor, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 /** Types whose every number is one of float32, too. */
@@ -22,6 +22,17 @@ function oncePerConstant(make: (constant: Constant) => Constant): (constant: Con
 
 /** The elements of a constant, which is read if need be. */
 export const tensorOf = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)
+
+/**
+ * The elements of a constant that a pass has to see, where it need not wait for a server: those of a small one are
+ * known, whatever its file.
+ */
+export function elementsAtHand(graph: PlanGraph, id: ValueId): Tensor | undefined {
+  const constant = graph.constantOf(id)
+  if (constant === undefined) return undefined
+  const waits = 'raw' in constant && constant.raw?.source.remote !== undefined
+  return knownTensor(graph, id) ?? (waits ? undefined : tensorOf(constant))
+}
 
 /** Constants by what they are made of and a key that says how, so that all plans of a session share them. */
 const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()

@@ -4,7 +4,7 @@ import type { DType } from '../tensor/dtype.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
-import { derivedConstant, tensorOf } from './derive.ts'
+import { derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
 import { isPlainProduct } from './fuse-quantized.ts'
 import { fusedCall } from './fuse.ts'
 import { isPlanCall, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
@@ -78,7 +78,7 @@ function centredOf(graph: PlanGraph, id: ValueId | undefined): Centred | undefin
   if (maker === undefined || !isSub(maker)) return maker && widenedBytes(graph, maker)
   const numbers = widenedBytes(graph, makerOf(graph, operandOf(maker, 'a')))
   if (numbers === undefined) return undefined
-  const zero = zeroOf(graph, operandOf(maker, 'b'), typeOf(graph, numbers.codes)!)
+  const zero = zeroOf(graph, operandOf(maker, 'b'), numbers.codes)
   return zero === undefined ? undefined : { codes: numbers.codes, zero }
 }
 
@@ -92,9 +92,12 @@ function widenedBytes(graph: PlanGraph, call: Call | undefined): Centred | undef
 
 const isByte = (type: DType | undefined): boolean => type === 'uint8' || type === 'int8'
 
-/** A zero point for all, of the type of its codes. */
-function zeroOf(graph: PlanGraph, id: ValueId | undefined, type: DType): ValueId | undefined {
-  if (id === undefined || !shapeOf(graph, id)?.every(dim => dim === 1)) return undefined
+/** A zero point for all, of the type of its codes, that gives them no more axes. */
+function zeroOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId): ValueId | undefined {
+  const dims = id === undefined ? undefined : shapeOf(graph, id)
+  const rank = shapeOf(graph, codes)?.length
+  if (id === undefined || rank === undefined || !dims?.every(dim => dim === 1) || dims.length > rank) return undefined
+  const type = typeOf(graph, codes)!
   const found = scalarOf(graph, id)
   if (found !== undefined) {
     const lowest = type === 'int8' ? -128 : 0
@@ -110,13 +113,20 @@ function makerOf(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
   return maker && isPlanCall(maker) ? maker.call : undefined
 }
 
-/** Ranges of constants, which are read once for them. */
-const ranges = new WeakMap<Constant | Tensor, readonly [lowest: number, highest: number]>()
+type Range = readonly [lowest: number, highest: number]
 
-/** The numbers of a constant of int32 as bytes, made when they are first read; undefined: no bytes can hold them. */
+/** Ranges of constants and 0, for which they are read once. */
+const ranges = new WeakMap<Constant | Tensor, Range>()
+
+/**
+ * The numbers of a constant of int32 as bytes, made when they are first read; undefined: no bytes can hold them, or
+ * they are still on a server.
+ */
 function bytesOf(graph: PlanGraph, id: ValueId, constant: Constant | Tensor): Centred | undefined {
-  if (constant.type !== 'int32') return undefined
-  const [lowest, highest] = ranges.get(constant) ?? rangeOf(constant)
+  const range = constant.type === 'int32' ? (ranges.get(constant) ?? rangeOf(elementsAtHand(graph, id))) : undefined
+  if (range === undefined) return undefined
+  ranges.set(constant, range)
+  const [lowest, highest] = range
   const isSigned = lowest >= -128 && highest <= 127
   const zero = isSigned ? 0 : Math.max(0, -lowest)
   if (!isSigned && Math.max(zero, highest + zero) > 255) return undefined
@@ -131,14 +141,13 @@ function bytesOf(graph: PlanGraph, id: ValueId, constant: Constant | Tensor): Ce
   return { codes, zero: zero === 0 ? undefined : graph.addConstant(`${codes} zero`, new Tensor(type, [zero], [])) }
 }
 
-function rangeOf(constant: Constant | Tensor): readonly [number, number] {
-  const numbers = tensorOf(constant).data as Int32Array
+function rangeOf(tensor: Tensor | undefined): Range | undefined {
+  if (tensor === undefined) return undefined
+  const numbers = tensor.data as Int32Array
   let [lowest, highest] = [0, 0]
   for (let i = 0; i < numbers.length; i++) {
     lowest = Math.min(lowest, numbers[i])
     highest = Math.max(highest, numbers[i])
   }
-  const range = [lowest, highest] as const
-  ranges.set(constant, range)
-  return range
+  return [lowest, highest]
 }

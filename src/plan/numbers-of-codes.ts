@@ -6,7 +6,7 @@ import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor, withDims } from '../tensor/tensor.ts'
 import { type CodeOps, type Codes, dequantizing, NEAR, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
-import { addList, derivedConstant, tensorOf } from './derive.ts'
+import { addList, derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
 import { isFloat32, isPlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 import { roundedWeights } from './rounded-weights.ts'
@@ -106,11 +106,11 @@ function centredOf(graph: PlanGraph, call: Call): Centred | undefined {
 
 /** Constant floats that are whole numbers, but for rounding, as bytes. */
 function zeroPointOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId): ValueId | undefined {
-  const constant = constantOf(graph, id)
-  if (constant?.type !== 'float32') return undefined
+  const constant = id !== undefined && isFloat32(graph, id) ? elementsAtHand(graph, id) : undefined
+  if (constant === undefined) return undefined
   const type = typeOf(graph, codes)!
   const lowest = type === 'int8' ? -128 : 0
-  const numbers = toNumbers(tensorOf(constant))
+  const numbers = toNumbers(constant)
   const isCode = (number: number): boolean =>
     Math.abs(number - Math.round(number)) <= NEAR && number > lowest - 0.5 && number < lowest + 255.5
   if (!Array.prototype.every.call(numbers, isCode)) return undefined

@@ -88,6 +88,24 @@ describe('of int32, bytes less a zero point', () => {
   })
 })
 
+test('weights that are on a server are not waited for while a run is planned', async () => {
+  const ir = new Ir()
+  const [rows, depth, columns] = [3, 300, 80]
+  const x = ir.convert(ir.input('u8', [rows, depth]), 'i32', [rows, depth])
+  const w = integers(ir, [columns, depth], -128, 127)
+  const { xml, bin } = ir.files(ir.add('MatMul', [x, w], 'i32', [rows, columns], TURNED))
+  const codes = Array.from(noise([rows, depth], 1, 127).data, x => Math.round(x) + 128)
+  const feeds = { x: new Tensor('uint8', codes, [rows, depth]) }
+  const read = (offset: number, length: number) => Promise.resolve(bin.slice(offset, offset + length))
+  const [far, near] = await Promise.all(
+    [{ size: bin.length, read }, bin].map(async file => {
+      const session = await InferenceSession.create({ xml: new TextEncoder().encode(xml), bin: file })
+      return Object.values(await session.run(feeds))[0]
+    })
+  )
+  expect(far).toEqual(near)
+})
+
 describe('stay as they are', () => {
   test.each([
     ['numbers that no bytes hold', modelOf(product(-200, 56), MATRIX)],
@@ -97,6 +115,15 @@ describe('stay as they are', () => {
         const ir = new Ir()
         const x = centred(ir, ir.input('u8', MATRIX), MATRIX, '')
         return ir.model(product(-128, 127)(ir, x))
+      })()
+    ],
+    [
+      'a zero point that adds an axis',
+      (() => {
+        const ir = new Ir()
+        const x = ir.convert(ir.input('u8', [5, 40]), 'i32', [5, 40])
+        const zero = ir.constant('i32', [1, 1, 1], Int32Array.of(7))
+        return ir.model(product(-128, 127)(ir, ir.add('Subtract', [x, zero], 'i32', [1, 5, 40])))
       })()
     ],
     [

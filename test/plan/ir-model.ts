@@ -109,9 +109,15 @@ export class Ir {
     return this.add('Multiply', [numbers, this.floats(ofScales, scales)], 'f32', dims)
   }
 
-  model(y: string): Model {
+  /** The files of a model with this output. */
+  files(y: string): { readonly xml: string; readonly bin: Uint8Array } {
     this.add('Result', [y], 'f32', [])
-    return load(net(this.layers, this.edges), this.bin)
+    return { xml: net(this.layers, this.edges), bin: this.bin }
+  }
+
+  model(y: string): Model {
+    const { xml, bin } = this.files(y)
+    return load(xml, bin)
   }
 }
 
