@@ -50,13 +50,13 @@ export interface Grid {
 }
 
 /** How far a zero point may be from an integer, in steps: bounds of float32 give it that exactly. */
-export const NEAR = 2 ** -14
+export const NEAR_INTEGER = 2 ** -14
 
 /** The bytes that count the levels of a range; undefined where zero is none of the levels. */
 export function gridOfRange(low: number, high: number, levels: number): Grid | undefined {
   const scale = Math.fround((high - low) / (levels - 1))
   const exact = (-low / (high - low)) * (levels - 1)
   const zero = Math.round(exact)
-  const isByte = zero >= 0 && zero < levels && Math.abs(exact - zero) <= NEAR
+  const isByte = zero >= 0 && zero < levels && Math.abs(exact - zero) <= NEAR_INTEGER
   return isByte && scale > 0 && Number.isFinite(scale) ? { scale, zero } : undefined
 }

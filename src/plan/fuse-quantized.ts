@@ -33,7 +33,7 @@ export const quantizedAfter = (...labels: readonly string[]): PatternCall => ({
   reads: labels.map(x => ({ x }))
 })
 
-const isByteValue = (graph: PlanGraph, id: ValueId | undefined): boolean =>
+export const isByteValue = (graph: PlanGraph, id: ValueId | undefined): boolean =>
   ['uint8', 'int8'].includes(typeOf(graph, id) ?? '')
 
 const isOne = (shape: readonly Dim[] | undefined): boolean => shape?.every(dim => dim === 1) === true

@@ -211,6 +211,12 @@ export const readBy = (item: PlanItem): ValueId[] => {
 export const positionOf = ({ operands }: Pick<Call, 'operands'>, name: string | undefined): number =>
   operands.find(operand => operand.name === name)?.index ?? -1
 
+/** The call that makes a value; undefined where none does, or a node without an operator. */
+export function callMaking(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
+  const maker = id === undefined ? undefined : graph.makerOf(id)
+  return maker && isPlanCall(maker) ? maker.call : undefined
+}
+
 /** The dims of a value, as far as they are known. */
 export function shapeOf(graph: PlanGraph, id: ValueId | undefined): readonly Dim[] | undefined {
   const fact = id === undefined ? undefined : graph.facts.get(id)

@@ -1,13 +1,12 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
-import type { DType } from '../tensor/dtype.ts'
 import { Tensor } from '../tensor/tensor.ts'
 import { operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
-import { isPlainProduct } from './fuse-quantized.ts'
+import { isByteValue, isPlainProduct } from './fuse-quantized.ts'
 import { fusedCall } from './fuse.ts'
-import { isPlanCall, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { callMaking, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, operatorOf } from './patterns.ts'
 
@@ -74,9 +73,9 @@ function centredOf(graph: PlanGraph, id: ValueId | undefined): Centred | undefin
   if (id === undefined) return undefined
   const constant = graph.constantOf(id)
   if (constant) return bytesOf(graph, id, constant)
-  const maker = makerOf(graph, id)
+  const maker = callMaking(graph, id)
   if (maker === undefined || !isSub(maker)) return maker && widenedBytes(graph, maker)
-  const numbers = widenedBytes(graph, makerOf(graph, operandOf(maker, 'a')))
+  const numbers = widenedBytes(graph, callMaking(graph, operandOf(maker, 'a')))
   if (numbers === undefined) return undefined
   const zero = zeroOf(graph, operandOf(maker, 'b'), numbers.codes)
   return zero === undefined ? undefined : { codes: numbers.codes, zero }
@@ -85,12 +84,10 @@ function centredOf(graph: PlanGraph, id: ValueId | undefined): Centred | undefin
 /** Bytes that a Cast makes wider. */
 function widenedBytes(graph: PlanGraph, call: Call | undefined): Centred | undefined {
   const codes = call?.inputs[0]
-  return call !== undefined && codes !== undefined && isCast(call) && isByte(typeOf(graph, codes))
+  return call !== undefined && codes !== undefined && isCast(call) && isByteValue(graph, codes)
     ? { codes, zero: undefined }
     : undefined
 }
-
-const isByte = (type: DType | undefined): boolean => type === 'uint8' || type === 'int8'
 
 /** A zero point for all, of the type of its codes, that gives them no more axes. */
 function zeroOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId): ValueId | undefined {
@@ -104,13 +101,8 @@ function zeroOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId): Valu
     const isCode = found >= lowest && found < lowest + 256
     return isCode ? graph.addConstant(`${id}\0${type}`, new Tensor(type, [found], [])) : undefined
   }
-  const zero = widenedBytes(graph, makerOf(graph, id))?.codes
+  const zero = widenedBytes(graph, callMaking(graph, id))?.codes
   return zero !== undefined && typeOf(graph, zero) === type && shapeOf(graph, zero)?.length === 0 ? zero : undefined
-}
-
-function makerOf(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
-  const maker = id === undefined ? undefined : graph.makerOf(id)
-  return maker && isPlanCall(maker) ? maker.call : undefined
 }
 
 type Range = readonly [lowest: number, highest: number]

@@ -4,10 +4,10 @@ import { isConcrete } from '../shapes/dim.ts'
 import { type DType, isFloat } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor, withDims } from '../tensor/tensor.ts'
-import { type CodeOps, type Codes, dequantizing, NEAR, operandOf } from './code-ops.ts'
+import { type CodeOps, type Codes, dequantizing, NEAR_INTEGER, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList, derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
-import { isFloat32, isPlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import { callMaking, isFloat32, isPlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 import { roundedWeights } from './rounded-weights.ts'
 
@@ -50,7 +50,7 @@ const takesCodes = (call: Call, id: ValueId, made: ReadonlySet<ValueId>): boolea
 /** Undefined where a call does not end the computation of numbers of bytes. */
 function weightsOf(graph: PlanGraph, call: Call): Weights | undefined {
   if (!isReshape(call) && !isTranspose(call)) return scaledWeightsOf(graph, call)
-  const made = makerOf(graph, operandOf(call, 'data'))
+  const made = callMaking(graph, operandOf(call, 'data'))
   const weights = made && scaledWeightsOf(graph, made)
   if (weights === undefined) return undefined
   return isReshape(call) ? reshaped(graph, call, weights) : transposed(graph, call, weights)
@@ -78,10 +78,10 @@ function transposed(graph: PlanGraph, call: Call, { codes, axis }: Weights): Wei
 
 function scaledWeightsOf(graph: PlanGraph, call: Call): Weights | undefined {
   // OpenVINO computes with float16 where it compresses constants, and widens what comes out.
-  const scaled = isCast(call) ? makerOf(graph, call.inputs[0]) : call
+  const scaled = isCast(call) ? callMaking(graph, call.inputs[0]) : call
   if (scaled === undefined || !isMul(scaled)) return undefined
   for (const [a, b] of [['a', 'b'] as const, ['b', 'a'] as const]) {
-    const [numbers, scale] = [makerOf(graph, operandOf(scaled, a)), constantOf(graph, operandOf(scaled, b))]
+    const [numbers, scale] = [callMaking(graph, operandOf(scaled, a)), constantOf(graph, operandOf(scaled, b))]
     const found = numbers && scale && centredOf(graph, numbers)
     const weights = found && isFloat(scale.type) ? listedOf(graph, found, operandOf(scaled, b)!, scale) : undefined
     if (weights) return weights
@@ -97,10 +97,10 @@ interface Centred {
 
 /** Convert, perhaps with Subtract behind it. */
 function centredOf(graph: PlanGraph, call: Call): Centred | undefined {
-  const codes = codesOfCast(graph, isSub(call) ? makerOf(graph, operandOf(call, 'a')) : call)
+  const codes = codesOfCast(graph, isSub(call) ? callMaking(graph, operandOf(call, 'a')) : call)
   if (codes === undefined || !isSub(call)) return codes === undefined ? undefined : { codes, zero: undefined }
   const zero =
-    codesOfCast(graph, makerOf(graph, operandOf(call, 'b'))) ?? zeroPointOf(graph, operandOf(call, 'b'), codes)
+    codesOfCast(graph, callMaking(graph, operandOf(call, 'b'))) ?? zeroPointOf(graph, operandOf(call, 'b'), codes)
   return zero !== undefined && typeOf(graph, zero) === typeOf(graph, codes) ? { codes, zero } : undefined
 }
 
@@ -112,7 +112,7 @@ function zeroPointOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId):
   const lowest = type === 'int8' ? -128 : 0
   const numbers = toNumbers(constant)
   const isCode = (number: number): boolean =>
-    Math.abs(number - Math.round(number)) <= NEAR && number > lowest - 0.5 && number < lowest + 255.5
+    Math.abs(number - Math.round(number)) <= NEAR_INTEGER && number > lowest - 0.5 && number < lowest + 255.5
   if (!Array.prototype.every.call(numbers, isCode)) return undefined
   return graph.addConstant(`${id}\0${type}`, new Tensor(type, Array.from(numbers, Math.round), constant.dims))
 }
@@ -150,8 +150,3 @@ function axisOf(list: readonly number[], codes: readonly number[]): number | 'on
 
 const constantOf = (graph: PlanGraph, id: ValueId | undefined): Constant | Tensor | undefined =>
   id === undefined ? undefined : graph.constantOf(id)
-
-function makerOf(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
-  const maker = id === undefined ? undefined : graph.makerOf(id)
-  return maker && isPlanCall(maker) ? maker.call : undefined
-}
