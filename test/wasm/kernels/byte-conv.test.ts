@@ -45,6 +45,13 @@ const CASES = [
     [24, 1, 5, 5],
     { pads: [2, 2, 2, 2], group: 24, strides: [2, 2] }
   ],
+  [
+    'depthwise, stride 2, lines that begin in the second part',
+    [1, 24, 9, 71],
+    [24, 1, 3, 3],
+    { pads: [1, 1, 1, 1], group: 24, strides: [2, 2] }
+  ],
+  ['depthwise, lines of several hundred sums', [1, 8, 5, 203], [8, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
   ['depthwise, stride 3, dilation', [1, 24, 25, 18], [24, 1, 3, 3], { group: 24, strides: [3, 3], dilations: [2, 1] }],
   ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
   ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }],

@@ -2,10 +2,12 @@ import { Windows } from '../windows'
 import { codeIn } from './code'
 import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
 import { widenRow } from './panels'
-import { finishRow } from './requantize'
+import { finishLine } from './requantize'
 
-/** Scratch memory: sums; then weights and offsets of the taps, and the plane. */
-const SUMS: usize = 32
+/** Positions of a line whose sums are made before they become results. */
+const POSITIONS: u32 = 64
+/** Scratch memory: their sums; then weights and offsets of the taps, and the plane. */
+const SUMS: usize = (<usize>POSITIONS) << 2
 
 /**
  * Elements of a part of a line: the columns that one tap reads for successive positions. A line with its padding lies
@@ -77,12 +79,17 @@ function widenPlane(
     if (step == 1 && last > first) {
       // An odd row is followed by a 0, as the padding is.
       widenRow(at, unit, last - first, args.isSigned != 0, args.zero, to + ((<usize>first) << 1))
-    } else
-      for (
-        let column = first, phase = first % step, place = to + ((<usize>(first / step)) << 1);
-        column < last;
-        column++
-      ) {
+    } else {
+      let column = first
+      if (step == 2 && unit == 1) {
+        // Even columns lie in the first part of a line, odd ones in the second.
+        const odd = first & 1
+        const even = to + (<usize>(first + odd) & ~1)
+        const other = to + (part << 1) + (<usize>first & ~1)
+        column += widenPairs(args, at, last - first, odd ? other : even, odd ? even : other)
+        at += column - first
+      }
+      for (let phase = column % step, place = to + ((<usize>(column / step)) << 1); column < last; column++) {
         const code = codeIn(at, args.isSigned != 0)
         store<i16>(place + ((<usize>phase * part) << 1), <i16>(code - args.zero))
         at += unit
@@ -92,7 +99,26 @@ function widenPlane(
           place += 2
         }
       }
+    }
   }
+}
+
+/**
+ * Codes minus their zero point as int16: the first, third and so on to `to`, the others to `second`.
+ * @returns how many of the `count` codes were taken, a multiple of 16
+ */
+function widenPairs(args: ByteConvArguments, x: usize, count: i32, to: usize, second: usize): i32 {
+  const zero = i16x8.splat(<i16>args.zero)
+  const isSigned = args.isSigned != 0
+  const taken = max(0, count) & ~15
+  for (const end = x + taken; x < end; x += 16, to += 16, second += 16) {
+    const codes = v128.load(x)
+    const even = isSigned ? i16x8.shr_s(i16x8.shl(codes, 8), 8) : v128.and(codes, i16x8.splat(0xff))
+    const odd = isSigned ? i16x8.shr_s(codes, 8) : i16x8.shr_u(codes, 8)
+    v128.store(to, i16x8.sub(even, zero))
+    v128.store(second, i16x8.sub(odd, zero))
+  }
+  return taken
 }
 
 function convolvePlane(
@@ -111,6 +137,7 @@ function convolvePlane(
   const width = <u32>windows.outW
   for (let line = 0; line < windows.outH; line++) {
     const x = plane + <usize>(line * windows.sH) * lineBytes
+    let done: u32 = 0
     for (let column: u32 = 0; column < width; column += 8) {
       const start = x + ((<usize>column) << 1)
       let low = i32x4.splat(0)
@@ -123,10 +150,14 @@ function convolvePlane(
         low = i32x4.add(low, i32x4.dot_i16x8_s(pair, i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)))
         high = i32x4.add(high, i32x4.dot_i16x8_s(pair, i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)))
       }
-      v128.store(scratch, low)
-      v128.store(scratch, high, 16)
-      finishRow(args, scratch, channel, min<u32>(8, width - column), y)
-      y += min<u32>(8, width - column) * args.yUnit
+      const sums = scratch + ((<usize>(column - done)) << 2)
+      v128.store(sums, low)
+      v128.store(sums, high, 16)
+      const reached = min(width, column + 8)
+      if (reached < width && reached - done < POSITIONS) continue
+      finishLine(args, scratch, channel, reached - done, y)
+      y += (reached - done) * args.yUnit
+      done = reached
     }
   }
 }

@@ -48,9 +48,8 @@ export function finishRows(
   count: u32,
   to: usize
 ): void {
-  const step = args.yChannel
   if (args.result == 0) {
-    for (; channels > 0; channels--, at += 32, to += step) copySums(at, args.yUnit, count, to)
+    for (; channels > 0; channels--, at += 32, to += args.yChannel) copySums(at, args.yUnit, count, to)
     return
   }
   if (args.result == 1) {
@@ -58,24 +57,63 @@ export function finishRows(
     return
   }
   const numbers = args.numbers
-  let factors = numbers + SINGLES + ((<usize>(args.groups * args.m)) << 4) + ((<usize>channel) << 4)
+  const step = args.yChannel
+  const isWhole = args.yUnit == 1 && count == 8
+  const isSure =
+    isWhole && channels > 1 && load<f32>(numbers, 52) > 0
+      ? finishPairs(numbers, at, factorsOf(args, channel), channels, hidden(MAGIC, <i32>(at & 3)), to, step)
+      : finishGroups(args, at, factorsOf(args, channel), 16, channels, isWhole, count, to, step)
+  if (!isSure) finishExactly(args, at, channel, channels, count, to)
+}
+
+/** {@link finishRow} for `count` positions of one channel, whose sums lie side by side. */
+export function finishLine(args: ByteConvArguments, at: usize, channel: u32, count: u32, to: usize): void {
+  const isPlain = args.result > 1 && args.yUnit == 1
+  const groups = isPlain ? count >> 3 : 0
+  const isSure = groups == 0 || finishGroups(args, at, factorsOf(args, channel), 0, groups, true, 8, to, 8)
+  for (let i: u32 = isSure ? groups : 0; i << 3 < count; i++) {
+    const from = i << 3
+    finishRow(args, at + (from << 2), channel, min(8, count - from), to + from * args.yUnit)
+  }
+}
+
+/** Where the numbers of an output channel begin: factor, bias and limit. */
+// @ts-ignore: decorator
+@inline
+function factorsOf(args: ByteConvArguments, channel: u32): usize {
+  return args.numbers + SINGLES + ((<usize>(args.groups * args.m + channel)) << 4)
+}
+
+/**
+ * Codes of groups of eight sums.
+ * @param next bytes from the numbers of a group to those of the next
+ * @param count codes of a group that are written
+ * @param step bytes from the codes of a group to those of the next
+ * @returns whether no quotient is near a tie
+ */
+// @ts-ignore: decorator
+@inline
+function finishGroups(
+  args: ByteConvArguments,
+  sums: usize,
+  factors: usize,
+  next: usize,
+  groups: u32,
+  isWhole: bool,
+  count: u32,
+  to: usize,
+  step: usize
+): bool {
+  const numbers = args.numbers
   const lowest = v128.load32_splat(numbers, 40)
   const highest = v128.load32_splat(numbers, 44)
   const zero = v128.load32_splat(numbers, 48)
   // Sums lie at multiples of four bytes.
-  const magic = hidden(MAGIC, <i32>(at & 3))
+  const magic = hidden(MAGIC, <i32>(sums & 3))
   const isSigned = args.result == 3
   const unit = args.yUnit
-  const isWhole = unit == 1 && count == 8
-  if (isWhole && channels > 1 && load<f32>(numbers, 52) > 0) {
-    if (!finishPairs(numbers, at, factors, channels, magic, to, step))
-      finishExactly(args, at, channel, channels, count, to)
-    return
-  }
-  let sums = at
-  let target = to
   let near = i32x4.splat(-1)
-  for (const end = factors + ((<usize>channels) << 4); factors < end; factors += 16, sums += 32, target += step) {
+  for (const end = sums + ((<usize>groups) << 5); sums < end; sums += 32, factors += next, to += step) {
     const factor = v128.load32_splat(factors)
     const bias = v128.load32_splat(factors, 4)
     const limit = v128.load32_splat(factors, 8)
@@ -90,10 +128,10 @@ export function finishRows(
     near = v128.and(near, f32x4.lt(missOf(b, roundedB, magic), limit))
     const words = i16x8.narrow_i32x4_s(i32x4.sub(roundedA, zero), i32x4.sub(roundedB, zero))
     const codes = isSigned ? i8x16.narrow_i16x8_s(words, words) : i8x16.narrow_i16x8_u(words, words)
-    if (isWhole) v128.store64_lane(target, codes, 0)
-    else storeSomeCodes(target, codes, count, unit)
+    if (isWhole) v128.store64_lane(to, codes, 0)
+    else storeSomeCodes(to, codes, count, unit)
   }
-  if (i32x4.bitmask(near) != 15) finishExactly(args, at, channel, channels, count, to)
+  return i32x4.bitmask(near) == 15
 }
 
 /**
