@@ -4,7 +4,7 @@ import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
 import { widenRow } from './panels'
 import { finishLine } from './requantize'
 
-/** Positions of a line whose sums are made before they become results. */
+/** Positions whose sums are made before they become results: of several lines, where these are short. */
 const POSITIONS: u32 = 64
 /** Scratch memory: their sums; then weights and offsets of the taps, and the plane. */
 const SUMS: usize = (<usize>POSITIONS) << 2
@@ -135,9 +135,9 @@ function convolvePlane(
   const weights = scratch + SUMS
   const end = weights + ((<usize>pairs) << 2)
   const width = <u32>windows.outW
+  let made: u32 = 0
   for (let line = 0; line < windows.outH; line++) {
     const x = plane + <usize>(line * windows.sH) * lineBytes
-    let done: u32 = 0
     for (let column: u32 = 0; column < width; column += 8) {
       const start = x + ((<usize>column) << 1)
       let low = i32x4.splat(0)
@@ -150,14 +150,19 @@ function convolvePlane(
         low = i32x4.add(low, i32x4.dot_i16x8_s(pair, i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)))
         high = i32x4.add(high, i32x4.dot_i16x8_s(pair, i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)))
       }
-      const sums = scratch + ((<usize>(column - done)) << 2)
+      const sums = scratch + ((<usize>made) << 2)
       v128.store(sums, low)
       v128.store(sums, high, 16)
-      const reached = min(width, column + 8)
-      if (reached < width && reached - done < POSITIONS) continue
-      finishLine(args, scratch, channel, reached - done, y)
-      y += (reached - done) * args.yUnit
-      done = reached
+      made += min(8, width - column)
+      if (made + 8 <= POSITIONS) continue
+      const whole = made & ~7
+      finishLine(args, scratch, channel, whole, y)
+      y += whole * args.yUnit
+      made -= whole
+      const left = scratch + ((<usize>whole) << 2)
+      v128.store(scratch, v128.load(left))
+      v128.store(scratch, v128.load(left, 16), 16)
     }
   }
+  finishLine(args, scratch, channel, made, y)
 }
