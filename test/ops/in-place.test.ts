@@ -14,7 +14,6 @@ const TYPES: readonly DType[] = ['float32', 'int32', 'uint32', 'bool']
 /** Attributes without which some nodes are not valid. */
 const ATTRIBUTES: Readonly<Record<string, CallOptions['attributes']>> = {
   BitShift: { direction: 'LEFT' },
-  FakeQuantize: { levels: 16 },
   ParametricSoftplus: { alpha: 1, beta: 2 },
   ScaledTanh: { alpha: 1, beta: 2 },
   Imputer: { imputed_value_floats: [1], replaced_value_float: 0 }

@@ -24,7 +24,6 @@ interface Params {
 export const fakeQuantizeRules = defineRules({
   name: 'FakeQuantize',
   operands: { x: 'tensor', inputLow: 'tensor', inputHigh: 'tensor', outputLow: 'tensor', outputHigh: 'tensor' },
-  inPlace: ['x'],
   params: params<Params>(),
   openvino: [
     {
