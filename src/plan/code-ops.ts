@@ -1,6 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Op } from '../op-kit/define.ts'
+import type { DType } from '../tensor/dtype.ts'
 import { fusedCall } from './fuse.ts'
 import { type PlanGraph, positionOf } from './graph.ts'
 import { operatorOf } from './patterns.ts'
@@ -36,6 +37,15 @@ export interface CodeOps {
 export function codeOpsIn(graph: PlanGraph): CodeOps | undefined {
   const [quantize, dequantize] = ['QuantizeLinear', 'DequantizeLinear'].map(type => operatorOf(graph, type, 13))
   return quantize && dequantize && { quantize, dequantize }
+}
+
+/** The lowest code of a type of bytes; there are 256. */
+export const lowestByte = (type: DType | undefined): number => (type === 'int8' ? -128 : 0)
+
+/** A call of QuantizeLinear in the place of another call. */
+export function quantizing(root: Call, quantize: Op, inputs: Readonly<Record<'x' | 'scale' | 'zero', ValueId>>): Call {
+  const parameters = { axis: undefined, blockSize: 0, to: undefined, precision: undefined, saturates: true }
+  return fusedCall(root, quantize, inputs, parameters)
 }
 
 /** A call of DequantizeLinear in the place of another call. */

@@ -1,12 +1,10 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import type { DType } from '../tensor/dtype.ts'
 import { operandOf } from './code-ops.ts'
 import { computingOnce, isReshaping } from './compute-once.ts'
-import { isPlanCall, type PlanGraph, typeOf } from './graph.ts'
+import { isByteValue, isPlanCall, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
-const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
 const isCast = isNamed('Cast')
 const isScaling = isNamed('Sub', 'Mul')
 const isDequantizing = isNamed('DequantizeLinear')
@@ -29,7 +27,7 @@ export const convWeights = computingOnce({
 /** Whether a call makes numbers of codes, rounds numbers, or goes on with what such a call has made. */
 function isPart(graph: PlanGraph, call: Call, made: ReadonlySet<ValueId>): boolean {
   const goesOn = call.inputs.some(id => id !== undefined && made.has(id))
-  if (isCast(call)) return goesOn || BYTES.includes(typeOf(graph, call.inputs[0]))
+  if (isCast(call)) return goesOn || isByteValue(graph, call.inputs[0])
   return isDequantizing(call) || isRounding(call) || ((isScaling(call) || isReshaping(call)) && goesOn)
 }
 

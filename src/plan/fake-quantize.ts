@@ -5,14 +5,13 @@ import { Tensor } from '../tensor/tensor.ts'
 import {
   type CodeOps,
   codeOpsIn,
-  type Codes,
   codesOf,
   dequantizing,
   type Grid,
   gridOfRange,
-  operandOf
+  operandOf,
+  quantizing
 } from './code-ops.ts'
-import { fusedCall } from './fuse.ts'
 import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, scalarOf, shapeOf } from './graph.ts'
 import type { Pattern } from './match.ts'
 import { numbersAsCodes } from './numbers-of-codes.ts'
@@ -64,11 +63,10 @@ function statedCalls(graph: PlanGraph, call: Call, ops: CodeOps): readonly PlanC
   const codes = `${to}\0codes`
   graph.describe(codes, tensorFact('uint8', shapeOf(graph, to)))
   const [given, made] = [from, into].map((grid, i) => addGrid(graph, `${to}\0${i}`, grid))
-  const parameters = { axis: undefined, blockSize: 0, to: undefined, precision: undefined, saturates: true }
-  const quantizing = altered(fusedCall(call, ops.quantize, { x, ...given }, parameters), { outputs: [codes] })
+  const quantized = altered(quantizing(call, ops.quantize, { x, ...given }), { outputs: [codes] })
   const numbers = altered(dequantizing(call, ops, { codes, ...made }), { outputs: [to] })
   origins.set(numbers, call)
-  return [planCall(quantizing), planCall(numbers)]
+  return [planCall(quantized), planCall(numbers)]
 }
 
 /** The bytes of a range of FakeQuantize; undefined where its bounds are not known, or zero is none of the levels. */
@@ -77,7 +75,7 @@ function gridOf(graph: PlanGraph, call: Call, side: string): Grid | undefined {
   return low === undefined || high === undefined ? undefined : gridOfRange(low, high, LEVELS)
 }
 
-const addGrid = (graph: PlanGraph, name: string, { scale, zero }: Grid): Pick<Codes, 'scale' | 'zero'> => ({
+const addGrid = (graph: PlanGraph, name: string, { scale, zero }: Grid): Record<'scale' | 'zero', ValueId> => ({
   scale: graph.addConstant(`${name}\0scale`, new Tensor('float32', [scale], [])),
   zero: graph.addConstant(`${name}\0zero`, new Tensor('uint8', [zero], []))
 })

@@ -1,7 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { knownValue } from '../shapes/fact.ts'
-import { type PlanGraph, typeOf } from './graph.ts'
+import { isByteValue, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -46,7 +46,7 @@ function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
     const isOfBytes =
       isDequantizing(call) ||
       (isRounding(call) && graph.constants.has(first!)) ||
-      (isCast(call) && ['uint8', 'int8'].includes(typeOf(graph, first) ?? '') && graph.constants.has(first!)) ||
+      (isCast(call) && isByteValue(graph, first) && graph.constants.has(first!)) ||
       ((isScaling(call) || isCast(call) || isMoving(call)) && call.inputs.some(id => made.has(id)))
     if (!isOfBytes) continue
     calls.add(call)

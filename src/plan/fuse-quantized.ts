@@ -4,12 +4,12 @@ import { roundHalfToEven } from '../kernels/core/rounding.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import { type Dim, isConcrete, normalizeAxis, sameDim } from '../shapes/dim.ts'
 import { allocate } from '../tensor/tensor.ts'
-import { type Codes, codesOf, inputsOf, operandOf } from './code-ops.ts'
+import { type Codes, codesOf, inputsOf, lowestByte, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList } from './derive.ts'
 import { activationOf } from './fuse-epilogue.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { isByteValue, isFloat32, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
 import { commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
 
@@ -32,9 +32,6 @@ export const quantizedAfter = (...labels: readonly string[]): PatternCall => ({
     (call.known.precision ?? 'float32') === 'float32',
   reads: labels.map(x => ({ x }))
 })
-
-export const isByteValue = (graph: PlanGraph, id: ValueId | undefined): boolean =>
-  ['uint8', 'int8'].includes(typeOf(graph, id) ?? '')
 
 const isOne = (shape: readonly Dim[] | undefined): boolean => shape?.every(dim => dim === 1) === true
 
@@ -59,7 +56,7 @@ function rangeOf(graph: PlanGraph, match: Match): readonly [number, number] | 'a
   const root = callOf(match, 'quantized')
   const [scale, zero] = [scalarOf(graph, operandOf(root, 'scale')), scalarOf(graph, operandOf(root, 'zero'))]
   if (found.name !== 'clip' || scale === undefined || zero === undefined || !(scale > 0)) return undefined
-  const lowest = typeOf(graph, root.outputs[0]) === 'int8' ? -128 : 0
+  const lowest = lowestByte(typeOf(graph, root.outputs[0]))
   const code = (value: number): number =>
     Math.max(lowest, Math.min(lowest + 255, roundHalfToEven(value / scale) + zero))
   return [code(found.p!), code(found.q!)]

@@ -233,6 +233,10 @@ export function typeOf(graph: PlanGraph, id: ValueId | undefined): DType | undef
   return fact?.kind === 'tensor' ? fact.type : undefined
 }
 
+/** Whether the elements of a value are known to be bytes. */
+export const isByteValue = (graph: PlanGraph, id: ValueId | undefined): boolean =>
+  ['uint8', 'int8'].includes(typeOf(graph, id) ?? '')
+
 export const isFloat32 = (graph: PlanGraph, id: ValueId | undefined): boolean => typeOf(graph, id) === 'float32'
 
 /**

@@ -1,12 +1,12 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { Tensor } from '../tensor/tensor.ts'
-import { operandOf } from './code-ops.ts'
+import { lowestByte, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
-import { isByteValue, isPlainProduct } from './fuse-quantized.ts'
+import { isPlainProduct } from './fuse-quantized.ts'
 import { fusedCall } from './fuse.ts'
-import { callMaking, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { callMaking, isByteValue, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, operatorOf } from './patterns.ts'
 
@@ -74,19 +74,17 @@ function centredOf(graph: PlanGraph, id: ValueId | undefined): Centred | undefin
   const constant = graph.constantOf(id)
   if (constant) return bytesOf(graph, id, constant)
   const maker = callMaking(graph, id)
-  if (maker === undefined || !isSub(maker)) return maker && widenedBytes(graph, maker)
-  const numbers = widenedBytes(graph, callMaking(graph, operandOf(maker, 'a')))
-  if (numbers === undefined) return undefined
-  const zero = zeroOf(graph, operandOf(maker, 'b'), numbers.codes)
-  return zero === undefined ? undefined : { codes: numbers.codes, zero }
+  const shifts = maker !== undefined && isSub(maker)
+  const codes = widenedBytes(graph, shifts ? callMaking(graph, operandOf(maker, 'a')) : maker)
+  if (codes === undefined) return undefined
+  const zero = shifts ? zeroOf(graph, operandOf(maker, 'b'), codes) : undefined
+  return shifts && zero === undefined ? undefined : { codes, zero }
 }
 
 /** Bytes that a Cast makes wider. */
-function widenedBytes(graph: PlanGraph, call: Call | undefined): Centred | undefined {
+function widenedBytes(graph: PlanGraph, call: Call | undefined): ValueId | undefined {
   const codes = call?.inputs[0]
-  return call !== undefined && codes !== undefined && isCast(call) && isByteValue(graph, codes)
-    ? { codes, zero: undefined }
-    : undefined
+  return call !== undefined && isCast(call) && isByteValue(graph, codes) ? codes : undefined
 }
 
 /** A zero point for all, of the type of its codes, that gives them no more axes. */
@@ -97,11 +95,11 @@ function zeroOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId): Valu
   const type = typeOf(graph, codes)!
   const found = scalarOf(graph, id)
   if (found !== undefined) {
-    const lowest = type === 'int8' ? -128 : 0
+    const lowest = lowestByte(type)
     const isCode = found >= lowest && found < lowest + 256
     return isCode ? graph.addConstant(`${id}\0${type}`, new Tensor(type, [found], [])) : undefined
   }
-  const zero = widenedBytes(graph, callMaking(graph, id))?.codes
+  const zero = widenedBytes(graph, callMaking(graph, id))
   return zero !== undefined && typeOf(graph, zero) === type && shapeOf(graph, zero)?.length === 0 ? zero : undefined
 }
 

@@ -4,7 +4,7 @@ import { isConcrete } from '../shapes/dim.ts'
 import { type DType, isFloat } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor, withDims } from '../tensor/tensor.ts'
-import { type CodeOps, type Codes, dequantizing, NEAR_INTEGER, operandOf } from './code-ops.ts'
+import { type CodeOps, type Codes, dequantizing, lowestByte, NEAR_INTEGER, operandOf } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList, derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
 import { callMaking, isFloat32, isPlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
@@ -63,8 +63,9 @@ function reshaped(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weigh
   if (dims === undefined || !isConcrete(dims)) return undefined
   if (axis !== undefined && (axis !== 0 || dims[0] !== constant.dims[0])) return undefined
   const read = (): Tensor => withDims(tensorOf(constant), dims)
-  const moved = derivedConstant(constant, `\0[${dims.join()}]`, constant.type, dims, read)
-  return { codes: { ...codes, codes: graph.addConstant(`${codes.codes}\0[${dims.join()}]`, moved) }, axis }
+  const key = `\0[${dims.join()}]`
+  const moved = derivedConstant(constant, key, constant.type, dims, read)
+  return { codes: { ...codes, codes: graph.addConstant(`${codes.codes}${key}`, moved) }, axis }
 }
 
 /** A matrix of weights whose axes change places. */
@@ -109,7 +110,7 @@ function zeroPointOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId):
   const constant = id !== undefined && isFloat32(graph, id) ? elementsAtHand(graph, id) : undefined
   if (constant === undefined) return undefined
   const type = typeOf(graph, codes)!
-  const lowest = type === 'int8' ? -128 : 0
+  const lowest = lowestByte(type)
   const numbers = toNumbers(constant)
   const isCode = (number: number): boolean =>
     Math.abs(number - Math.round(number)) <= NEAR_INTEGER && number > lowest - 0.5 && number < lowest + 255.5

@@ -1,17 +1,11 @@
 import type { Call } from '../bind/call.ts'
 import { ROUND } from '../kernels/elementwise/unary.ts'
+import { lowestByte, quantizing } from './code-ops.ts'
 import { activationOf } from './fuse-epilogue.ts'
 import { callOf } from './fuse-quantized.ts'
-import { fusedCall } from './fuse.ts'
-import { areDims, isFloat32, shapeOf, typeOf } from './graph.ts'
+import { areDims, isByteValue, isFloat32, shapeOf, typeOf } from './graph.ts'
 import type { Pattern } from './match.ts'
 import { binaryOf, commutative, operatorOf } from './patterns.ts'
-
-/** The bounds of bytes. */
-const BOUNDS: Readonly<Record<string, readonly [lowest: number, highest: number]>> = {
-  uint8: [0, 255],
-  int8: [-128, 127]
-}
 
 const roundsToEven = ({ known }: Call): boolean => (known.function as { readonly loops?: unknown }).loops === ROUND
 
@@ -32,21 +26,22 @@ export const writtenQuantization: Pattern = {
   root: 'codes',
   guard(match, graph) {
     const [x, scale, zero] = ['x', 'scale', 'zero'].map(label => match.values.get(label))
-    const type = typeOf(graph, callOf(match, 'codes').outputs[0])
+    const codes = callOf(match, 'codes').outputs[0]
+    const type = typeOf(graph, codes)
     const bounds = activationOf(callOf(match, 'clamped'), graph)
-    const [lowest, highest] = BOUNDS[type ?? ''] ?? []
+    const lowest = lowestByte(type)
     return (
+      isByteValue(graph, codes) &&
       typeOf(graph, zero) === type &&
       [x, scale].every(id => isFloat32(graph, id)) &&
       [scale, zero].every(id => areDims(shapeOf(graph, id), [])) &&
       bounds?.p === lowest &&
-      bounds?.q === highest
+      bounds?.q === lowest + 255
     )
   },
   fuse(match, graph) {
     const op = operatorOf(graph, 'QuantizeLinear', 13)
-    const inputs = Object.fromEntries(['x', 'scale', 'zero'].map(label => [label, match.values.get(label)]))
-    const parameters = { axis: undefined, blockSize: 0, to: undefined, precision: undefined, saturates: true }
-    return op && { call: fusedCall(callOf(match, 'codes'), op, inputs, parameters) }
+    const [x, scale, zero] = ['x', 'scale', 'zero'].map(label => match.values.get(label)!)
+    return op && { call: quantizing(callOf(match, 'codes'), op, { x, scale, zero }) }
   }
 }
