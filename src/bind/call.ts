@@ -87,10 +87,15 @@ export interface BoundGraph {
 export const isCall = (item: Call | Unbound): item is Call => 'op' in item
 export const isUnbound = (item: Call | Unbound): item is Unbound => 'error' in item
 
-/** Calls and unbound nodes of a graph and of all bodies below it. */
-export function* allItems(bound: BoundGraph): Generator<Call | Unbound> {
-  for (const item of bound.items) {
-    yield item
-    if (isCall(item)) for (const body of item.bodies.values()) yield* allItems(body)
+/** Whether a test holds for a call of a graph, or of a body in it. */
+export function someCall({ items }: BoundGraph, test: (call: Call) => boolean): boolean {
+  for (const item of items) {
+    if (!isCall(item)) continue
+    if (test(item)) return true
+    for (const body of item.bodies.values()) if (someCall(body, test)) return true
   }
+  return false
 }
+
+/** Whether an operator keeps state from run to run; for a call with bodies ask {@link someCall} too. */
+export const isStateful = ({ op }: Call): boolean => op.impure === 'state'

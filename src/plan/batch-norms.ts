@@ -26,6 +26,7 @@ const isMerging = isNamed('Flatten', 'Reshape')
 export const batchNorms: Pass = {
   name: 'batch norms',
   requires: ['prune'],
+  ops: ['BatchNormalization'],
   run(graph) {
     if (graph.isObserved) return false
     let changed = false

@@ -17,6 +17,7 @@ const isBranching = isNamed('If')
 export const branches: Pass = {
   name: 'branches',
   requires: ['prune'],
+  ops: ['If'],
   run(graph) {
     if (graph.isObserved) return false
     let changed = false

@@ -24,7 +24,7 @@ export const computeWide: Pass = {
   name: 'compute wide',
   requires: ['prune'],
   run(graph) {
-    if (graph.isObserved || !graph.calls.some(({ call }) => halvesOf(graph, call).length > 0)) return false
+    if (graph.isObserved || !graph.calls.some(({ call }) => hasHalves(graph, call))) return false
     if (operatorOf(graph, 'Cast', CAST) === undefined) return false
     const wide = wideCalls(graph)
     const rewriting = new Rewriting(graph, wide)
@@ -43,13 +43,20 @@ const isHalf = (graph: PlanGraph, id: ValueId | undefined): id is ValueId =>
   id !== undefined && isNarrow(typeOf(graph, id))
 const isNarrow = (type: DType | undefined): boolean => type !== undefined && NARROW.includes(type)
 
+/** Whether a call reads or makes 16-bit floats. */
+function hasHalves(graph: PlanGraph, { inputs, outputs }: Call): boolean {
+  for (const id of inputs) if (isHalf(graph, id)) return true
+  for (const id of outputs) if (isHalf(graph, id)) return true
+  return false
+}
+
 /** Values of 16-bit floats that a call reads or makes. */
 const halvesOf = (graph: PlanGraph, { inputs, outputs }: Call): ValueId[] =>
   [...inputs, ...outputs].filter(id => isHalf(graph, id))
 
 /** The calls that can compute on float32 instead. */
 function wideCalls(graph: PlanGraph): Set<PlanCall> {
-  const calls = graph.calls.filter(({ call }) => halvesOf(graph, call).length > 0)
+  const calls = graph.calls.filter(({ call }) => hasHalves(graph, call))
   const wide = new Set(calls.filter(({ call }) => !isCast(call) && canBeWide(graph, call)))
   for (const item of calls) {
     const { inputs, outputs } = item.call

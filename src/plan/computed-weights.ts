@@ -62,7 +62,8 @@ export const computedWeights: Pass = {
         for (const item of chain.calls) made.add(item)
       }
     // Backwards, so that what read the result of a call is gone before it.
-    for (const item of graph.calls.reverse()) if (made.has(item) && !isNeeded(graph, item)) graph.remove(item, 'folded')
+    for (const item of graph.calls.toReversed())
+      if (made.has(item) && !isNeeded(graph, item)) graph.remove(item, 'folded')
     return made.size > 0
   }
 }

@@ -23,6 +23,7 @@ const isEinsum = isNamed('Einsum')
 export const einsumProducts: Pass = {
   name: 'einsum products',
   requires: ['prune'],
+  ops: ['Einsum'],
   run(graph) {
     if (graph.isObserved) return false
     const by = new Map<PlanItem, readonly PlanCall[]>()

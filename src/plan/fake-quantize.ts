@@ -34,6 +34,7 @@ const origins = new WeakMap<Call, Call>()
 export const stateCodes: Pass = {
   name: 'state codes',
   requires: ['prune'],
+  ops: ['FakeQuantize'],
   run(graph) {
     const fakes = graph.calls.filter(({ call }) => isFake(call))
     if (graph.isObserved || fakes.length === 0) return false

@@ -74,6 +74,10 @@ export class PlanGraph {
   private readonly outputs: ReadonlySet<ValueId>
   /** By position; undefined where an item has been removed. */
   private list: (PlanItem | undefined)[]
+  /** {@link items} and {@link calls} until something changes: each pass goes over them, and few change anything. */
+  private current: { readonly items: readonly PlanItem[]; readonly calls: readonly PlanCall[] } | undefined
+  /** Names of the operators that calls have, or had. */
+  private readonly ops = new Set<string>()
   private readonly positions = new Map<PlanItem, number>()
   private readonly makers = new Map<ValueId, PlanItem>()
   private readonly readers = new Map<ValueId, Set<PlanItem>>()
@@ -94,17 +98,33 @@ export class PlanGraph {
     this.inputs = new Set(inputs.filter(id => !isDefault(bound, id, replaced)))
     this.outputs = new Set(wanted)
     this.outside = new Set([...this.inputs, ...wanted, ...bound.captures])
-    this.list = bound.items.map(item => (isUnbound(item) ? item : planCall(item)))
-    this.list.forEach((item, i) => item && this.index(item, i))
+    this.list = []
+    this.setList(bound.items.map(item => (isUnbound(item) ? item : planCall(item))))
   }
 
   /** Calls, and nodes that have no operator, in topological order. */
-  get items(): PlanItem[] {
-    return this.list.filter(item => item !== undefined)
+  get items(): readonly PlanItem[] {
+    return (this.current ??= this.listed()).items
   }
 
-  get calls(): PlanCall[] {
-    return this.items.filter(isPlanCall)
+  get calls(): readonly PlanCall[] {
+    return (this.current ??= this.listed()).calls
+  }
+
+  private listed(): NonNullable<PlanGraph['current']> {
+    const items: PlanItem[] = []
+    const calls: PlanCall[] = []
+    for (const item of this.list) {
+      if (item === undefined) continue
+      items.push(item)
+      if (isPlanCall(item)) calls.push(item)
+    }
+    return { items, calls }
+  }
+
+  /** Whether there may be a call of an operator: false where there has never been one. */
+  mayHave(op: string): boolean {
+    return this.ops.has(op)
   }
 
   get facts(): ReadonlyMap<ValueId, Fact> {
@@ -149,6 +169,7 @@ export class PlanGraph {
 
   remove(item: PlanItem, why?: RemovedNode['why']): void {
     this.list[this.unindex(item)] = undefined
+    this.current = undefined
     if (why) for (const node of nodesOf(item)) this.removed.push({ node, why })
   }
 
@@ -156,6 +177,7 @@ export class PlanGraph {
   replace(item: PlanCall, by: PlanCall): void {
     const at = this.unindex(item)
     this.list[at] = by
+    this.current = undefined
     this.index(by, at)
   }
 
@@ -163,14 +185,19 @@ export class PlanGraph {
   spread(by: ReadonlyMap<PlanItem, readonly PlanCall[]>): void {
     if (by.size === 0) return
     for (const item of by.keys()) this.unindex(item)
-    const items = this.items.flatMap((item): readonly PlanItem[] => by.get(item) ?? [item])
-    this.list = [...items]
+    this.setList(this.items.flatMap((item): readonly PlanItem[] => by.get(item) ?? [item]))
+  }
+
+  private setList(items: PlanItem[]): void {
+    this.list = items
+    this.current = undefined
     this.positions.clear()
-    items.forEach((item, i) => this.index(item, i))
+    for (let i = 0; i < items.length; i++) this.index(items[i], i)
   }
 
   private index(item: PlanItem, at: number): void {
     this.positions.set(item, at)
+    if (isPlanCall(item)) this.ops.add(item.call.op.name)
     for (const id of outputsOf(item)) if (id !== undefined) this.makers.set(id, item)
     for (const id of readBy(item)) {
       const readers = this.readers.get(id)

@@ -28,6 +28,7 @@ interface Centred {
 export const integerProducts: Pass = {
   name: 'integer products',
   requires: ['prune'],
+  ops: ['Conv', 'MatMul'],
   run(graph) {
     if (graph.isObserved) return false
     let changed = false

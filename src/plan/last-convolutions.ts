@@ -27,6 +27,7 @@ const MAX_HEAD_OUTPUTS = 32
 export const lastConvolutions: Pass = {
   name: 'last convolutions',
   requires: ['fuse'],
+  ops: ['Conv', 'FusedConv'],
   run(graph) {
     const seen = new Set(graph.wanted)
     let changed = false

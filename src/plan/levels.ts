@@ -25,6 +25,7 @@ const CODES = ['uint8', 'int8', 'uint16', 'int16']
 export const levels: Pass = {
   name: 'levels',
   requires: ['fuse'],
+  ops: ['DequantizeLinear'],
   run(graph) {
     if (graph.isObserved) return false
     let changed = false

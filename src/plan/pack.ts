@@ -1,4 +1,5 @@
-import { type PlanCall, type PlanGraph, positionOf } from './graph.ts'
+import type { Call } from '../bind/call.ts'
+import type { PlanCall, PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 
 /**
@@ -21,16 +22,15 @@ export const pack: Pass = {
 /** Input positions of constant operands; none where a parameter may differ from run to run. */
 function packable(graph: PlanGraph, { call, convert }: PlanCall): number[] {
   if (convert !== undefined || call.bodies.size > 0) return []
-  const isConstant = (position: number): boolean => {
-    const id = call.inputs[position]
-    return id !== undefined && graph.constantOf(id) !== undefined
-  }
-  const isSettled = call.dataDependent.every(
-    ({ source }) => call.inputs[source.index] === undefined || isConstant(source.index)
-  )
-  if (!isSettled) return []
-  return call.operands
-    .filter(({ kind }) => kind === 'tensor' || kind === 'optional')
-    .map(({ name }) => positionOf(call, name))
-    .filter(isConstant)
+  for (const { source } of call.dataDependent)
+    if (call.inputs[source.index] !== undefined && !isConstant(graph, call, source.index)) return []
+  const positions: number[] = []
+  for (const { kind, index } of call.operands)
+    if ((kind === 'tensor' || kind === 'optional') && isConstant(graph, call, index)) positions.push(index)
+  return positions
+}
+
+function isConstant(graph: PlanGraph, { inputs }: Call, position: number): boolean {
+  const id = inputs[position]
+  return id !== undefined && graph.constantOf(id) !== undefined
 }

@@ -1,4 +1,4 @@
-import { type Call, isCall } from '../bind/call.ts'
+import { type Call, isStateful, someCall } from '../bind/call.ts'
 import { isPlanCall, outputsOf, type PlanGraph, type PlanItem } from './graph.ts'
 import type { Pass } from './pass.ts'
 
@@ -12,7 +12,7 @@ export const prune: Pass = {
   run(graph) {
     let changed = false
     // Backwards, so that the readers of a result have been decided on before the call that makes it.
-    for (const item of graph.items.reverse()) {
+    for (const item of graph.items.toReversed()) {
       if (isNeeded(graph, item)) continue
       const isKnown = outputsOf(item).some(id => id !== undefined && graph.constants.has(id))
       graph.remove(item, isKnown ? 'folded' : 'pruned')
@@ -27,5 +27,4 @@ const isNeeded = (graph: PlanGraph, item: PlanItem): boolean =>
   (isPlanCall(item) && keepsState(item.call))
 
 const keepsState = (call: Call): boolean =>
-  call.op.impure === 'state' ||
-  [...call.bodies.values()].some(body => body.items.some(item => isCall(item) && keepsState(item)))
+  isStateful(call) || [...call.bodies.values()].some(body => someCall(body, isStateful))

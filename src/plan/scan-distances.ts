@@ -18,6 +18,7 @@ const PLAIN_ATTRIBUTES = new Set(['body', 'num_scan_inputs'])
 export const scanDistances: Pass = {
   name: 'scan-distances',
   requires: ['prune'],
+  ops: ['Scan'],
   run(graph) {
     if (graph.isObserved) return false
     const spread = new Map<PlanCall, readonly PlanCall[]>()

@@ -17,7 +17,7 @@ export const schedule: Pass = {
     const seen = new Set<ValueId>()
     // Operators with bodies hand values round that nobody else counts, so memory is reused in the main graph only.
     const canReuse = !graph.isObserved && graph.bound.graph.path === ''
-    for (const item of graph.calls.reverse()) {
+    for (const item of graph.calls.toReversed()) {
       const dying = new Set<ValueId>()
       for (const id of [...readBy(item), ...outputsOf(item)]) {
         if (id === undefined || seen.has(id)) continue

@@ -30,6 +30,7 @@ const SPLIT = 13
 export const sequences: Pass = {
   name: 'sequences',
   requires: ['prune'],
+  ops: ['SplitToSequence'],
   run(graph) {
     if (graph.isObserved) return false
     const by = new Map<PlanItem, readonly PlanCall[]>()

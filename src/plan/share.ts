@@ -43,12 +43,12 @@ function mayBeShared(graph: PlanGraph, { call, fused, convert }: PlanCall): bool
   )
 }
 
-/** Calls of one operator with the same operands: the first, and whose results are read instead of those of each. */
+/** Calls of one operator that read the same value first: the first call, and whose results are read instead of its. */
 interface Alike {
   readonly first: Call
   readonly kept: Call
-  /** By the rest of what a call is; not before there is a second, as most have operands of their own. */
-  byRest: Map<string, Call> | undefined
+  /** By all that a call is; not before there is a second, as most read values of their own. */
+  byText: Map<string, Call> | undefined
 }
 
 /** Larger constants are the same only where they are one: to compare them they would have to be read. */
@@ -61,7 +61,8 @@ type OperandName = ValueId | readonly [type: string, dims: readonly number[], el
 class Seen {
   private readonly graph: PlanGraph
   private readonly numbers = new Numbers()
-  private readonly byOperands = new Map<string, Alike>()
+  /** By the first operand that is no constant. */
+  private readonly byOperand = new Map<ValueId | undefined, Alike[]>()
   /** Small constants by their elements: a file has the same number again for each layer. */
   private readonly constants = new Map<ValueId, OperandName>()
   /** By what they give. */
@@ -76,23 +77,27 @@ class Seen {
    * the same as a call that is gone is the same as the one before it.
    */
   earlierThan(call: Call, accepts: (other: Call) => boolean): Call | undefined {
-    const { op, opVersion, version, inputs } = call
-    const operands = JSON.stringify([
-      this.numbers.of(op),
-      this.numbers.of(opVersion),
-      version,
-      inputs.map(id => this.nameOf(id))
-    ])
-    const alike = this.byOperands.get(operands)
+    const readers = this.readersWith(call)
+    const alike = readers.find(({ first }) => first.op === call.op)
     const value = this.valueOf(call)
     const places: (readonly [calls: Map<string, Call>, name: string])[] = []
-    if (alike !== undefined) places.push([this.byRestOf(alike), this.restOf(call)])
+    if (alike !== undefined) places.push([this.byTextOf(alike), this.textOf(call)])
     if (value !== undefined) places.push([this.byValue, value])
     const earlier = places.map(([calls, name]) => calls.get(name)).find(other => other && accepts(other))
     const kept = earlier ?? call
-    if (alike === undefined) this.byOperands.set(operands, { first: call, kept, byRest: undefined })
+    if (alike === undefined) readers.push({ first: call, kept, byText: undefined })
     for (const [calls, name] of places) if (!calls.has(name)) calls.set(name, kept)
     return earlier
+  }
+
+  /** Those that read first what a call reads first, of each operator. */
+  private readersWith({ inputs }: Call): Alike[] {
+    const first = inputs.find(id => id !== undefined && this.graph.constantOf(id) === undefined)
+    const known = this.byOperand.get(first)
+    if (known) return known
+    const readers: Alike[] = []
+    this.byOperand.set(first, readers)
+    return readers
   }
 
   private nameOf(id: ValueId | undefined): OperandName | undefined {
@@ -103,12 +108,17 @@ class Seen {
     return known
   }
 
-  private byRestOf(alike: Alike): Map<string, Call> {
-    return (alike.byRest ??= new Map([[this.restOf(alike.first), alike.kept]]))
+  private byTextOf(alike: Alike): Map<string, Call> {
+    return (alike.byText ??= new Map([[this.textOf(alike.first), alike.kept]]))
   }
 
-  private restOf({ outputs, known }: Call): string {
-    return JSON.stringify([outputs.map(id => id !== undefined), textOf(known, this.numbers)])
+  private textOf({ opVersion, version, inputs, outputs, known }: Call): string {
+    const { numbers } = this
+    const operands = inputs.map(id => this.nameOf(id))
+    return JSON.stringify([
+      ...[numbers.of(opVersion), version, operands],
+      ...[outputs.map(id => id !== undefined), textOf(known, numbers)]
+    ])
   }
 
   /** What a call gives as an expression, where inference knows it. */

@@ -39,11 +39,12 @@ const QUANTIZED = quantizedAfter()
 export const tablesOfCodes: Pass = {
   name: 'tables of codes',
   requires: ['prune'],
+  ops: ['QuantizeLinear'],
   run(graph) {
     if (graph.isObserved) return false
     let changed = false
     // The last ones first, which hold the others.
-    for (const start of graph.calls.reverse()) {
+    for (const start of graph.calls.toReversed()) {
       const item = graph.makerOf(start.call.outputs[0] ?? '')
       if (item && isPlanCall(item) && isQuantizing(graph, item.call) && tabulate(graph, item)) changed = true
     }

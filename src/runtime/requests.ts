@@ -1,4 +1,4 @@
-import { allItems, type BoundGraph, isCall } from '../bind/call.ts'
+import { type BoundGraph, type Call, someCall } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { Model, ValueId } from '../graph/graph.ts'
 import { propagating, type Propagation } from '../infer/propagate.ts'
@@ -73,7 +73,7 @@ export class Requests {
     const overrides = outOfRange === undefined ? {} : { outOfRange }
     const asked = { names: [...names], outOfRange, isObserved, replaced, overrides }
     const request = this.requestOf(asked, wanted, yield* this.propagated(overrides, replaced))
-    if (isObserved || !hasBranches(request.plan) || hasOwnOperators(this.bound)) return request
+    if (isObserved || !hasBranches(request.plan) || someCall(this.bound, isOwn)) return request
     return withSpecial(request, facts => this.specialRequest(asked, wanted, facts))
   }
 
@@ -116,9 +116,8 @@ export class Requests {
   }
 }
 
-/** Whether there are operators of the caller, which run in each run, also where inference knows what they read. */
-const hasOwnOperators = (bound: BoundGraph): boolean =>
-  [...allItems(bound)].some(item => isCall(item) && !isBuiltIn(item.op))
+/** Whether an operator is the caller's: it runs in each run, also where inference knows what it reads. */
+const isOwn = ({ op }: Call): boolean => !isBuiltIn(op)
 
 /** A request that also has plans for values and for dims of inputs by which branches are known. */
 function withSpecial(request: Request, make: (facts: GivenFacts) => Generator<void, Request>): Request {

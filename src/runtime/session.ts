@@ -1,5 +1,5 @@
 import { bind } from '../bind/bind.ts'
-import { allItems, isCall } from '../bind/call.ts'
+import { isStateful, someCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
 import type { Model, ValueId } from '../graph/graph.ts'
@@ -122,7 +122,7 @@ export class Session {
       bound.graph.inputs.flatMap(({ value }, at) => (bound.constants.has(value) ? [[at, value] as const] : []))
     )
     this.outputs = this.outputNames.map(asKey)
-    this.isStateful = [...allItems(bound)].some(item => isCall(item) && item.op.impure === 'state')
+    this.isStateful = someCall(bound, isStateful)
   }
 
   /** Names of the inputs that a run needs or takes, in the model's order. */

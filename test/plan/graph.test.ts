@@ -23,3 +23,35 @@ test('a constant of more elements than are asked for is not read', async () => {
   expect(read).toHaveBeenCalledOnce()
   expect(scalarOf(graph, 's')).toBe(noise([1], 1).data[0])
 })
+
+test('the list of calls is made anew after a change, and those given out stay as they were', async () => {
+  const graph = await graphOf({
+    inputs: [port('x', 'float', [3])],
+    outputs: [port('y', 'float')],
+    nodes: [node('Abs', ['x'], ['a']), node('Neg', ['x'], ['b']), node('Relu', ['a'], ['y'])]
+  })
+  const before = graph.calls
+  expect(graph.calls).toBe(before)
+  const [abs, neg, relu] = before
+  graph.remove(neg)
+  expect(graph.calls).toEqual([abs, relu])
+  const other = { ...relu }
+  graph.replace(relu, other)
+  expect(graph.calls[1]).toBe(other)
+  graph.spread(new Map([[other, [relu, neg]]]))
+  expect(graph.calls).toEqual([abs, relu, neg])
+  expect(graph.items).toEqual([abs, relu, neg])
+  expect(before).toEqual([abs, neg, relu])
+})
+
+test('an operator counts as one that may be there from its first call on', async () => {
+  const graph = await graphOf({
+    inputs: [port('x', 'float', [3])],
+    outputs: [port('y', 'float')],
+    nodes: [node('Abs', ['x'], ['y'])]
+  })
+  expect([graph.mayHave('Abs'), graph.mayHave('Neg')]).toEqual([true, false])
+  const [item] = graph.calls
+  graph.replace(item, { ...item, call: { ...item.call, op: { ...item.call.op, name: 'Neg' } } })
+  expect(graph.mayHave('Neg')).toBe(true)
+})

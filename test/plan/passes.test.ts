@@ -31,6 +31,17 @@ test('a pass that found nothing runs again only once another has changed the gra
   expect([...progress.done]).toEqual(['idle', 'once'])
 })
 
+test('a pass over certain operators is left out where the graph has none of them', async () => {
+  const graph = await graphOf({ inputs: [x], outputs: [y], nodes: [node('Relu', ['x'], ['y'])] })
+  const runs: string[] = []
+  const pass = (name: string, ops?: readonly string[]): Pass => ({
+    ...{ name, requires: [], run: () => (runs.push(name), false) },
+    ...(ops && { ops })
+  })
+  runPasses(graph, [pass('of others', ['If', 'Loop']), pass('of one', ['If', 'Relu']), pass('of all')])
+  expect(runs).toEqual(['of one', 'of all'])
+})
+
 test('schedule says whether it noted anything', async () => {
   const said = async (nodes: Parameters<typeof node>[]): Promise<boolean> => {
     const graph = await graphOf({ inputs: [x], outputs: [y], nodes: nodes.map(parts => node(...parts)) })
