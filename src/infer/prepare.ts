@@ -181,17 +181,29 @@ function prepareAnew(
     keep(memo, result)
     return result
   }
-  const facts = inputs.map(value => value && new WatchedFact(value))
+  const facts = watched(inputs)
   const prepared = prepareCall(call, facts, surroundings, true)
   const { parameters } = prepared
-  const outputs = prepared.outputs.map(toKeep)
+  const outputs: Fact[] = []
+  for (const fact of prepared.outputs) outputs.push(toKeep(fact))
   const selection = surroundings.select?.(call.op, operands, { parameters, outputs })
-  const seen = facts.map(fact => fact?.seen())
-  const isQuick = seen.every(item => (item?.elements?.length ?? 0) <= MAX_ELEMENTS)
+  const seen: (Seen | undefined)[] = []
+  let isQuick = true
+  for (const fact of facts) {
+    const item = fact?.seen()
+    if (item?.elements && item.elements.length > MAX_ELEMENTS) isQuick = false
+    seen.push(item)
+  }
   const result = preparationOf(call.op, parameters, outputs, selection, seen)
   if (isQuick) keep(memo, result)
   if (isQuick && like) like.kept = result
   return result
+}
+
+function watched(inputs: readonly (Tensor | undefined)[]): (WatchedFact | undefined)[] {
+  const facts: (WatchedFact | undefined)[] = []
+  for (const value of inputs) facts.push(value && new WatchedFact(value))
+  return facts
 }
 
 const isTensorOrLeftOut = (value: Value | undefined): value is Tensor | undefined =>

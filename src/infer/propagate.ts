@@ -104,21 +104,24 @@ export function* propagating(bound: BoundGraph, options: InnerOptions = {}): Gen
     let results: readonly Fact[] | undefined
     if (isCall(item)) {
       try {
-        results = inferCall(
-          item,
-          item.inputs.map(id => (id === undefined ? undefined : (facts.get(id) ?? UNKNOWN_TENSOR))),
-          makeBody,
-          options
-        )
+        results = inferCall(item, factsOf(item.inputs, facts), makeBody, options)
       } catch (error) {
         failures.push({ node: item.node, error: locate(error, item, bound) })
       }
     } else failures.push(item)
-    item.node.outputs.forEach((id, i) => {
+    const { outputs } = item.node
+    for (let i = 0; i < outputs.length; i++) {
+      const id = outputs[i]
       if (id !== undefined) facts.set(id, results?.[i] ?? declared(id))
-    })
+    }
   }
   return { bound, facts, failures, bodies }
+}
+
+function factsOf(inputs: Call['inputs'], facts: ReadonlyMap<ValueId, Fact>): (Fact | undefined)[] {
+  const known: (Fact | undefined)[] = []
+  for (const id of inputs) known.push(id === undefined ? undefined : (facts.get(id) ?? UNKNOWN_TENSOR))
+  return known
 }
 
 /** What a body is given: facts of its inputs and of what it captures. */

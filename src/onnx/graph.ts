@@ -1,12 +1,19 @@
 import type { Place } from '../errors.ts'
-import type { Constant, Graph, GraphPort, ValueId } from '../graph/graph.ts'
-import { type Building, type BuiltGraph, type GraphParts, isVisible, NamedValue, type Setting } from './building.ts'
+import type { Constant, Graph, GraphPort, Node, ValueId } from '../graph/graph.ts'
+import {
+  type Building,
+  type BuiltGraph,
+  type GraphParts,
+  isVisible,
+  type NamedValue,
+  type Setting
+} from './building.ts'
 import { addFinding, type Located } from './context.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import { buildNode } from './nodes.ts'
 import type { GraphProto } from './schema.js'
 import { sparseConstantOf } from './sparse.ts'
-import { reportOrder, reportShadowing, setMakers, valuesOf } from './structure.ts'
+import { addValue, reportOrder, reportShadowing, setMakers, valuesOf } from './structure.ts'
 import { constantOf, type ConstantResult } from './tensors.ts'
 
 /** The parts of a GraphProto. */
@@ -48,7 +55,7 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
     }
   }
   const initializers = initializersOf(parts, building)
-  const nodes = parts.nodes.map((proto, index) => buildNode(proto, index, building))
+  const nodes = nodesOf(parts, building)
   const hasClashes = setMakers(parts, nodes, building)
   const declarations = declarationsOf(parts, building)
   reportShadowing(building)
@@ -71,25 +78,54 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
   return { graph, captured: [...building.captured] }
 }
 
+/*
+ * The functions that go over the nodes and values of a file do so by loops: engines compile a function again that was
+ * made for one list and is gone with it, for each model anew.
+ */
+
+function nodesOf({ nodes }: GraphParts, building: Building): Node[] {
+  const built: Node[] = []
+  for (let i = 0; i < nodes.length; i++) built.push(buildNode(nodes[i], i, building))
+  return built
+}
+
 function initializersOf(parts: GraphParts, building: Building): Map<ValueId, Constant> {
-  const { context, place, report } = building
-  const seen = new Set<string>()
+  const { context, place } = building
+  const seen = new Set<ValueId>()
   const initializers = new Map<ValueId, Constant>()
-  const add = (name: string, read: (at: Located) => ConstantResult): void => {
-    if (name === '')
-      return report({ code: 'missing-name', severity: 'warning', message: 'an initializer has no name' }, place)
-    const at = new PlaceOfValue(place, name)
-    if (seen.has(name))
-      return report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, at.place)
-    seen.add(name)
-    const { constant, problem } = read(at)
-    if (problem) report(problem, at.place, { value: name })
-    if (constant) initializers.set(name, constant)
+  for (const proto of parts.initializers) {
+    const { name } = proto
+    if (isNew(name, seen, building))
+      add(name, constantOf(proto, new PlaceOfValue(place, name), context), initializers, building)
   }
-  for (const proto of parts.initializers) add(proto.name, at => constantOf(proto, at, context))
-  for (const proto of parts.sparseInitializers)
-    add(proto.values?.name ?? '', at => sparseConstantOf(proto, at, context))
+  for (const proto of parts.sparseInitializers) {
+    const name = proto.values?.name ?? ''
+    if (isNew(name, seen, building))
+      add(name, sparseConstantOf(proto, new PlaceOfValue(place, name), context), initializers, building)
+  }
   return initializers
+}
+
+/** Whether an initializer has a name, and one that none of those `seen` has. */
+function isNew(name: string, seen: Set<ValueId>, { place, report }: Building): boolean {
+  if (name === '') report({ code: 'missing-name', severity: 'warning', message: 'an initializer has no name' }, place)
+  else if (seen.has(name))
+    report({ code: 'duplicate-name', message: `two initializers are called "${name}"` }, { ...place, value: name })
+  else {
+    seen.add(name)
+    return true
+  }
+  return false
+}
+
+function add(
+  name: ValueId,
+  { constant, problem }: ConstantResult,
+  initializers: Map<ValueId, Constant>,
+  { place, report }: Building
+): void {
+  if (problem) report(problem, { ...place, value: name }, { value: name })
+  if (constant) initializers.set(name, constant)
 }
 
 class PlaceOfValue implements Located {
@@ -132,12 +168,9 @@ function declareValues(
   { inputs, others, outputs }: Declarations,
   { place, captured }: Building
 ): void {
-  const add = (name: string): void => {
-    if (name !== '' && !values.has(name)) values.set(name, new NamedValue(name, place))
-  }
-  for (const { name } of parts.valueInfo) add(name)
+  for (const { name } of parts.valueInfo) addValue(values, name, place)
   // An output that is captured from a graph around is a value of that graph.
-  for (const { name } of parts.outputs) if (!captured.has(name)) add(name)
+  for (const { name } of parts.outputs) if (!captured.has(name)) addValue(values, name, place)
   // What comes later counts.
   for (const types of [outputs, others, inputs])
     for (const [name, type] of types) {

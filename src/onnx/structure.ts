@@ -6,14 +6,16 @@ import { type Building, type GraphParts, isVisible, NamedValue, STOPS_NOTHING } 
 /** The values that a graph itself has: inputs, initializers and outputs of nodes. Their makers are not yet known. */
 export function valuesOf(parts: GraphParts, place: Place): Map<ValueId, NamedValue> {
   const values = new Map<ValueId, NamedValue>()
-  const add = (name: string): void => {
-    if (name !== '' && !values.has(name)) values.set(name, new NamedValue(name, place))
-  }
-  for (const { name } of parts.inputs) add(name)
-  for (const { name } of parts.initializers) add(name)
-  for (const { values: elements } of parts.sparseInitializers) if (elements) add(elements.name)
-  for (const { output } of parts.nodes) for (let i = 0; i < output.length; i++) add(output[i])
+  for (const { name } of parts.inputs) addValue(values, name, place)
+  for (const { name } of parts.initializers) addValue(values, name, place)
+  for (const { values: elements } of parts.sparseInitializers) if (elements) addValue(values, elements.name, place)
+  for (const { output } of parts.nodes) for (let i = 0; i < output.length; i++) addValue(values, output[i], place)
   return values
+}
+
+/** Adds a value that has a name, unless it is there. */
+export function addValue(values: Map<ValueId, NamedValue>, name: string, place: Place): void {
+  if (name !== '' && !values.has(name)) values.set(name, new NamedValue(name, place))
 }
 
 /** The place of a value of a graph, or of what is called by a name that no value has. */

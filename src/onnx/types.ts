@@ -44,9 +44,13 @@ function tensorType(
 }
 
 function declaredDims({ dim: dims }: TensorShapeProto, report: Report): DeclaredDim[] | undefined {
-  if (dims.length <= MAX_RANK) return dims.map(dim => declaredDim(dim, report))
-  report({ code: 'invalid-dim', message: `it is declared with ${dims.length} dims; ${MAX_RANK} are possible` })
-  return undefined
+  if (dims.length > MAX_RANK) {
+    report({ code: 'invalid-dim', message: `it is declared with ${dims.length} dims; ${MAX_RANK} are possible` })
+    return undefined
+  }
+  const declared: DeclaredDim[] = []
+  for (const dim of dims) declared.push(declaredDim(dim, report))
+  return declared
 }
 
 /** Names of dims become part of every expression of symbols that is computed from them, so they are limited. */

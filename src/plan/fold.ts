@@ -18,20 +18,14 @@ const isMoving = isNamed('Reshape', 'Transpose')
 export const fold: Pass = {
   name: 'fold',
   requires: [],
-  run(graph) {
-    const numbers = numbersOfBytes(graph)
-    return foldWhere(graph, call => !numbers.has(call))
-  }
+  run: graph => foldKnown(graph, false)
 }
 
 /** {@link fold} for numbers of constant codes: after the passes that work with the codes themselves. */
 export const foldNumbers: Pass = {
   name: 'fold numbers',
   requires: ['fuse'],
-  run(graph) {
-    const numbers = numbersOfBytes(graph)
-    return foldWhere(graph, call => numbers.has(call))
-  }
+  run: graph => foldKnown(graph, true)
 }
 
 /**
@@ -55,10 +49,12 @@ function numbersOfBytes(graph: PlanGraph): ReadonlySet<Call> {
   return calls
 }
 
-function foldWhere(graph: PlanGraph, isMeant: (call: Call) => boolean): boolean {
+/** @param isOfNumbers whether only the {@link numbersOfBytes} become constants, or only what is none */
+function foldKnown(graph: PlanGraph, isOfNumbers: boolean): boolean {
+  const numbers = numbersOfBytes(graph)
   let changed = false
   for (const { call } of graph.calls) {
-    if (call.op.impure || !isMeant(call)) continue
+    if (call.op.impure || numbers.has(call) !== isOfNumbers) continue
     for (const id of call.outputs) {
       const fact = id === undefined ? undefined : graph.facts.get(id)
       const value = fact?.kind === 'tensor' ? knownValue(fact) : undefined

@@ -103,8 +103,15 @@ export class Matcher {
     const known = this.links.get(label)
     if (known) return known
     const own = this.pattern.calls[label]
-    const links = readingsOf(own, call).map(reading => Object.entries(reading).map(entry => this.link(...entry)))
+    const links: (readonly Link[])[] = []
+    for (const reading of readingsOf(own, call)) links.push(this.linksIn(reading))
     if (typeof own.reads !== 'function') this.links.set(label, links)
+    return links
+  }
+
+  private linksIn(reading: Reading): readonly Link[] {
+    const links: Link[] = []
+    for (const reader of Object.keys(reading)) links.push(this.link(reader, reading[reader]))
     return links
   }
 

@@ -253,24 +253,33 @@ function planBody(bound: BoundGraph, outer: PlanGraph, planning: Planning, depth
     (plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted, planning.options))
 }
 
+/** Numbers of values, in the order in which they are asked for. */
+class Slots {
+  readonly byId = new Map<ValueId, number>()
+
+  of(id: ValueId): number {
+    const known = this.byId.get(id)
+    if (known !== undefined) return known
+    const slot = this.byId.size
+    this.byId.set(id, slot)
+    return slot
+  }
+}
+
 /** Numbers the values of a graph, or of a body, that has been through all passes. */
 function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
   const { bound, wanted, constants } = graph
-  const slots = new Map<ValueId, number>()
-  const slotOf = (id: ValueId): number => {
-    if (!slots.has(id)) slots.set(id, slots.size)
-    return slots.get(id)!
-  }
-  const inputs = bound.graph.inputs.map(({ value }) => slotOf(value))
-  bound.captures.forEach(slotOf)
-  const outputs = wanted.map(slotOf)
-  const { calls } = graph
+  const slots = new Slots()
+  const inputs = bound.graph.inputs.map(({ value }) => slots.of(value))
+  for (const id of bound.captures) slots.of(id)
+  const outputs = wanted.map(id => slots.of(id))
   const likes = new Likes<KeptPreparation>()
-  const steps = calls.map(item => stepOf(graph, item, slotOf, bodies, memoFor(isBody ? undefined : likes)))
-  const initial = new Array<Constant | Tensor | undefined>(slots.size).fill(undefined)
-  for (const [id, constant] of constants) if (slots.has(id)) initial[slotOf(id)] = constant
+  const steps: Step[] = []
+  for (const item of graph.calls) steps.push(stepOf(graph, item, slots, bodies, memoFor(isBody ? undefined : likes)))
+  const initial = new Array<Constant | Tensor | undefined>(slots.byId.size).fill(undefined)
+  for (const [id, constant] of constants) if (slots.byId.has(id)) initial[slots.of(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))
-  const outputAt = new Array<number>(slots.size).fill(-1)
+  const outputAt = new Array<number>(slots.byId.size).fill(-1)
   outputs.forEach((slot, i) => {
     if (outputAt[slot] < 0) outputAt[slot] = i
   })
@@ -278,7 +287,7 @@ function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
     bound,
     facts: graph.facts,
     removed: graph.removed,
-    slots,
+    slots: slots.byId,
     steps,
     inputs,
     outputs,
@@ -319,29 +328,26 @@ function grownFrom(steps: readonly Step[], outputs: readonly number[], inputs: r
   })
 }
 
-function stepOf(
-  graph: PlanGraph,
-  item: PlanCall,
-  slotOf: (id: ValueId) => number,
-  plans: BodyPlans,
-  memo: StepMemo
-): Step {
+function stepOf(graph: PlanGraph, item: PlanCall, slots: Slots, plans: BodyPlans, memo: StepMemo): Step {
   const { call, nodes, fused, inPlace, constants, convert } = item
-  const isKept = (id: ValueId | undefined): id is ValueId => id !== undefined && graph.isRead(id)
   const bodies = new Map<BoundGraph, BodyPlan>()
   for (const body of call.bodies.values()) {
     const { plan, depth } = plans.get(body)!
-    bodies.set(body, { plan, depth, captures: body.captures.map(id => ({ from: slotOf(id), id })) })
+    bodies.set(body, { plan, depth, captures: body.captures.map(id => ({ from: slots.of(id), id })) })
   }
-  const inputs = call.inputs.map(id => (id === undefined ? -1 : slotOf(id)))
-  const outputs = call.outputs.map(id => (isKept(id) ? slotOf(id) : -1))
+  const inputs: number[] = []
+  for (const id of call.inputs) inputs.push(id === undefined ? -1 : slots.of(id))
+  const outputs: number[] = []
+  for (const id of call.outputs) outputs.push(id !== undefined && graph.isRead(id) ? slots.of(id) : -1)
+  const free: number[] = []
+  for (const id of item.free) if (graph.isRead(id)) free.push(slots.of(id))
   return {
     call,
     nodes,
     fused,
     inputs,
     outputs,
-    free: item.free.filter(isKept).map(slotOf),
+    free,
     inPlace,
     constants,
     bodies,

@@ -28,6 +28,32 @@ interface Excess {
   readonly bytes: number
 }
 
+/** What is known of the values in the slots of a plan. */
+function factsBySlot({ slots, facts }: Plan): readonly (Fact | undefined)[] {
+  const bySlot = new Array<Fact | undefined>(slots.size).fill(undefined)
+  for (const [id, slot] of slots) bySlot[slot] = facts.get(id)
+  return bySlot
+}
+
+/** By slot, the results that steps make anew and whose sizes follow from the inputs. */
+function resultsOf({ steps }: Plan, facts: readonly (Fact | undefined)[]): ReadonlyMap<number, Sized> {
+  const results = new Map<number, Sized>()
+  for (const { call, inputs, outputs } of steps) {
+    // What bodies give, variables, and parts of sequences may be anything that has been made before.
+    if (call.bodies.size > 0 || call.op.impure === 'state' || !areTensors(inputs, facts)) continue
+    for (const slot of outputs) {
+      const sized = slot < 0 ? undefined : sizedOf(facts[slot])
+      if (sized) results.set(slot, sized)
+    }
+  }
+  return results
+}
+
+function areTensors(slots: readonly number[], facts: readonly (Fact | undefined)[]): boolean {
+  for (const slot of slots) if (slot >= 0 && facts[slot]?.kind !== 'tensor') return false
+  return true
+}
+
 /**
  * Tells from the dims of the inputs that a run cannot end, since its results take more memory than it may hold, before
  * anything is computed.
@@ -47,29 +73,16 @@ export class Forecast {
 
   /** @param limit bytes that a run may hold */
   constructor(plan: Plan, limit: number) {
-    const factBySlot = new Map([...plan.slots].map(([id, slot]) => [slot, plan.facts.get(id)]))
+    const facts = factsBySlot(plan)
     this.plan = plan
     this.limit = limit
-    this.axes = plan.inputs.flatMap((slot, input) => axesOf(factBySlot.get(slot), input))
+    this.axes = plan.inputs.flatMap((slot, input) => axesOf(facts[slot], input))
     const inputs = new Set(plan.inputs)
-    this.outside = plan.initial.map((constant, slot) =>
-      constant !== undefined || inputs.has(slot) ? sizedOf(factBySlot.get(slot)) : undefined
-    )
-    this.results = new Map(
-      plan.steps
-        // What bodies give, variables, and parts of sequences may be anything that has been made before.
-        .filter(
-          ({ call, inputs }) =>
-            call.bodies.size === 0 &&
-            call.op.impure !== 'state' &&
-            inputs.every(slot => slot < 0 || factBySlot.get(slot)?.kind === 'tensor')
-        )
-        .flatMap(({ outputs }) => outputs.filter(slot => slot >= 0))
-        .flatMap(slot => {
-          const sized = sizedOf(factBySlot.get(slot))
-          return sized ? [[slot, sized] as const] : []
-        })
-    )
+    const outside: (Sized | undefined)[] = []
+    for (const [slot, constant] of plan.initial.entries())
+      outside.push(constant !== undefined || inputs.has(slot) ? sizedOf(facts[slot]) : undefined)
+    this.outside = outside
+    this.results = resultsOf(plan, facts)
   }
 
   /**
