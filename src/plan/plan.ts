@@ -6,36 +6,10 @@ import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { batchNorms } from './batch-norms.ts'
-import { biases } from './biases.ts'
-import { branches } from './branches.ts'
-import { bypass } from './bypass.ts'
-import { computeWide } from './compute-wide.ts'
-import { computedWeights } from './computed-weights.ts'
-import { convWeights } from './conv-weights.ts'
-import { einsumProducts } from './einsum-products.ts'
-import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
-import { fold, foldNumbers } from './fold.ts'
-import { floatPatterns } from './fuse-to-floats.ts'
-import { fuse } from './fuse.ts'
-import { IDENTICAL, QUANTIZED, QUANTIZED_ROUNDED, ROUNDED } from './fusions.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
-import { grow } from './grow.ts'
-import { integerProducts } from './integer-products.ts'
-import { joinProducts } from './join-products.ts'
-import { lastConvolutions } from './last-convolutions.ts'
-import { levels } from './levels.ts'
-import { oneElement } from './one-element.ts'
-import { pack } from './pack.ts'
-import { type Pass, Progress, runPasses } from './pass.ts'
-import { prune } from './prune.ts'
+import { Progress, runPasses } from './pass.ts'
+import { IMPROVING, IMPROVING_FAST, SELECTING } from './passes.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
-import { scanDistances } from './scan-distances.ts'
-import { schedule } from './schedule.ts'
-import { sequences } from './sequences.ts'
-import { share } from './share.ts'
-import { tablesOfCodes } from './tables-of-codes.ts'
-import { widen } from './widen.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
@@ -89,7 +63,7 @@ export interface StepPacks {
 
 /** A body's plan and where what it captures lies in the enclosing frame. */
 export interface BodyPlan {
-  /** Made when first asked for where facts never came to the body: most likely it never runs. */
+  /** Made when first asked for: of two branches one may never run. */
   readonly plan: () => Plan
   /** Bodies around this one. */
   readonly depth: number
@@ -119,111 +93,66 @@ export interface Plan {
   readonly removed: readonly RemovedNode[]
 }
 
-/** Passes up to where all that is left has to be sound, and those after that. */
-const SELECTING: readonly Pass[] = [fold, prune]
-const IMPROVING: readonly Pass[] = [
-  branches,
-  bypass,
-  sequences,
-  tablesOfCodes,
-  integerProducts,
-  fuse(QUANTIZED),
-  levels,
-  prune,
-  foldNumbers,
-  convWeights,
-  computedWeights,
-  prune,
-  fuse(IDENTICAL),
-  // What is left of Transposes, and of codes, that come back to what they were.
-  bypass,
-  share,
-  oneElement,
-  prune,
-  widen,
-  pack,
-  schedule
-]
-/** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
-const IMPROVING_FAST: readonly Pass[] = [
-  branches,
-  scanDistances,
-  bypass,
-  sequences,
-  computeWide,
-  // Casts between float32 and 16 bits are from float32 to float32 now.
-  bypass,
-  biases,
-  stateCodes,
-  tablesOfCodes,
-  integerProducts,
-  fuse(QUANTIZED_ROUNDED),
-  fuse(floatPatterns),
-  fuse([fakeQuantizePattern]),
-  levels,
-  prune,
-  foldNumbers,
-  convWeights,
-  computedWeights,
-  prune,
-  einsumProducts,
-  batchNorms,
-  // Reshapes around a normalization that is part of a product now, and what asked for dims to undo them.
-  bypass,
-  prune,
-  fuse(ROUNDED),
-  bypass,
-  share,
-  oneElement,
-  // What computed the dims of what is fused away, or what calls that are gone read.
-  prune,
-  grow,
-  joinProducts,
-  lastConvolutions,
-  widen,
-  pack,
-  schedule
-]
+/** A graph whose calls have been selected, and what it has been through. */
+interface Selected {
+  readonly graph: PlanGraph
+  readonly progress: Progress
+}
 
 /** What is common to the plans of a graph and of the bodies in it. */
 interface Planning {
   readonly options: PlanOptions
   /** Nodes without an operator, those of bodies too, so that all of them can be named together. */
   readonly missing: Unbound[]
+  /** Bodies that propagation came to; they get their plans when they first run. */
+  readonly selected: Map<BoundGraph, Selected>
 }
 
 /**
- * Plans what is needed for `wanted`: passes choose, join and order the calls, then values get numbered slots.
+ * Plans what is needed for `wanted`: passes choose, join and order the calls, then values get numbered slots. Of bodies
+ * the calls are chosen; the rest is left until one first runs.
  * @throws NodewiseError the first fault that matters, or one `unsupported-op` that names every operator which is
  *   missing
  */
 export function planGraph(result: Propagation, wanted: readonly ValueId[], options: PlanOptions = {}): Plan {
-  const planning: Planning = { options, missing: [] }
-  const graph = plannedGraph(result, wanted, planning)
-  const plan = lower(graph, bodyPlans(graph, planning, 0), false)
+  const planning: Planning = { options, missing: [], selected: new Map() }
+  const selected = select(result, wanted, planning)
   refuseMissing(planning.missing)
-  refuseFailures(graph, result)
+  const plan = planOf(selected, planning, 0, false)
+  refuseFailures(selected.graph, result)
   return plan
 }
 
-/** @param outer the graph around a body, whose constants are constants in the body, too */
-function plannedGraph(
-  result: Propagation,
-  wanted: readonly ValueId[],
-  { options, missing }: Planning,
-  outer?: PlanGraph
-): PlanGraph {
+/** Chooses the calls of a graph and of the bodies in it. */
+function select(result: Propagation, wanted: readonly ValueId[], planning: Planning, outer?: PlanGraph): Selected {
+  const { options, missing, selected } = planning
   const graph = new PlanGraph(result, wanted, options)
-  for (const id of result.bound.captures) {
-    const constant = outer?.constantOf(id)
-    if (constant) graph.constants.set(id, constant)
-  }
+  if (outer) takeConstants(graph, outer)
   const progress = new Progress()
   runPasses(graph, SELECTING, progress)
   refuseFindings(graph)
   missing.push(...missingIn(graph))
-  runPasses(graph, options.isExact === true ? IMPROVING : IMPROVING_FAST, progress)
-  return graph
+  for (const { call } of graph.calls)
+    for (const body of call.bodies.values()) {
+      const found = graph.bodies.get(body)
+      if (found) selected.set(body, select(found, outputsOf(body), planning, graph))
+    }
+  return { graph, progress }
+}
+
+const outputsOf = ({ graph }: BoundGraph): ValueId[] => graph.outputs.map(({ value }) => value)
+
+/** What a body captures and the graph around it has as a constant is one in the body, too. */
+function takeConstants(graph: PlanGraph, outer: PlanGraph): void {
+  for (const id of graph.bound.captures) {
+    const constant = outer.constantOf(id)
+    if (constant) graph.constants.set(id, constant)
+  }
+}
+
+function planOf({ graph, progress }: Selected, planning: Planning, depth: number, isBody: boolean): Plan {
+  runPasses(graph, planning.options.isExact === true ? IMPROVING : IMPROVING_FAST, progress)
+  return lower(graph, bodyPlans(graph, planning, depth), isBody)
 }
 
 type BodyPlans = ReadonlyMap<BoundGraph, Omit<BodyPlan, 'captures'>>
@@ -232,7 +161,7 @@ function bodyPlans(graph: PlanGraph, planning: Planning, depth: number): BodyPla
   const plans = new Map<BoundGraph, Omit<BodyPlan, 'captures'>>()
   for (const { call } of graph.calls)
     for (const body of call.bodies.values())
-      plans.set(body, { plan: planBody(body, graph, planning, depth + 1), depth })
+      if (!plans.has(body)) plans.set(body, { plan: bodyPlan(body, graph, planning, depth + 1), depth })
   return plans
 }
 
@@ -240,17 +169,19 @@ function bodyPlans(graph: PlanGraph, planning: Planning, depth: number): BodyPla
  * A body that propagation never came to is a branch that is known not to be taken, or its node failed: then nothing is
  * folded.
  */
-function planBody(bound: BoundGraph, outer: PlanGraph, planning: Planning, depth: number): BodyPlan['plan'] {
-  const result = outer.bodies.get(bound)
-  const wanted = bound.graph.outputs.map(output => output.value)
-  if (result) {
-    const graph = plannedGraph(result, wanted, planning, outer)
-    const plan = lower(graph, bodyPlans(graph, planning, depth), true)
-    return () => plan
-  }
+function bodyPlan(bound: BoundGraph, outer: PlanGraph, planning: Planning, depth: number): BodyPlan['plan'] {
+  let selected = planning.selected.get(bound)
+  // Passes over the graph around it have made more constants since.
+  if (selected) takeConstants(selected.graph, outer)
+  planning.selected.delete(bound)
   let plan: Plan | undefined
-  return () =>
-    (plan ??= planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wanted, planning.options))
+  return () => {
+    plan ??= selected
+      ? planOf(selected, planning, depth, true)
+      : planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, outputsOf(bound), planning.options)
+    selected = undefined
+    return plan
+  }
 }
 
 /** Numbers of values, in the order in which they are asked for. */

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { schedule } from '../../src/plan/schedule.ts'
 import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
@@ -41,4 +42,32 @@ test('a default is none, since a caller may give another value', async () => {
   expect(opsOf(plan())).toEqual(['Gather', 'FusedMatMul'])
   expect(plan().steps[1].constants).toEqual([])
   expect(await differenceBetween(parts(true), { x: [1, 2], w: [2, 2] })).toBeLessThan(1e-6)
+})
+
+test('of a body only the calls are chosen before it runs: a branch that is never taken costs no more', async () => {
+  const run = vi.spyOn(schedule, 'run')
+  const { steps } = await planOf(parts(false))
+  expect(run).toHaveBeenCalledTimes(1)
+  const [{ plan }] = steps[0].bodies.values()
+  expect(plan()).toBe(plan())
+  expect(run).toHaveBeenCalledTimes(2)
+  run.mockRestore()
+})
+
+test('operators that bodies lack are named with those of the graph around them before anything runs', async () => {
+  const branch = (type: string) => ({
+    graph: { inputs: [], outputs: [port(type, 'float', [1, 2])], nodes: [node(type, ['a'], [type])] }
+  })
+  const model: ModelParts = {
+    inputs: [port('x', 'float', [1, 2]), port('c', 'bool', [])],
+    outputs: [port('y', 'float', [1, 2])],
+    nodes: [
+      node('Unheard', ['x'], ['a']),
+      node('If', ['c'], ['y'], { then_branch: branch('Abs'), else_branch: branch('Unseen') })
+    ]
+  }
+  await expect(planOf(model)).rejects.toMatchObject({
+    code: 'unsupported-op',
+    details: { types: [expect.stringContaining('Unheard'), expect.stringContaining('Unseen')] }
+  })
 })
