@@ -54,7 +54,14 @@ export const MAX_VARINT = 10
 function countExactly(type: DType, { bytes, length }: Payload): number | undefined {
   const width = fixedWidth(type)
   if (width !== undefined) return length / width
-  return bytes?.reduce((count, byte) => (byte < 128 ? count + 1 : count), 0)
+  return bytes && countVarints(bytes)
+}
+
+/** Each varint ends with a byte below 128. */
+function countVarints(bytes: Uint8Array): number {
+  let count = 0
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] < 128) count++
+  return count
 }
 
 /** Bytes of one entry of `float_data` and `double_data`; the other fields are varints. */
@@ -91,8 +98,21 @@ export function decodeTyped(
     return tensorOfBytes(type, dims, bytes, 'onnx')
   }
   const tensor = allocate(type, dims)
-  decodeVarints(payloads, source, expected, storeOf(tensor))
+  const single = TAKE_BYTES.includes(type) ? singleBytes(payloads, source, expected) : undefined
+  if (single) (tensor.data as StorageOf['int32']).set(single)
+  else decodeVarints(payloads, source, expected, storeOf(tensor))
   return tensor
+}
+
+/** Types of which a number below 128 is what its varint is. */
+const TAKE_BYTES: readonly DType[] = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32']
+
+/** Numbers that take one byte each, as most zero points do: to copy them needs no loop over varints. */
+function singleBytes(payloads: readonly Payload[], source: ByteSource, expected: number): Uint8Array | undefined {
+  const [only] = payloads
+  if (payloads.length !== 1 || only.tagged || only.length !== expected) return undefined
+  const bytes = payloadBytes(only, source)
+  return countVarints(bytes) === expected ? bytes : undefined
 }
 
 /** Stores element `index`, given as the low and the high 32 bits of its varint. */

@@ -15,6 +15,7 @@ import {
   tag,
   TYPE,
   utf8,
+  varint,
   watched
 } from './encode.ts'
 
@@ -43,6 +44,13 @@ describe('typed fields', () => {
     ['uint16', TYPE.UINT16, { int32Data: [0, 65535] }, [0, 65535]],
     ['int8', TYPE.INT8, { int32Data: [-128, 127] }, [-128, 127]],
     ['uint8', TYPE.UINT8, { int32Data: [0, 255] }, [0, 255]],
+    // One byte each, as most zero points.
+    ['int32', TYPE.INT32, { int32Data: [0, 1, 127] }, [0, 1, 127]],
+    ['uint32', TYPE.UINT32, { uint64Data: [0, 1, 127] }, [0, 1, 127]],
+    ['int16', TYPE.INT16, { int32Data: [0, 1, 127] }, [0, 1, 127]],
+    ['uint16', TYPE.UINT16, { int32Data: [0, 1, 127] }, [0, 1, 127]],
+    ['int8', TYPE.INT8, { int32Data: [0, 1, 127] }, [0, 1, 127]],
+    ['uint8', TYPE.UINT8, { int32Data: [0, 1, 127] }, [0, 1, 127]],
     ['bool', TYPE.BOOL, { int32Data: [0, 1, 2] }, [0, 1, 1]],
     ['float16', TYPE.FLOAT16, { int32Data: [0x3c00, 0xfbff] }, [0x3c00, 0xfbff]],
     ['bfloat16', TYPE.BFLOAT16, { int32Data: [0x3f80, 0xff80] }, [0x3f80, 0xff80]],
@@ -101,6 +109,15 @@ describe('typed fields', () => {
     const opening = source.reads.length
     expect(dataOf(found)).toEqual(int64Data.map(BigInt))
     expect(source.reads.length).toBe(opening + 1)
+  })
+
+  test('are counted where they take as many bytes as there should be numbers', () => {
+    // More than a kilobyte, which is not read before it is asked for.
+    const numbers = [...new Array<number>(1998).fill(1), 0x80, 1]
+    const dims = [...tag(1, 0), ...varint(numbers.length)]
+    const bytes = [...block(8, utf8('w')), ...dims, ...tag(2, 0), TYPE.INT32, ...block(5, numbers)]
+    const { graph } = loadBytes(modelAround(block(5, bytes)))
+    expect(failure(() => graph.initializers.get('w')!.read()).reason).toContain('2000 entries, 1999 are there')
   })
 
   test('may come one by one, in several packed runs, or mixed', () => {
