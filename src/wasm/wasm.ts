@@ -144,33 +144,17 @@ export interface Compute extends JobRunner {
   packDotPanels: Compute['packBytePanels']
   /** The sum of `sum` and the products of the four bytes of `a` and `b`, as relaxed SIMD adds them; else 0. */
   dot(a: number, b: number, sum: number): number
-  /** Packs up to four rows of bytes less their zero points into a strip; see assembly/int8/strips.ts. */
-  packByteStrip(
-    w: number,
-    k: number,
-    rows: number,
-    isSigned: boolean,
-    zero0: number,
-    zero1: number,
-    zero2: number,
-    zero3: number,
-    to: number
-  ): void
-  /** Packs up to six rows of bytes without zero points into a strip; see assembly/int8/dot-strips.ts. */
-  packDotStrip(w: number, k: number, rows: number, flip: number, to: number): void
-  /**
-   * Transforms up to four rows of 3 x 3 weights of bytes, less their zero points, for Winograd's algorithm; see
-   * assembly/int8/winograd.ts.
-   */
+  /** Packs rows of bytes less their zero points into strips of four; see assembly/int8/strips.ts. */
+  packByteStrips(w: number, k: number, rows: number, isSigned: boolean, zeros: number, to: number): void
+  /** Packs rows of bytes without zero points into strips of six; see assembly/int8/dot-strips.ts. */
+  packDotStrips(w: number, k: number, rows: number, flip: number, to: number): void
+  /** Transforms rows of 3 x 3 weights of bytes, less their zero points; see assembly/int8/winograd.ts. */
   packByteWinograd(
     w: number,
     channels: number,
     rows: number,
     isSigned: boolean,
-    zero0: number,
-    zero1: number,
-    zero2: number,
-    zero3: number,
+    zeros: number,
     matrix: number,
     to: number
   ): void

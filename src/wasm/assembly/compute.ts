@@ -88,10 +88,10 @@ export { packHalves } from './f32/few-halves'
 export { lineWeights } from './f32/line-winograd'
 export { packPanels, packStrips } from './f32/panels'
 export { winogradWeights } from './f32/winograd-weights'
-export { packDotStrip } from './int8/dot-strips'
+export { packDotStrips } from './int8/dot-strips'
 export { dot, packDotPanels } from './int8/dots'
 export { packBytePanels } from './int8/panels'
-export { packByteStrip } from './int8/strips'
+export { packByteStrips } from './int8/strips'
 export { packByteWinograd } from './int8/winograd'
 
 /**

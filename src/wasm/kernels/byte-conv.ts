@@ -1,15 +1,12 @@
-import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import { channelsFirstDims, type ChannelsParams } from '../../op-kit/channels-last.ts'
-import type { Op, Pack, Packed, Selection } from '../../op-kit/define.ts'
-import type { PackContext } from '../../op-kit/pack-context.ts'
+import type { Op, Selection } from '../../op-kit/define.ts'
 import { namedPack } from '../../op-kit/packs.ts'
 import { convert } from '../../tensor/convert.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import { DOT_BYTES, DOT_KINDS, DOT_STRIP, dotKind } from '../dots.ts'
+import { DOT_KINDS, dotKind } from '../dots.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { onTheHeap } from '../pack.ts'
 import {
   arrayOf,
   type Candidate,
@@ -20,17 +17,10 @@ import {
   workOfFlops
 } from '../selector.ts'
 import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
+import { FLIP, packOf, type PackWeights, POINTS, spread, STRIP, zerosOf } from './byte-conv-pack.ts'
 import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv-template.ts'
 
-/** Output channels of a strip. */
-const STRIP = 4
-/** Output channels from which dot products take less time than Winograd's algorithm. */
-const MIN_DOT_CHANNELS = 64
-/** What turns a code of uint8 into one of int8. */
-const FLIP = 128
-/** Nanoseconds that packing a weight takes. */
-const COST_OF_WEIGHT = 1
 /** Most panels of a block, and their bytes, which stay in the second cache. */
 const MAX_PANELS = 32
 const PANELS_BYTES = 1 << 19
@@ -92,9 +82,6 @@ function convSelection(
 /** Operands of which the numbers are made. */
 const IN_NUMBERS: ReadonlySet<string> = new Set(['xScale', 'wScale', 'yScale', 'yZero', 'bias'])
 
-/** What packs weights. */
-type PackWeights = (...given: Parameters<Pack>) => Generator<void, Packed | undefined>
-
 /** What scales sums, as the kernel reads it. */
 type Numbers = (given: TensorOperands) => Float64Array
 
@@ -109,73 +96,6 @@ const withNumbers = (pack: PackWeights, numbers: Numbers, names: readonly string
     all.set(list)
     return { ...packed, numbers: own }
   }
-
-/**
- * Puts constant weights, with constant zero points, into strips of four output channels; for Winograd's algorithm into
- * those of its matrices.
- */
-function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boolean, hasZeros: boolean): PackWeights {
-  return function* (given, _, { allocate }) {
-    // Read only where all is there: what is read is not kept beside the packed form.
-    if (!('w' in given) || 'wZero' in given !== hasZeros) return undefined
-    const { w, wZero } = given
-    const k = channels * taps
-    const zeros = zerosOf(wZero, groups * m)
-    const flip = w.type === 'uint8' ? FLIP : 0
-    const isNarrow = isWinograd && m < MIN_DOT_CHANNELS
-    if (!isNarrow && dotKind() !== 'none' && zeros.every(zero => zero === flip))
-      return yield* packForDots(w, flip, { groups, m, k }, allocate)
-    const strips = Math.ceil(m / STRIP)
-    const depth = isWinograd ? channels : k
-    const stripBytes = Math.ceil(depth / 2) * STRIP * 4
-    const packed = allocate('int16', [isWinograd ? POINTS : groups, strips, Math.ceil(depth / 2), STRIP, 2])
-    for (let strip = 0; strip < groups * strips; strip++) {
-      if (strip > 0 && strip % Math.ceil(QUANTUM / (COST_OF_WEIGHT * STRIP * k)) === 0) yield
-      const channel = Math.floor(strip / strips) * m + (strip % strips) * STRIP
-      const rows = Math.min(STRIP, m - (strip % strips) * STRIP)
-      const [z0, z1, z2, z3] = [0, 1, 2, 3].map(row => (row < rows ? zeros[channel + row] : 0))
-      const own = [rows, w.type === 'int8', z0, z1, z2, z3] as const
-      const isDone = onTheHeap(w, packed, (compute, source, target) => {
-        const [from, to] = [source + channel * k, target + strip * stripBytes]
-        if (isWinograd) compute.packByteWinograd(from, channels, ...own, strips * stripBytes, to)
-        else compute.packByteStrip(from, k, ...own, to)
-      })
-      if (!isDone) return undefined
-    }
-    return { w: packed }
-  }
-}
-
-/** Puts weights without zero points, but for `flip`, into strips for dot products. */
-function* packForDots(
-  w: Tensor,
-  flip: number,
-  { groups, m, k }: { readonly groups: number; readonly m: number; readonly k: number },
-  allocate: PackContext['allocate']
-): Generator<void, Packed | undefined> {
-  const strips = Math.ceil(m / DOT_STRIP)
-  // Behind the elements lie their sums, as long as four elements of each channel.
-  const fours = Math.ceil(k / DOT_BYTES) + 1
-  const packed = allocate('int8', [groups, strips, fours, DOT_STRIP, DOT_BYTES])
-  for (let strip = 0; strip < groups * strips; strip++) {
-    if (strip > 0 && strip % Math.ceil(QUANTUM / (COST_OF_WEIGHT * DOT_STRIP * k)) === 0) yield
-    const row = (strip % strips) * DOT_STRIP
-    const channel = Math.floor(strip / strips) * m + row
-    const isDone = onTheHeap(w, packed, (compute, source, target) => {
-      const to = target + strip * fours * DOT_STRIP * DOT_BYTES
-      compute.packDotStrip(source + channel * k, k, Math.min(DOT_STRIP, m - row), flip, to)
-    })
-    if (!isDone) return undefined
-  }
-  return { w: packed }
-}
-
-/** The zero point of each output channel. */
-function zerosOf(wZero: Tensor | undefined, channels: number): Int32Array {
-  const zeros = new Int32Array(channels)
-  if (wZero) spread(wZero.data as Uint8Array, zeros)
-  return zeros
-}
 
 /**
  * @param plain for weights as they are
@@ -235,8 +155,34 @@ function numbersOf(
   const isScaled = bias !== undefined && isFloat(bias.type)
   const reach = Math.max(Math.abs(low - zero), Math.abs(high - zero)) + 1
   const largest = LARGEST_PRODUCT * inputs * taps
+  singles[13] = finishChannels(singles, { xStep, yStep, scales, biases, isScaled, reach, largest })
+  return numbers
+}
+/** What the numbers of a channel follow from. */
+interface Scaling {
+  readonly xStep: number
+  readonly yStep: number
+  readonly scales: Float64Array
+  readonly biases: Float64Array
+  /** Whether biases are floats, and not codes of the scale of the sums. */
+  readonly isScaled: boolean
+  /** The largest code less the zero point, and the largest sum. */
+  readonly reach: number
+  readonly largest: number
+}
+
+/**
+ * Writes the factor, what is added, and the limit of each channel. A function of its own, so that engines optimize the
+ * loop and no more.
+ * @returns the least limit
+ */
+function finishChannels(
+  singles: Float32Array,
+  { xStep, yStep, scales, biases, isScaled, reach, largest }: Scaling
+): number {
+  const { length } = scales
   let leastLimit = 0.5
-  for (let i = 0, at = 2 * (SINGLE_NUMBERS + 2 * channels); i < channels; i++, at += 4) {
+  for (let i = 0, at = 2 * (SINGLE_NUMBERS + 2 * length); i < length; i++, at += 4) {
     const factor = (xStep * scales[i]) / yStep
     const added = isScaled ? biases[i] / yStep : biases[i] * factor
     const limit = 0.5 - 2 ** -21 * (reach + Math.abs(added))
@@ -247,8 +193,7 @@ function numbersOf(
     const isSmall = largest * Math.abs(factor) + Math.abs(added) < SMALL_QUOTIENT
     leastLimit = isSmall ? Math.min(leastLimit, limit) : 0
   }
-  singles[13] = leastLimit
-  return numbers
+  return leastLimit
 }
 /** Numbers before those of the channels, in double precision. */
 const SINGLE_NUMBERS = 8
@@ -257,12 +202,6 @@ const LARGEST_PRODUCT = 255 * 255
 const SMALL_QUOTIENT = 2 ** 21
 /** The bits of 1.5 * 2^23 as float32. */
 const MAGIC_BITS = 0x4b400000
-
-/** Writes a list with an element for each channel, or one for all. */
-function spread(list: ArrayLike<number>, to: Int32Array | Float64Array): void {
-  if (list.length === 1) to.fill(list[0])
-  else to.set(list)
-}
 
 /** The kernel; undefined where there is none for the sizes, or where setting it up costs more than it gains. */
 function wayOf({ images, groups, m, channels, positions, taps, axes }: ConvShape): Way | undefined {
@@ -305,8 +244,7 @@ function tileRows({ images, groups, m, channels, taps, axes }: ConvShape): numbe
   const near = Math.max(1, Math.floor(Math.min(8 * PANEL, PANELS_BYTES / inputBytes) / across))
   return Math.min(most, near, rows, shared)
 }
-/** Matrices of Winograd's F(2x2, 3x3), and strips whose products it holds; see ../assembly/int8/winograd.ts. */
-const POINTS = 16
+/** Strips whose products Winograd's algorithm holds; see ../assembly/int8/winograd.ts. */
 const WINOGRAD_STRIPS = 16
 /** Channels from which its transforms pay, and up to which 4 * 9 * 255 * 255 times their number fits into int32. */
 const MIN_WINOGRAD_CHANNELS = 16

@@ -132,6 +132,21 @@ describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly,
     }
   )
 
+  test.each([
+    ['one tap', [1, 4096, 1, 3], [1301, 4096, 1, 1], {}],
+    ['groups', [1, 4096, 1, 3], [2602, 2048, 1, 1], { group: 2 }],
+    ["Winograd's algorithm", [1, 910, 4, 4], [642, 910, 3, 3], {}]
+  ] as const)('read weights that are packed in several turns: %s', (_, x, w, attributes) => {
+    const inputs = [codes('uint8', x, 1), codes('int8', w, 2), one('uint8', 101)]
+    for (const zeros of [one('int8', 0), codes('int8', [w[0]], 3)])
+      expectEqual(
+        ['onnx', 'ConvInteger', 10],
+        [...inputs, zeros],
+        { region, attributes, constants: { w: 1, wZero: 3 } },
+        0
+      )
+  })
+
   test('read weights that are packed without zero points', () => {
     const inputs = [codes('uint8', [2, 17, 8, 9], 1), codes('int8', [6, 17, 3, 3], 2), one('uint8', 101)]
     expectEqual(['onnx', 'ConvInteger', 10], inputs, { region, constants: { w: 1 } }, 0)

@@ -8,6 +8,28 @@ export function stripBytes(k: u32): usize {
   return (<usize>((k + 1) >> 1)) << 4
 }
 
+/** The zero point of a row, of a list in int32; without a list it is 0. */
+// @ts-ignore: decorator
+@inline
+export function zeroOfRow(zeros: usize, row: u32): i32 {
+  return zeros == 0 ? 0 : load<i32>(zeros + ((<usize>row) << 2))
+}
+
+/**
+ * Writes rows of k bytes, which lie behind each other, less their zero points into strips.
+ * @param zeros of the rows, in int32, and of those that the last strip lacks; 0: there are none
+ */
+export function packByteStrips(w: usize, k: u32, rows: u32, isSigned: bool, zeros: usize, to: usize): void {
+  const bytes = stripBytes(k)
+  for (let r: u32 = 0; r < rows; r += 4, w += (<usize>k) << 2, to += bytes) {
+    const zero0 = zeroOfRow(zeros, r)
+    const zero1 = zeroOfRow(zeros, r + 1)
+    const zero2 = zeroOfRow(zeros, r + 2)
+    const zero3 = zeroOfRow(zeros, r + 3)
+    packByteStrip(w, k, min<u32>(4, rows - r), isSigned, zero0, zero1, zero2, zero3, to)
+  }
+}
+
 /**
  * Writes up to four rows of k bytes, which lie behind each other, less their zero points into a strip. Rows that there
  * are not, and a last column without a partner, are 0.

@@ -2,7 +2,7 @@ import { Windows } from '../windows'
 import { codeIn } from './code'
 import { ByteConvArguments, stripsOfPart, windowsOfBytes } from './conv-arguments'
 import { finishRow } from './requantize'
-import { stripByPanel, stripBytes } from './strips'
+import { stripByPanel, stripBytes, zeroOfRow } from './strips'
 
 /**
  * Winograd F(2x2, 3x3) in integers: a tile of 2 x 2 outputs is computed from 4 x 4 inputs with 16 multiplications a
@@ -17,10 +17,31 @@ const STRIPS: u32 = 16
 const LINES: usize = 64
 
 /**
- * Transforms up to four rows of weights, [channels][3][3] less their zero points, into a strip of each of 16 matrices,
- * which are `matrix` bytes apart. Rows that there are not, and a last channel without a partner, are 0.
+ * Transforms rows of weights, [channels][3][3] less their zero points, into strips of 16 matrices, which are `matrix`
+ * bytes apart.
+ * @param zeros as `packByteStrips` takes them
  */
 export function packByteWinograd(
+  w: usize,
+  channels: u32,
+  rows: u32,
+  isSigned: bool,
+  zeros: usize,
+  matrix: usize,
+  to: usize
+): void {
+  const bytes = stripBytes(channels)
+  for (let r: u32 = 0; r < rows; r += 4, w += <usize>channels * 36, to += bytes) {
+    const zero0 = zeroOfRow(zeros, r)
+    const zero1 = zeroOfRow(zeros, r + 1)
+    const zero2 = zeroOfRow(zeros, r + 2)
+    const zero3 = zeroOfRow(zeros, r + 3)
+    transformStrip(w, channels, min<u32>(4, rows - r), isSigned, zero0, zero1, zero2, zero3, matrix, to)
+  }
+}
+
+/** Transforms up to four rows. Rows that there are not, and a last channel without a partner, are 0. */
+function transformStrip(
   w: usize,
   channels: u32,
   rows: u32,
