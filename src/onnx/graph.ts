@@ -79,8 +79,8 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
 }
 
 /*
- * The functions that go over the nodes and values of a file do so by loops: engines compile a function again that was
- * made for one list and is gone with it, for each model anew.
+ * What goes over all nodes or values of a file is a loop and makes no function for it: see "Plans" in
+ * docs/architecture.md.
  */
 
 function nodesOf({ nodes }: GraphParts, building: Building): Node[] {
