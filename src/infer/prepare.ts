@@ -181,30 +181,22 @@ function prepareAnew(
     keep(memo, result)
     return result
   }
-  const facts = watched(inputs)
+  const facts = inputs.map(watched)
   const prepared = prepareCall(call, facts, surroundings, true)
   const { parameters } = prepared
-  const outputs: Fact[] = []
-  for (const fact of prepared.outputs) outputs.push(toKeep(fact))
+  const outputs = prepared.outputs.map(toKeep)
   const selection = surroundings.select?.(call.op, operands, { parameters, outputs })
-  const seen: (Seen | undefined)[] = []
-  let isQuick = true
-  for (const fact of facts) {
-    const item = fact?.seen()
-    if (item?.elements && item.elements.length > MAX_ELEMENTS) isQuick = false
-    seen.push(item)
-  }
+  const seen = facts.map(seenOf)
+  const isQuick = seen.every(isShort)
   const result = preparationOf(call.op, parameters, outputs, selection, seen)
   if (isQuick) keep(memo, result)
   if (isQuick && like) like.kept = result
   return result
 }
 
-function watched(inputs: readonly (Tensor | undefined)[]): (WatchedFact | undefined)[] {
-  const facts: (WatchedFact | undefined)[] = []
-  for (const value of inputs) facts.push(value && new WatchedFact(value))
-  return facts
-}
+const watched = (value: Tensor | undefined): WatchedFact | undefined => value && new WatchedFact(value)
+const seenOf = (fact: WatchedFact | undefined): Seen | undefined => fact?.seen()
+const isShort = (seen: Seen | undefined): boolean => (seen?.elements?.length ?? 0) <= MAX_ELEMENTS
 
 const isTensorOrLeftOut = (value: Value | undefined): value is Tensor | undefined =>
   value === undefined || isTensor(value)

@@ -29,19 +29,21 @@ const EXTERNAL = 1
 /** Finds the elements of a tensor without reading them: in another file, in `raw_data`, or in the field of its type. */
 export function contentOf(proto: TensorProto, claim: Claim, context: FileContext): Content {
   if (proto.data_location === EXTERNAL) return externalContent(proto, claim, context)
-  const { source } = context
-  const only = proto.payload.length === 1 ? context.payloads[proto.payload[0]] : undefined
-  // Nearly all tensors are held this way: the rest is not asked for them.
-  if (only?.field === 'raw_data' && claim.type !== 'string') return rawContent(only, claim, source)
-  const payloads = proto.payload.map(number => context.payloads[number])
+  const { source, payloads } = context
   const field = typedFieldOf(claim.type)
-  const typed = payloads.filter(payload => payload.field === field)
-  // As for every singular field of protobuf, the last value counts.
-  const raw = payloads.findLast(payload => payload.field === 'raw_data')
+  const typed: Payload[] = []
+  let raw: Payload | undefined
+  let other: Payload | undefined
+  for (const number of proto.payload) {
+    const payload = payloads[number]
+    if (payload.field === field) typed.push(payload)
+    else other ??= payload
+    // As for every singular field of protobuf, the last value counts.
+    if (payload.field === 'raw_data') raw = payload
+  }
   if (raw !== undefined && claim.type !== 'string' && (raw.length > 0 || typed.length === 0))
     return rawContent(raw, claim, source)
   const content = typedContent(typed, claim, source)
-  const other = payloads.find(payload => payload.field !== field)
   if (!('problem' in content) || typed.length > 0 || other === undefined) return content
   return { ...content, problem: { ...content.problem, message: `${content.problem.message} (it has ${other.field})` } }
 }

@@ -29,6 +29,8 @@ import { widen } from './widen.ts'
 
 /** Passes up to where all that is left has to be sound, and those after that. */
 export const SELECTING: readonly Pass[] = [fold, prune]
+/** What the patterns of quantized models leave of codes, and weights that nodes compute. */
+const LEFT_OF_CODES: readonly Pass[] = [levels, prune, foldNumbers, convWeights, computedWeights, prune]
 export const IMPROVING: readonly Pass[] = [
   branches,
   bypass,
@@ -36,12 +38,7 @@ export const IMPROVING: readonly Pass[] = [
   tablesOfCodes,
   integerProducts,
   fuse(QUANTIZED),
-  levels,
-  prune,
-  foldNumbers,
-  convWeights,
-  computedWeights,
-  prune,
+  ...LEFT_OF_CODES,
   fuse(IDENTICAL),
   // What is left of Transposes, and of codes, that come back to what they were.
   bypass,
@@ -68,12 +65,7 @@ export const IMPROVING_FAST: readonly Pass[] = [
   fuse(QUANTIZED_ROUNDED),
   fuse(floatPatterns),
   fuse([fakeQuantizePattern]),
-  levels,
-  prune,
-  foldNumbers,
-  convWeights,
-  computedWeights,
-  prune,
+  ...LEFT_OF_CODES,
   einsumProducts,
   batchNorms,
   // Reshapes around a normalization that is part of a product now, and what asked for dims to undo them.

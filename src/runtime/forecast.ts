@@ -1,3 +1,4 @@
+import { isStateful } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import { locate } from '../infer/propagate.ts'
 import type { Plan, Step } from '../plan/plan.ts'
@@ -40,7 +41,7 @@ function resultsOf({ steps }: Plan, facts: readonly (Fact | undefined)[]): Reado
   const results = new Map<number, Sized>()
   for (const { call, inputs, outputs } of steps) {
     // What bodies give, variables, and parts of sequences may be anything that has been made before.
-    if (call.bodies.size > 0 || call.op.impure === 'state' || !areTensors(inputs, facts)) continue
+    if (call.bodies.size > 0 || isStateful(call) || !areTensors(inputs, facts)) continue
     for (const slot of outputs) {
       const sized = slot < 0 ? undefined : sizedOf(facts[slot])
       if (sized) results.set(slot, sized)

@@ -148,7 +148,7 @@ export interface Compute extends JobRunner {
   packByteStrips(w: number, k: number, rows: number, isSigned: boolean, zeros: number, to: number): void
   /** Packs rows of bytes without zero points into strips of six; see assembly/int8/dot-strips.ts. */
   packDotStrips(w: number, k: number, rows: number, flip: number, to: number): void
-  /** Transforms rows of 3 x 3 weights of bytes, less their zero points; see assembly/int8/winograd.ts. */
+  /** Transforms rows of 3 x 3 weights of bytes, less their zero points; see assembly/int8/winograd-weights.ts. */
   packByteWinograd(
     w: number,
     channels: number,

@@ -92,7 +92,7 @@ export { packDotStrips } from './int8/dot-strips'
 export { dot, packDotPanels } from './int8/dots'
 export { packBytePanels } from './int8/panels'
 export { packByteStrips } from './int8/strips'
-export { packByteWinograd } from './int8/winograd'
+export { packByteWinograd } from './int8/winograd-weights'
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.

@@ -5,6 +5,7 @@ import type { Tensor } from '../../tensor/tensor.ts'
 import { DOT_BYTES, DOT_STRIP, dotKind } from '../dots.ts'
 import { heapAllocate, heapFree } from '../heap.ts'
 import { onTheHeap } from '../pack.ts'
+import { spread } from './byte-product.ts'
 import type { ConvShape } from './conv-template.ts'
 
 /** Output channels of a strip. */
@@ -42,8 +43,8 @@ export function packOf({ groups, m, channels, taps }: ConvShape, isWinograd: boo
     const packed = allocate('int16', [isWinograd ? POINTS : groups, strips, Math.ceil(depth / 2), STRIP, 2])
     const isSigned = w.type === 'int8'
     const hasList = !areAll(zeros, 0)
-    const list = hasList ? heapAllocate(4 * (zeros.length + STRIP)) : undefined
-    if (list) new Int32Array(list.buffer, list.byteOffset).set(zeros)
+    const list = hasList ? heapAllocate(4 * zeros.length) : undefined
+    if (list) new Int32Array(list.buffer, list.byteOffset, zeros.length).set(zeros)
     else if (hasList) return undefined
     try {
       const isDone = yield* inQuanta({ groups, m, k }, STRIP, (group, row, rows) =>
@@ -126,10 +127,4 @@ export function zerosOf(wZero: Tensor | undefined, channels: number): Int32Array
   const zeros = new Int32Array(channels)
   if (wZero) spread(wZero.data as Uint8Array, zeros)
   return zeros
-}
-
-/** Writes a list with an element for each channel, or one for all. */
-export function spread(list: ArrayLike<number>, to: Int32Array | Float64Array): void {
-  if (list.length === 1) to.fill(list[0])
-  else to.set(list)
 }

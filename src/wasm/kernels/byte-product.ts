@@ -255,7 +255,8 @@ function numbersOf(
   return numbers
 }
 
-function spread<A extends Int32Array | Float64Array>(list: A, to: A): void {
+/** Writes a list with an element for each column or channel, or one for all. */
+export function spread(list: ArrayLike<number>, to: Int32Array | Float64Array): void {
   if (list.length === 1) to.fill(list[0])
   else to.set(list)
 }

@@ -8,7 +8,7 @@ import { Windows } from '../windows'
 export class ByteConvArguments {
   x: usize
   /**
-   * [groups][m][channels][taps], or packed, group by group, in strips of four output channels by `packByteStrip` or of
+   * [groups][m][channels][taps], or packed, group by group, in strips of four output channels by `packByteStrips` or of
    * six by `packDotStrip`, or by `packByteWinograd`.
    */
   w: usize

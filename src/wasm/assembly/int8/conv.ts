@@ -180,9 +180,6 @@ function dotPanels(
 }
 
 function packStrip(args: ByteConvArguments, channel: u32, rows: u32, k: u32, strip: usize): void {
-  const z = args.zeros + ((<usize>channel) << 2)
-  const zero1 = rows > 1 ? load<i32>(z, 4) : 0
-  const zero2 = rows > 2 ? load<i32>(z, 8) : 0
-  const zero3 = rows > 3 ? load<i32>(z, 12) : 0
-  packByteStrip(args.w + <usize>channel * k, k, rows, args.areSigned != 0, load<i32>(z), zero1, zero2, zero3, strip)
+  const zeros = args.zeros + ((<usize>channel) << 2)
+  packByteStrip(args.w + <usize>channel * k, k, rows, args.areSigned != 0, zeros, strip)
 }

@@ -15,39 +15,31 @@ export function zeroOfRow(zeros: usize, row: u32): i32 {
   return zeros == 0 ? 0 : load<i32>(zeros + ((<usize>row) << 2))
 }
 
+/** The list from a row on. */
+// @ts-ignore: decorator
+@inline
+export function zerosFrom(zeros: usize, row: u32): usize {
+  return zeros == 0 ? 0 : zeros + ((<usize>row) << 2)
+}
+
 /**
  * Writes rows of k bytes, which lie behind each other, less their zero points into strips.
- * @param zeros of the rows, in int32, and of those that the last strip lacks; 0: there are none
+ * @param zeros of the rows, as `zeroOfRow` takes them
  */
 export function packByteStrips(w: usize, k: u32, rows: u32, isSigned: bool, zeros: usize, to: usize): void {
   const bytes = stripBytes(k)
-  for (let r: u32 = 0; r < rows; r += 4, w += (<usize>k) << 2, to += bytes) {
-    const zero0 = zeroOfRow(zeros, r)
-    const zero1 = zeroOfRow(zeros, r + 1)
-    const zero2 = zeroOfRow(zeros, r + 2)
-    const zero3 = zeroOfRow(zeros, r + 3)
-    packByteStrip(w, k, min<u32>(4, rows - r), isSigned, zero0, zero1, zero2, zero3, to)
-  }
+  for (let r: u32 = 0; r < rows; r += 4, w += (<usize>k) << 2, to += bytes)
+    packByteStrip(w, k, min<u32>(4, rows - r), isSigned, zerosFrom(zeros, r), to)
 }
 
 /**
  * Writes up to four rows of k bytes, which lie behind each other, less their zero points into a strip. Rows that there
  * are not, and a last column without a partner, are 0.
  */
-export function packByteStrip(
-  w: usize,
-  k: u32,
-  rows: u32,
-  isSigned: bool,
-  zero0: i32,
-  zero1: i32,
-  zero2: i32,
-  zero3: i32,
-  to: usize
-): void {
+export function packByteStrip(w: usize, k: u32, rows: u32, isSigned: bool, zeros: usize, to: usize): void {
   if (rows < 4 || (k & 1) != 0) memory.fill(to, 0, stripBytes(k))
   for (let r: u32 = 0; r < rows; r++, w += k, to += 4) {
-    const zero = r == 0 ? zero0 : r == 1 ? zero1 : r == 2 ? zero2 : zero3
+    const zero = zeroOfRow(zeros, r)
     const point = i16x8.splat(<i16>zero)
     let at = to
     let i: u32 = 0
