@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { type DType, DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, areSameDims, stridesOf, Tensor } from '../../tensor/tensor.ts'
@@ -114,22 +113,15 @@ const BIGS: Readonly<Partial<Record<Reduction, BigAccumulate>>> = {
 /**
  * Reduces the axes `axes` (not negative) of `x` into `out`, whose elements are those of the other axes in row-major
  * order. Floats are accumulated in double precision. Integers are exact and wrap; means and other fractional results
- * are truncated. No elements give 0 (sums), 1 (products), the lowest or highest value of the type (max, min), or
- * `meanOfNone`. Few elements are reduced before this returns.
- * @throws NodewiseError `value-out-of-range` for the mean of no integers, unless `meanOfNone` is an integer
+ * are truncated. No elements give 0 (sums and means), 1 (products), or the lowest or highest value of the type (max,
+ * min). Few elements are reduced before this returns.
  */
-export function reduce(
-  kind: Reduction,
-  x: Tensor,
-  axes: readonly number[],
-  out: Tensor,
-  meanOfNone = NaN
-): Generator<void> {
+export function reduce(kind: Reduction, x: Tensor, axes: readonly number[], out: Tensor): Generator<void> {
   const { type } = x
   const isPlain = type === 'float32' || type === 'float64'
   const count = axes.reduce((product, axis) => product * x.dims[axis], 1)
   if (!isPlain || kind === 'logSumExp' || count === 0 || x.data.length > FEW)
-    return reduceMany(kind, x, axes, count, out, meanOfNone)
+    return reduceMany(kind, x, axes, count, out)
   const results = doubles(out.data.length)
   const start = startOf(kind, type)
   if (start !== 0) results.fill(start)
@@ -143,20 +135,8 @@ export function reduce(
 /** Elements that are reduced before {@link reduce} returns, where they need no conversion. */
 const FEW = chunkSize(COST.element)
 
-function* reduceMany(
-  kind: Reduction,
-  x: Tensor,
-  axes: readonly number[],
-  count: number,
-  out: Tensor,
-  meanOfNone: number
-): Generator<void> {
+function* reduceMany(kind: Reduction, x: Tensor, axes: readonly number[], count: number, out: Tensor): Generator<void> {
   const { type } = x
-  const ofNone = kind === 'mean' && count === 0 && out.data.length > 0
-  if (ofNone && isInteger(type) && !Number.isInteger(meanOfNone))
-    fail('value-out-of-range', 'the mean of no integers is asked for')
-  if (ofNone)
-    return yield* convertPaced(new Tensor('float64', doubles(out.data.length).fill(meanOfNone), out.dims), out)
   if (isInteger(type)) {
     const wide =
       is64BitInteger(type) || !(kind === 'max' || kind === 'min' || (IN_DOUBLES.has(kind) && count <= SAFE_COUNT))
@@ -202,7 +182,7 @@ function startOf(kind: Reduction, type: DType): number {
 
 function finish(kind: Reduction, results: Float64Array, count: number): void {
   for (let i = 0; i < results.length; i++) {
-    if (kind === 'mean') results[i] /= count
+    if (kind === 'mean') results[i] /= Math.max(count, 1)
     else if (kind === 'l2') results[i] = Math.sqrt(results[i])
     else if (kind === 'logSum') results[i] = Math.log(results[i])
   }
@@ -293,6 +273,6 @@ function* reduceBigInts(
   if (kind === 'min') results.fill(lowest + 2n ** 64n - 1n)
   if (kind === 'prod') results.fill(1n)
   yield* accumulate(innerLoop, x.data as BigInts, x.dims, axes, results)
-  if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(count)
+  if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(Math.max(count, 1))
   yield* convertPaced(new Tensor(x.type, results, out.dims), out)
 }

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, reduced, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, reduced, upTo } from '../../op-kit/conversion-kit.ts'
 import {
   type Conversion,
   type Conversions,
@@ -46,17 +46,6 @@ const listed =
       ? fail('unsupported-op', 'no axis is reduced')
       : [reduced(w, name, data, axes, keepsDims(call))]
   }
-
-/** The mean of no elements is 0 in IR and NaN in ONNX. */
-function emptyMeanToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
-  const data = call.operand('data')
-  const dims = dimsOf(data)
-  if (!call.knows('axes') || !axesOf(call).some(axis => dims[axis] === 0)) return undefined
-  const [result] = call.results
-  const shape = result.kind === 'tensor' ? result.shape : undefined
-  if (shape === undefined || !isConcrete(shape)) return undefined
-  return [w.node('Expand', [zeroOf(w, typeOf(data)), w.constant('int64', shape)])]
-}
 
 const logicalToOnnx =
   (name: 'ReduceMax' | 'ReduceMin') =>
@@ -232,7 +221,6 @@ const parts: readonly Conversion[] = [
 /** Reductions, and what sorts and counts, of one dialect in words of the other. */
 export const reduceConversions: Conversions = {
   rules: [
-    first(toOnnx(reduction('ReduceMean'), emptyMeanToOnnx)),
     ...(['ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceProd', 'ReduceL1', 'ReduceL2'] as const).map(
       name => toOpenvino(reduction(name), listed(name))
     ),

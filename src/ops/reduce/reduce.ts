@@ -45,8 +45,8 @@ const BOOLEAN: readonly DType[] = ['bool']
 /**
  * Reductions over axes. An empty list of axes means all axes in ONNX, unless `noop_with_empty_axes`, and none in IR:
  * the specification calls that the identity, yet ReduceL1 and ReduceL2 of single elements give their magnitudes, as the
- * formulas say. The mean of no elements is undefined in both specifications: it is NaN in ONNX, and 0 in IR as OpenVINO
- * gives it. See `reduce` for integers, and for other reductions of no elements.
+ * formulas say. The mean of no elements is undefined in both specifications: it is 0, as ONNX Runtime and OpenVINO give
+ * it. See `reduce` for integers, and for other reductions of no elements.
  */
 export const reduceOps: readonly Op[] = [
   define('ReduceSum', 'sum', onnxVersions(13), openvinoVersion('ReduceSum', NUMERIC)),
@@ -81,13 +81,7 @@ function define(name: string, kind: Reduction, onnx: readonly ReduceVersion[], o
     },
 
     run({ data }, { axes, noneIsAll }, call) {
-      return reduce(
-        kind,
-        data,
-        reducedAxes(axes, data.dims.length, noneIsAll),
-        call.output(),
-        call.dialect === 'openvino' ? 0 : NaN
-      )
+      return reduce(kind, data, reducedAxes(axes, data.dims.length, noneIsAll), call.output())
     }
   })
 }
