@@ -200,6 +200,7 @@ export class PlanGraph {
     if (isPlanCall(item)) this.ops.add(item.call.op.name)
     for (const id of outputsOf(item)) if (id !== undefined) this.makers.set(id, item)
     for (const id of readBy(item)) {
+      if (id === undefined) continue
       const readers = this.readers.get(id)
       if (readers) readers.add(item)
       else this.readers.set(id, new Set([item]))
@@ -211,7 +212,7 @@ export class PlanGraph {
     if (at === undefined) throw new Error('an item that is not in the graph is changed')
     this.positions.delete(item)
     for (const id of outputsOf(item)) if (id !== undefined) this.makers.delete(id)
-    for (const id of readBy(item)) this.readers.get(id)?.delete(item)
+    for (const id of readBy(item)) if (id !== undefined) this.readers.get(id)?.delete(item)
     return at
   }
 }
@@ -226,12 +227,14 @@ export const nodesOf = (item: PlanItem): readonly Node[] => (isPlanCall(item) ? 
 export const outputsOf = (item: PlanItem): readonly (ValueId | undefined)[] =>
   isPlanCall(item) ? item.call.outputs : item.node.outputs
 
-/** Values that an item reads, those included that its bodies capture. */
-export const readBy = (item: PlanItem): ValueId[] => {
+/** Values that an item reads, those included that its bodies capture; undefined where an input is left out. */
+export const readBy = (item: PlanItem): readonly (ValueId | undefined)[] => {
   const { node } = isPlanCall(item) ? item.call : item
   const reads = isPlanCall(item) ? item.call.inputs : node.inputs
-  const captured = isPlanCall(item) ? [...item.call.bodies.values()].flatMap(body => body.captures) : []
-  return [...reads, ...node.captures, ...captured].filter(id => id !== undefined)
+  const bodies = isPlanCall(item) ? item.call.bodies : undefined
+  // Most items have no bodies, and their inputs are the list: it is asked for with each change of a graph.
+  if (!bodies?.size && node.captures.length === 0) return reads
+  return [...reads, ...node.captures, ...[...(bodies?.values() ?? [])].flatMap(body => body.captures)]
 }
 
 /** Input position of an operand; -1: there is none of this name. */
