@@ -8,6 +8,7 @@ import type { Fact } from '../shapes/fact.ts'
 import { isSym } from '../shapes/sym.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { memoryBytes, type Value } from '../tensor/tensor.ts'
+import type { MemoryLimit } from './memory-limit.ts'
 import { tensorsIn } from './memory.ts'
 
 /** A tensor whose size follows from dims of the inputs. */
@@ -65,15 +66,14 @@ function areTensors(slots: readonly number[], facts: readonly (Fact | undefined)
  */
 export class Forecast {
   private readonly plan: Plan
-  private readonly limit: number
+  private readonly limit: MemoryLimit
   private readonly axes: readonly Axis[]
   private readonly outside: readonly (Sized | undefined)[]
   private readonly results: ReadonlyMap<number, Sized>
   /** Sizes of `axes` up to which runs are known to fit, as far as more elements take more memory. */
   private fitting: readonly number[] | undefined
 
-  /** @param limit bytes that a run may hold */
-  constructor(plan: Plan, limit: number) {
+  constructor(plan: Plan, limit: MemoryLimit) {
     const facts = factsBySlot(plan)
     this.plan = plan
     this.limit = limit
@@ -148,7 +148,7 @@ export class Forecast {
         if (count === 0) total += bytes
         held.set(bytes, count + 1)
       }
-      if (total > this.limit) return { step, bytes: total }
+      if (!this.limit.allows(total)) return { step, bytes: total }
       for (const slot of step.free) {
         const bytes = bytesAt.get(slot)
         if (bytes === undefined) continue
@@ -163,7 +163,7 @@ export class Forecast {
 
   private fail({ step, bytes }: Excess): never {
     const needed = `the result and what is still needed beside it take ${bytes} bytes or more`
-    const message = `${needed}; a run may hold ${this.limit}`
+    const message = `${needed}; a run may hold ${this.limit.bytes}`
     throw locate(new NodewiseError('limit-exceeded', message), step.call, this.plan.bound)
   }
 }

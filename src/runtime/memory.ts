@@ -18,6 +18,7 @@ import {
   zero
 } from '../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap, MIN_HEAP_BYTES } from '../wasm/heap.ts'
+import type { MemoryLimit } from './memory-limit.ts'
 
 /** Memory that all runs of a session share. */
 export interface CommonMemory {
@@ -71,7 +72,7 @@ const MIN_SCRIPT = 2 ** 20
  * counts too.
  */
 export class Budget {
-  readonly limit: number
+  private readonly limit: MemoryLimit
   private used = 0
   private scriptLimit: number | undefined
   private scripted = 0
@@ -87,7 +88,7 @@ export class Budget {
    * @param scriptLimit bytes that strings and maps may take, by default half of JavaScript's own memory, in which they
    *   lie: the process ends where that overflows
    */
-  constructor(limit: number, common: CommonMemory, scriptLimit?: number, spares?: Returned) {
+  constructor(limit: MemoryLimit, common: CommonMemory, scriptLimit?: number, spares?: Returned) {
     this.limit = limit
     this.scriptLimit = scriptLimit
     this.common = common
@@ -96,7 +97,7 @@ export class Budget {
 
   /** Whether so many bytes more may be held. */
   fits(bytes: number): boolean {
-    return this.used + this.common.bytes + bytes <= this.limit
+    return this.limit.allows(this.used + this.common.bytes + bytes)
   }
 
   /**
@@ -106,8 +107,9 @@ export class Budget {
   require(bytes: number, what: () => string): void {
     if (this.fits(bytes)) return
     const inUse = this.used + this.common.bytes
-    if (this.common.giveUp(inUse + bytes - this.limit)) return
-    fail('limit-exceeded', `${what()} takes ${bytes} bytes; ${inUse} of ${this.limit} are in use`)
+    const limit = this.limit.bytes
+    if (this.common.giveUp(inUse + bytes - limit)) return
+    fail('limit-exceeded', `${what()} takes ${bytes} bytes; ${inUse} of ${limit} are in use`)
   }
 
   /**
@@ -299,27 +301,3 @@ const storagesIn = (value: Value): readonly unknown[] => {
 /** Whether one of the tensors that a value is made of passes a test. */
 export const someTensor = (value: Value, test: (tensor: Tensor) => boolean): boolean =>
   isTensor(value) ? test(value) : tensorsIn(value).some(test)
-
-/** What Node tells of memory, in bytes; none of it elsewhere. */
-export interface MemoryReport {
-  availableMemory?(): number
-  /** 0, or more than there can be, where nothing constrains the process. */
-  constrainedMemory?(): number
-  memoryUsage?: { rss(): number }
-}
-
-/**
- * Bytes that the process may still take; 4 GiB where that cannot be asked. In a control group `availableMemory` counts
- * cached files as taken, though the system drops them when memory is needed; a model that has just been read would seem
- * to leave no room for itself. So what the process holds is subtracted from the group's limit instead.
- */
-export function defaultMemory(
-  report: MemoryReport | undefined = typeof process === 'object' ? process : undefined
-): number {
-  const available = report?.availableMemory?.() ?? 0
-  const constrained = report?.constrainedMemory?.() ?? 0
-  const isConstrained = constrained > 0 && constrained < Number.MAX_SAFE_INTEGER
-  // What the process holds is asked for where it decides: the answer takes 50 us.
-  const most = isConstrained ? Math.max(available, constrained - (report?.memoryUsage?.rss() ?? 0)) : available
-  return most > 0 ? most : 4 * 2 ** 30
-}

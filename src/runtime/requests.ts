@@ -8,6 +8,7 @@ import { didYouMean } from '../suggest.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { Forecast } from './forecast.ts'
+import type { MemoryLimit } from './memory-limit.ts'
 import { type Asked, asksFor, type Request, type SpecialRequests } from './request.ts'
 import { Settled } from './settled.ts'
 import { ByDims, ByValues, decidingInputs, type GivenFacts, hasBranches } from './special.ts'
@@ -15,7 +16,7 @@ import type { Weights } from './weights.ts'
 
 /** What the plans of a session share. */
 export interface Surroundings {
-  readonly maxMemory: number
+  readonly limit: MemoryLimit
   readonly isExact: boolean
   readonly select?: SelectKernel
   readonly weights: Weights
@@ -93,12 +94,12 @@ export class Requests {
     wanted: readonly ValueId[],
     result: Propagation
   ): Request {
-    const { isExact, select, maxMemory, weights, blocks } = this.surroundings
+    const { isExact, select, limit, weights, blocks } = this.surroundings
     const { isObserved, replaced } = asked
     const plan = planGraph(result, wanted, { isObserved, isExact, replaced, select })
     const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
     const { names, outOfRange, overrides } = asked
-    const forecast = new Forecast(plan, maxMemory)
+    const forecast = new Forecast(plan, limit)
     return byOthers(
       { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled },
       undefined,

@@ -17,7 +17,8 @@ import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, StepCounter, TURN } from './drive.ts'
 import { executePlan } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, positionsOf } from './feeds.ts'
-import { Budget, defaultMemory, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
+import { MemoryLimit } from './memory-limit.ts'
+import { Budget, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
 import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
@@ -87,7 +88,7 @@ export class Session {
   private readonly views: ArrayBufferView[] = []
   private readonly threads: number
   private readonly select: SelectKernel
-  private readonly maxMemory: number
+  private readonly limit: MemoryLimit
   private readonly variables = new Variables(this.blocks)
   private readonly positions: ReadonlyMap<string, number>
   private readonly outputs: readonly string[]
@@ -109,9 +110,9 @@ export class Session {
     checkSessionOptions(options)
     this.threads = options.threads ?? (options.intraOpNumThreads || parallelism())
     this.select = selectorOf(options.precision ?? 'fast')
-    this.maxMemory = options.maxMemory ?? defaultMemory()
+    this.limit = new MemoryLimit(options.maxMemory)
     this.requests = new Requests(model, bound, {
-      maxMemory: this.maxMemory,
+      limit: this.limit,
       isExact: options.precision === 'exact',
       select: this.select,
       weights: this.weights,
@@ -284,7 +285,7 @@ export class Session {
     request.forecast.refuse(given, () => [...this.variables.values, ...targets.flatMap(target => target?.tensor ?? [])])
     const slots: Slots = plan.initial.slice()
     for (let i = 0; i < given.length; i++) if (given[i] !== undefined) slots[plan.inputs[i]] = given[i]
-    const budget = new Budget(this.maxMemory, this.weights, undefined, this.spares)
+    const budget = new Budget(this.limit, this.weights, undefined, this.spares)
     const state = new RunState(this.variables, budget)
     const run = this.runFor(budget, state, overrides, options)
     let views: Value[] = []

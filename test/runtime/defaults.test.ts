@@ -5,6 +5,7 @@ import type { ValueId } from '../../src/graph/graph.ts'
 import { InferenceSession, type Tensor } from '../../src/index.ts'
 import { drain } from '../../src/kernels/core/pace.ts'
 import { Blocks } from '../../src/runtime/blocks.ts'
+import { MemoryLimit } from '../../src/runtime/memory-limit.ts'
 import { Requests } from '../../src/runtime/requests.ts'
 import { Weights } from '../../src/runtime/weights.ts'
 import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
@@ -32,7 +33,7 @@ describe('inputs with initializers', () => {
   test('that are not given are constants of the plan', async () => {
     const model = await onnxModel(block(...listed))
     const blocks = new Blocks({})
-    const surroundings = { maxMemory: 1 << 24, isExact: false, weights: new Weights(blocks), blocks }
+    const surroundings = { limit: new MemoryLimit(1 << 24), isExact: false, weights: new Weights(blocks), blocks }
     const requests = new Requests(model, bind(model, registryWith([])), surroundings)
     const planFor = (replaced: readonly ValueId[]) =>
       drain(requests.requestFor({ names: ['y'], outOfRange: undefined, isObserved: false, replaced })).plan

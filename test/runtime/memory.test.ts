@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
+import { MemoryLimit } from '../../src/runtime/memory-limit.ts'
 import { Budget } from '../../src/runtime/memory.ts'
 import { Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { named } from '../fixtures/maps.ts'
@@ -7,7 +8,7 @@ import { named } from '../fixtures/maps.ts'
 const ALONE = { bytes: 0, giveUp: () => false }
 
 test('strings count against the memory of JavaScript too, until they are given up', () => {
-  const budget = new Budget(2 ** 30, ALONE, 1000 * 64)
+  const budget = new Budget(new MemoryLimit(2 ** 30), ALONE, 1000 * 64)
   const strings = budget.allocate('string', [600], 'heap', true)
   budget.hold(strings)
   expect(() => budget.allocate('string', [600], 'heap', true)).toThrow(NodewiseError)
@@ -17,7 +18,7 @@ test('strings count against the memory of JavaScript too, until they are given u
 })
 
 test('maps count against the memory of JavaScript, those of a sequence together, until they are given up', () => {
-  const budget = new Budget(2 ** 30, ALONE, 1700)
+  const budget = new Budget(new MemoryLimit(2 ** 30), ALONE, 1700)
   const rows = (): Value => ({ type: 'sequence', values: [named({ a: 1, b: 2 }), named({ a: 1, b: 2 })] })
   const [first, second] = [rows(), rows()]
   for (const value of [first, second]) budget.hold(value)
@@ -30,7 +31,7 @@ test('maps count against the memory of JavaScript, those of a sequence together,
 })
 
 test('a copy counts as held once, and is refused where it does not fit', () => {
-  const budget = new Budget(100, ALONE)
+  const budget = new Budget(new MemoryLimit(100), ALONE)
   const given = new Tensor('float32', new Float32Array(20).fill(3), [4, 5])
   const copy = budget.copy(given)
   expect(copy).toEqual(given)
@@ -42,7 +43,7 @@ test('a copy counts as held once, and is refused where it does not fit', () => {
 })
 
 test('tensors of a sequence are held with it, each as often as it is there, and freed with it', () => {
-  const budget = new Budget(100, ALONE)
+  const budget = new Budget(new MemoryLimit(100), ALONE)
   const [a, b] = [budget.allocate('float32', [10], 'array', false), budget.allocate('float32', [10], 'array', false)]
   const inner: Value = { type: 'optional', value: b }
   const sequence: Value = { type: 'sequence', values: [a, inner, a] }
@@ -57,7 +58,7 @@ test('tensors of a sequence are held with it, each as often as it is there, and 
 })
 
 test('what was made last counts as what was made before, and is freed once', () => {
-  const budget = new Budget(100, ALONE)
+  const budget = new Budget(new MemoryLimit(100), ALONE)
   const [a, b] = [budget.allocate('float32', [10], 'array', false), budget.allocate('float32', [10], 'array', false)]
   for (const value of [b, a, b]) budget.hold(value)
   expect([a, b].map(({ data }) => budget.isHeldOnce(data))).toEqual([true, false])

@@ -5,6 +5,7 @@ import { defineOp as defineOwnOp, InferenceSession, Tensor } from '../../src/ind
 import { drain } from '../../src/kernels/core/pace.ts'
 import { defineOp } from '../../src/op-kit/define.ts'
 import { Blocks } from '../../src/runtime/blocks.ts'
+import { MemoryLimit } from '../../src/runtime/memory-limit.ts'
 import { Requests, specialFor } from '../../src/runtime/requests.ts'
 import { Weights } from '../../src/runtime/weights.ts'
 import { type GraphParts, int64s, type ModelParts, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
@@ -95,7 +96,7 @@ describe('a branch that one integer of the caller decides', () => {
     const model = await onnxModel(parts)
     const blocks = new Blocks({})
     const requests = new Requests(model, bind(model, registryWith(ops)), {
-      maxMemory: 1 << 20,
+      limit: new MemoryLimit(1 << 20),
       isExact: false,
       weights: new Weights(blocks),
       blocks

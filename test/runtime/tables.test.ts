@@ -6,7 +6,6 @@ import { type ByteSource, bytesSource, fileSource } from '../../src/files/byte-s
 import type { Model } from '../../src/graph/graph.ts'
 import { check, InferenceSession } from '../../src/index.ts'
 import { loadOnnx } from '../../src/onnx/load.ts'
-import { defaultMemory } from '../../src/runtime/memory.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { floats, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import {
@@ -232,28 +231,6 @@ describe('a table of 64 MiB', () => {
       [[2, WIDTH], [3]],
       [9n, 3n, 9n]
     ])
-  })
-})
-
-describe('what may be held by default', () => {
-  const gib = 2 ** 30
-  const report = (available: number, constrained: number) => ({
-    availableMemory: () => available * gib,
-    constrainedMemory: () => constrained,
-    memoryUsage: { rss: () => gib }
-  })
-
-  test('is what the machine has free', () => {
-    expect(defaultMemory(report(6, 0))).toBe(6 * gib)
-    expect(defaultMemory(report(6, 2 ** 64))).toBe(6 * gib)
-  })
-
-  test('is what a container has, whatever of it holds cached files', () =>
-    expect(defaultMemory(report(1, 8 * gib))).toBe(7 * gib))
-
-  test('is 4 GiB where nobody knows', () => {
-    expect(defaultMemory({})).toBe(4 * gib)
-    expect(defaultMemory(report(0, 0))).toBe(4 * gib)
   })
 })
 
