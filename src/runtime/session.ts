@@ -35,8 +35,9 @@ import { Weights } from './weights.ts'
 
 export interface SessionOptions extends EngineOptions {
   /**
-   * Bytes that the tensors of one run and the constants that have been read may take; what the machine has free now
-   * when left out. A larger table is read by the row where only rows of it are looked up.
+   * Bytes that the tensors of one run and the constants that have been read may take; when left out, what the machine
+   * has free when more than 32 MiB are first needed. A larger table is read by the row where only rows of it are looked
+   * up.
    */
   readonly maxMemory?: number
   /** Threads that a run may use, its own included; as many as the process has cores when left out. */
