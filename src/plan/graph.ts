@@ -218,6 +218,7 @@ export class PlanGraph {
 }
 
 const NOBODY: ReadonlySet<PlanItem> = new Set()
+const NO_BODIES: Call['bodies'] = new Map()
 
 /** A call that stands for its own node, nothing noted. */
 export const planCall = (call: Call): PlanCall => ({ call, nodes: [call.node], constants: [], free: [], inPlace: [] })
@@ -231,10 +232,10 @@ export const outputsOf = (item: PlanItem): readonly (ValueId | undefined)[] =>
 export const readBy = (item: PlanItem): readonly (ValueId | undefined)[] => {
   const { node } = isPlanCall(item) ? item.call : item
   const reads = isPlanCall(item) ? item.call.inputs : node.inputs
-  const bodies = isPlanCall(item) ? item.call.bodies : undefined
+  const bodies = isPlanCall(item) ? item.call.bodies : NO_BODIES
   // Most items have no bodies, and their inputs are the list: it is asked for with each change of a graph.
-  if (!bodies?.size && node.captures.length === 0) return reads
-  return [...reads, ...node.captures, ...[...(bodies?.values() ?? [])].flatMap(body => body.captures)]
+  if (bodies.size === 0 && node.captures.length === 0) return reads
+  return [...reads, ...node.captures, ...[...bodies.values()].flatMap(body => body.captures)]
 }
 
 /** Input position of an operand; -1: there is none of this name. */

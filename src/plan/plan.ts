@@ -135,12 +135,12 @@ function select(result: Propagation, wanted: readonly ValueId[], planning: Plann
   for (const { call } of graph.calls)
     for (const body of call.bodies.values()) {
       const found = graph.bodies.get(body)
-      if (found) selected.set(body, select(found, outputsOf(body), planning, graph))
+      if (found) selected.set(body, select(found, wantedOf(body), planning, graph))
     }
   return { graph, progress }
 }
 
-const outputsOf = ({ graph }: BoundGraph): ValueId[] => graph.outputs.map(({ value }) => value)
+const wantedOf = ({ graph }: BoundGraph): ValueId[] => graph.outputs.map(({ value }) => value)
 
 /** What a body captures and the graph around it has as a constant is one in the body, too. */
 function takeConstants(graph: PlanGraph, outer: PlanGraph): void {
@@ -178,7 +178,7 @@ function bodyPlan(bound: BoundGraph, outer: PlanGraph, planning: Planning, depth
   return () => {
     plan ??= selected
       ? planOf(selected, planning, depth, true)
-      : planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, outputsOf(bound), planning.options)
+      : planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wantedOf(bound), planning.options)
     selected = undefined
     return plan
   }

@@ -180,9 +180,13 @@ function startOf(kind: Reduction, type: DType): number {
   return kind === 'max' ? lowest : of === 'bool' ? 1 : lowest + 2 ** bits - 1
 }
 
+/** What sums are divided by for their mean: that of no elements is 0, as their sum is. */
+const divisorOf = (count: number): number => Math.max(count, 1)
+
 function finish(kind: Reduction, results: Float64Array, count: number): void {
+  const divisor = divisorOf(count)
   for (let i = 0; i < results.length; i++) {
-    if (kind === 'mean') results[i] /= Math.max(count, 1)
+    if (kind === 'mean') results[i] /= divisor
     else if (kind === 'l2') results[i] = Math.sqrt(results[i])
     else if (kind === 'logSum') results[i] = Math.log(results[i])
   }
@@ -273,6 +277,7 @@ function* reduceBigInts(
   if (kind === 'min') results.fill(lowest + 2n ** 64n - 1n)
   if (kind === 'prod') results.fill(1n)
   yield* accumulate(innerLoop, x.data as BigInts, x.dims, axes, results)
-  if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= BigInt(Math.max(count, 1))
+  const divisor = BigInt(divisorOf(count))
+  if (kind === 'mean') for (let i = 0; i < results.length; i++) results[i] /= divisor
   yield* convertPaced(new Tensor(x.type, results, out.dims), out)
 }

@@ -158,6 +158,7 @@ function numbersOf(
   singles[13] = finishChannels(singles, { xStep, yStep, scales, biases, isScaled, reach, largest })
   return numbers
 }
+
 /** What the numbers of a channel follow from. */
 interface Scaling {
   readonly xStep: number
