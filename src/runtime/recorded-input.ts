@@ -16,25 +16,36 @@ export class RecordedInput {
   readonly tensor: Tensor
   /** Elements of a value that is read where it lies, while a run is under way. */
   data: Tensor['data'] = NOTHING
-  /** Whether it is the same in all runs of one call, which find it where it was copied to. */
-  readonly isCaptured: boolean
   private readonly place: Tensor | undefined
+  private readonly stays: boolean
+  /** What lies in its place, where that stays. */
+  private taken: Tensor | undefined
 
-  /** @param place where it is copied to; left out: steps read it where it lies */
-  constructor(slot: number, given: Tensor, place?: Tensor, isCaptured = false) {
+  /**
+   * @param place where it is copied to; left out: steps read it where it lies
+   * @param stays whether it is still there when a run has ended
+   */
+  constructor(slot: number, given: Tensor, place?: Tensor, stays = false) {
     this.slot = slot
     this.place = place
-    this.isCaptured = isCaptured
+    this.stays = stays
     this.tensor = place ?? unreadTensor({ type: given.type, dims: given.dims.slice() }, () => this)
     this.take(given)
   }
 
-  /** Takes the value of a run. @returns false where it has other dims */
-  take({ data, dims }: Tensor): boolean {
+  /**
+   * Takes the value of a run.
+   * @param isSameCall whether the run before was for the same call, while which no tensor changes
+   * @returns false where it has other dims
+   */
+  take(given: Tensor, isSameCall = false): boolean {
+    if (isSameCall && this.taken === given) return true
     const { place, tensor } = this
+    const { data, dims } = given
     if (!areSameDims(dims, tensor.dims)) return false
     if (place) copyArray(data as NumericArray, place.data as NumericArray)
     else this.data = data
+    if (this.stays) this.taken = given
     return true
   }
 

@@ -41,7 +41,7 @@ export interface RecordedRun extends RunPart {
  * @param plan whose steps have run before with inputs of the same types and dims
  * @param sources slots of what steps read that none of them makes
  * @param slots hold these values
- * @param captured of the sources those that stay the same while the runs of one call go on
+ * @param staying of the sources those that are likely to stay the same while the runs of one call go on
  * @returns undefined where one of the first steps cannot be repeated, or fails; nothing is held then
  */
 export function* record(
@@ -50,13 +50,13 @@ export function* record(
   slots: readonly (Value | Constant | undefined)[],
   run: RecordedRun,
   limits = LIMITS,
-  captured: ReadonlySet<number> = NOTHING
+  staying: ReadonlySet<number> = NOTHING
 ): Paced<Recording | undefined> {
   const given = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
   const inPlace = readInPlace(plan, given)
   const count = countRecordable(plan, new Map([...given].filter(([slot]) => !inPlace.has(slot))), limits)
   if (!isWorthwhile(count, plan, limits)) return undefined
-  const recorder = new Recorder(plan, { given, inPlace, captured }, run, limits)
+  const recorder = new Recorder(plan, { given, inPlace, staying }, run, limits)
   let recording: Recording | undefined
   try {
     recording = yield* recorder.record(count)
@@ -79,8 +79,8 @@ interface Given {
   readonly given: ReadonlyMap<number, Value>
   /** Those that are not copied. */
   readonly inPlace: ReadonlySet<number>
-  /** Those that stay the same while the runs of one call go on. */
-  readonly captured: ReadonlySet<number>
+  /** Those that are likely to stay the same while the runs of one call go on. */
+  readonly staying: ReadonlySet<number>
 }
 
 /** A recording while it is made. */
@@ -93,18 +93,18 @@ class Recorder {
   inputs: readonly RecordedInput[] = []
   private readonly given: ReadonlyMap<number, Value>
   private readonly inPlace: ReadonlySet<number>
-  private readonly captured: ReadonlySet<number>
+  private readonly staying: ReadonlySet<number>
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
   private readonly memory: RecordedMemory
 
-  constructor(plan: Plan, { given, inPlace, captured }: Given, run: RecordedRun, limits: Limits) {
+  constructor(plan: Plan, { given, inPlace, staying }: Given, run: RecordedRun, limits: Limits) {
     this.plan = plan
     this.run = run
     this.given = given
     this.inPlace = inPlace
-    this.captured = captured
+    this.staying = staying
     this.limits = limits
     this.arenas = { values: new Arena(limits.values, limits.chunk), jobs: new Arena(limits.jobs, limits.chunk) }
     this.memory = new RecordedMemory(this.arenas.values)
@@ -144,13 +144,13 @@ class Recorder {
   private inputOf(slot: number, given: Tensor): RecordedInput {
     const isCopied = !this.inPlace.has(slot)
     const place = isCopied ? this.tensor(given.type, given.dims.slice()) : undefined
-    const isCaptured = isCopied && this.captured.has(slot)
-    const input = new RecordedInput(slot, given, place, isCaptured)
+    // What a body captures, or gives back as it is, later runs for the same call find there.
+    const stays = isCopied && this.staying.has(slot)
+    const input = new RecordedInput(slot, given, place, stays)
     this.slots[slot] = input.tensor
     this.isConstant[slot] = false
     if (isCopied) this.hold(slot)
-    // Later runs find it there.
-    if (isCaptured) this.hold(slot)
+    if (stays) this.hold(slot)
     return input
   }
 

@@ -136,10 +136,7 @@ export class Recording {
   private takeInputs(slots: Slots, call: object | undefined): boolean {
     const isSame = call !== undefined && call === this.call
     this.call = undefined
-    for (const input of this.inputs) {
-      if (isSame && input.isCaptured) continue
-      if (!input.take(slots[input.slot] as Tensor)) return false
-    }
+    for (const input of this.inputs) if (!input.take(slots[input.slot] as Tensor, isSame)) return false
     this.call = call
     return true
   }

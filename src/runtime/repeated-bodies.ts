@@ -136,7 +136,10 @@ export class RepeatedBody {
 
   private *recordedRun(plan: Plan, slots: Slots, run: RecordedRun): Paced<Recording | undefined> {
     const isWorthwhile = plan.steps.length > 0 && run.budget.fits(LIMITS.values + LIMITS.jobs)
-    return isWorthwhile ? yield* record(plan, this.sourcesOf(plan), slots, run, LIMITS, this.captured) : undefined
+    if (!isWorthwhile) return undefined
+    const sources = this.sourcesOf(plan)
+    const staying = new Set([...this.captured, ...plan.outputs])
+    return yield* record(plan, sources, slots, run, LIMITS, staying)
   }
 
   /** Counts a run that no recording serves. @returns whether it is to be recorded */

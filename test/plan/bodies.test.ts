@@ -71,3 +71,37 @@ test('operators that bodies lack are named with those of the graph around them b
     details: { types: [expect.stringContaining('Unheard'), expect.stringContaining('Unseen')] }
   })
 })
+
+test('what a body gives back as it is takes no step', async () => {
+  const passing: ModelParts = {
+    inputs: [port('x', 'float', [1, 2]), port('table', 'float', [1, 2])],
+    outputs: [port('y', 'float', [1, 2]), port('kept', 'float', [1, 2]), port('all', 'float', ['n', 1, 2])],
+    initializers: [int64s('twice', [], [2])],
+    nodes: [
+      node('Loop', ['twice', '', 'x', 'table'], ['y', 'kept', 'all'], {
+        body: {
+          graph: {
+            inputs: [port('i', 'int64', []), port('go', 'bool', []), port('last', 'float'), port('state', 'float')],
+            outputs: [port('goes on', 'bool', []), ...['next', 'same', 'copy'].map(name => port(name, 'float'))],
+            nodes: [
+              node('Identity', ['go'], ['goes on']),
+              node('Add', ['last', 'state'], ['next']),
+              node('Identity', ['state'], ['once']),
+              node('Identity', ['once'], ['same']),
+              node('Identity', ['next'], ['copy'])
+            ]
+          }
+        }
+      })
+    ]
+  }
+  const bodyPlan = async (options = {}) => {
+    const { steps } = await planOf(passing, options)
+    return [...steps[0].bodies.values()][0].plan()
+  }
+  const { steps, inputs, outputs } = await bodyPlan()
+  expect(steps).toMatchObject([{ call: { op: { name: 'Add' } } }])
+  expect(outputs).toEqual([inputs[1], steps[0].outputs[0], inputs[3], steps[0].outputs[0]])
+  expect(opsOf(await bodyPlan({ isObserved: true }))).toEqual(['Add', 'Identity', 'Identity', 'Identity'])
+  expect(await differenceBetween(passing, { x: [1, 2], table: [1, 2] })).toBeLessThan(1e-6)
+})

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { InferenceSession, type Tensor } from '../../src/index.ts'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { RecordedInput } from '../../src/runtime/recorded-input.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
@@ -89,5 +90,39 @@ describe('large inputs of a recording', () => {
       expect(contents(await of.run(feeds)), `run ${i}`).toEqual(await anew(same))
     }
     of.dispose()
+  })
+})
+
+describe('what stays in its place', () => {
+  const numbers = (...values: number[]): Tensor => new Tensor('float32', values, [values.length])
+  const given = numbers(1, 2)
+  const inputOf = (stays: boolean): { input: RecordedInput; data: Tensor['data'] } => {
+    const place = numbers(0, 0)
+    return { input: new RecordedInput(0, given, place, stays), data: place.data }
+  }
+
+  test('is not copied again for the same call', () => {
+    const { input, data } = inputOf(true)
+    data.fill(7 as never)
+    expect(input.take(given, true)).toBe(true)
+    expect([...data]).toEqual([7, 7])
+    input.take(given)
+    expect([...data]).toEqual([1, 2])
+  })
+
+  test('gives way to another tensor', () => {
+    const { input, data } = inputOf(true)
+    input.take(numbers(3, 4), true)
+    expect([...data]).toEqual([3, 4])
+    input.take(given, true)
+    expect([...data]).toEqual([1, 2])
+    expect(input.take(numbers(3), true)).toBe(false)
+  })
+
+  test('is nothing where later values may have the place', () => {
+    const { input, data } = inputOf(false)
+    data.fill(7 as never)
+    input.take(given, true)
+    expect([...data]).toEqual([1, 2])
   })
 })

@@ -110,4 +110,37 @@ describe('bodies that run again and again for values of the same types and dims'
     expect(contents(await of.run(all[0]))).toEqual(alone[0])
     of.dispose()
   })
+
+  test('take states that change places as often as they do, and those that stay once', async () => {
+    const states = ['a', 'b', 'c']
+    const swapping = await InferenceSession.create(
+      onnxBytes({
+        inputs: states.map(name => port(name, 'float', [3])),
+        outputs: ['p', 'q', 'r', 'sums'].map(name => port(name, 'float')),
+        initializers: [int64s('seven', [], [7])],
+        nodes: [
+          node('Loop', ['seven', '', ...states], ['p', 'q', 'r', 'sums'], {
+            body: {
+              graph: {
+                inputs: [port('i', 'int64', []), port('go', 'bool', []), ...states.map(name => port(name, 'float'))],
+                outputs: ['go', 'b2', 'a', 'c2', 'sum'].map(name => port(name, name === 'go' ? 'bool' : 'float')),
+                nodes: [
+                  node('Identity', ['b'], ['b2']),
+                  node('Identity', ['c'], ['c2']),
+                  node('Sub', ['a', 'b'], ['difference']),
+                  node('Mul', ['difference', 'c'], ['sum'])
+                ]
+              }
+            }
+          })
+        ]
+      }),
+      { threads: 1 }
+    )
+    for (let i = 0; i < 6; i++) {
+      const feeds = Object.fromEntries(states.map(name => [name, new Tensor('float32', numbers(3), [3])]))
+      expect(contents(await swapping.run(feeds))).toEqual(await watched(swapping, feeds))
+    }
+    swapping.dispose()
+  })
 })
