@@ -1,4 +1,4 @@
-import { altered, type Call } from '../bind/call.ts'
+import { altered, type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { operandOf } from './code-ops.ts'
@@ -50,6 +50,21 @@ export function readInstead(graph: PlanGraph, item: PlanCall, from: ValueId): bo
   }
   graph.remove(item, 'pruned')
   return true
+}
+
+/**
+ * What the outputs of a body are the same as, before any Identity: a loop whose body gives a state back as it is then
+ * copies it in no iteration, as exporters of TensorFlow's loops leave each tensor that the body reads.
+ */
+export function outputsBypassed(body: BoundGraph): ValueId[] {
+  const sources = new Map<ValueId, ValueId>()
+  for (const item of body.items) {
+    if (!isCall(item) || !isIdentity(item)) continue
+    const [from] = item.inputs
+    const [to] = item.outputs
+    if (from !== undefined && to !== undefined) sources.set(to, sources.get(from) ?? from)
+  }
+  return body.graph.outputs.map(({ value }) => sources.get(value) ?? value)
 }
 
 /** What a call gives as it is, if it does. */

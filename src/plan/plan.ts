@@ -1,4 +1,4 @@
-import { type BoundGraph, type Call, isCall, type Unbound } from '../bind/call.ts'
+import type { BoundGraph, Call, Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import { Likes } from '../infer/likes.ts'
 import type { CallMemo, KeptPreparation } from '../infer/prepare.ts'
@@ -6,13 +6,11 @@ import type { Propagation } from '../infer/propagate.ts'
 import type { Pack, Packed } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { outputsBypassed } from './bypass.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { Progress, runPasses } from './pass.ts'
 import { IMPROVING, IMPROVING_FAST, SELECTING } from './passes.ts'
-import { isNamed } from './patterns.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
-
-const isIdentity = isNamed('Identity')
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
 export interface Step {
@@ -139,28 +137,13 @@ function select(result: Propagation, wanted: readonly ValueId[], planning: Plann
     for (const body of call.bodies.values()) {
       const found = graph.bodies.get(body)
       if (!found) continue
-      const given = options.isObserved === true ? wantedOf(body) : sourcesOf(body)
-      selected.set(body, select(found, given, planning, graph))
+      const outputs = options.isObserved === true ? wantedOf(body) : outputsBypassed(body)
+      selected.set(body, select(found, outputs, planning, graph))
     }
   return { graph, progress }
 }
 
 const wantedOf = ({ graph }: BoundGraph): ValueId[] => graph.outputs.map(({ value }) => value)
-
-/**
- * What the outputs of a body are the same as, before any Identity: a loop whose body gives a state back as it is then
- * copies it in no iteration, as exporters of TensorFlow's loops leave each tensor that the body reads.
- */
-function sourcesOf(body: BoundGraph): ValueId[] {
-  const sources = new Map<ValueId, ValueId>()
-  for (const item of body.items) {
-    if (!isCall(item) || !isIdentity(item)) continue
-    const [from] = item.inputs
-    const [to] = item.outputs
-    if (from !== undefined && to !== undefined) sources.set(to, sources.get(from) ?? from)
-  }
-  return wantedOf(body).map(id => sources.get(id) ?? id)
-}
 
 /** What a body captures and the graph around it has as a constant is one in the body, too. */
 function takeConstants(graph: PlanGraph, outer: PlanGraph): void {
