@@ -121,7 +121,10 @@ export const softmaxLineRounded =
     ]
   }
 
-/** `x - log Σ exp(x)`; the highest element is subtracted first so that nothing overflows. */
+/**
+ * `x - log Σ exp(x)`. The highest element is subtracted first, so that nothing overflows; the logarithm is subtracted
+ * after it, since a sum of both would round it away where elements are large.
+ */
 export const logSoftmaxLine: ChangeLine = line => {
   let highest = 0
   let total = 0
@@ -136,8 +139,8 @@ export const logSoftmaxLine: ChangeLine = line => {
       total = sum
     },
     (from, to) => {
-      const shift = highest + Math.log(total)
-      for (let i = from; i < to; i++) line[i] -= shift
+      const [center, shift] = [highest, Math.log(total)]
+      for (let i = from; i < to; i++) line[i] = line[i] - center - shift
     }
   ]
 }

@@ -31,6 +31,11 @@ describe('ONNX Softmax', () => {
     expectNear(runTensor(['onnx', 'LogSoftmax', 13], [new Tensor('float32', [1000, 1000])]), [-Math.LN2, -Math.LN2])
   })
 
+  test.each([3e7, 1e30, 1e308])('LogSoftmax of two elements of %d is that of two ones', large => {
+    const logarithms = runTensor(['onnx', 'LogSoftmax', 13], [new Tensor('float64', [large, large])])
+    expect([...logarithms.data]).toEqual([-Math.LN2, -Math.LN2])
+  })
+
   test('LogSoftmax is its logarithm, Hardmax marks the first of the highest', () => {
     expectNear(runTensor(['onnx', 'LogSoftmax', 13], [iota([3])]), softmax([0, 1, 2]).map(Math.log))
     expect([...runTensor(['onnx', 'Hardmax', 13], [new Tensor('float32', [1, 3, 3, 2, 2, 2], [2, 3])]).data]).toEqual([

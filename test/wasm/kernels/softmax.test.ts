@@ -91,6 +91,8 @@ test('every element is within 4.5e-7 of float64, as a share of it, and 1e-10 mor
 })
 
 test('of float64 equals the reference on any shape and axis, with infinities and NaN', () => {
+  // Sums of 40 numbers are rounded 39 times, in either order, each time by at most 1.1e-16 of them.
+  const tolerance = 1e-14
   const edges = [NaN, Infinity, -Infinity, -800, 710, -1e308, 1e308, -745.1, 0]
   fc.assert(
     fc.property(
@@ -106,7 +108,7 @@ test('of float64 equals the reference on any shape and axis, with infinities and
           for (let i = seed % every; i < data.length; i += every) data[i] = edges[(i + seed) % edges.length]
         const x = new Tensor('float64', data, dims)
         const attributes = { axis: at % dims.length }
-        expectEqual(['onnx', isLog ? 'LogSoftmax' : 'Softmax', 13], [x], { attributes, region: 'array' }, 1e-15)
+        expectEqual(['onnx', isLog ? 'LogSoftmax' : 'Softmax', 13], [x], { attributes, region: 'array' }, tolerance)
       }
     ),
     { numRuns: 150 }
