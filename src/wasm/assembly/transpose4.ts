@@ -22,3 +22,36 @@ export function storeTransposed(a: v128, b: v128, c: v128, d: v128, to: usize, a
   v128.store(to + 2 * apart, i64x2.shuffle(ab1, cd1, 0, 2))
   v128.store(to + 3 * apart, i64x2.shuffle(ab1, cd1, 1, 3))
 }
+
+/** Writes the columns of eight vectors of eight elements of two bytes as eight rows `apart` bytes apart. */
+// @ts-ignore: decorator
+@inline
+export function storeNarrowTransposed(
+  a: v128,
+  b: v128,
+  c: v128,
+  d: v128,
+  e: v128,
+  f: v128,
+  g: v128,
+  h: v128,
+  to: usize,
+  apart: usize
+): void {
+  storeTransposed(lower(a, b), lower(c, d), lower(e, f), lower(g, h), to, apart)
+  storeTransposed(upper(a, b), upper(c, d), upper(e, f), upper(g, h), to + 4 * apart, apart)
+}
+
+/** Puts the first four elements of two bytes of each of two vectors together, pair by pair. */
+// @ts-ignore: decorator
+@inline
+export function lower(a: v128, b: v128): v128 {
+  return i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+}
+
+/** {@link lower} for the last four. */
+// @ts-ignore: decorator
+@inline
+export function upper(a: v128, b: v128): v128 {
+  return i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+}

@@ -4,7 +4,7 @@ import { rowsByHalves, widenPanel } from './few-halves'
 import { fewRowsByPanels } from './few-rows'
 import { EDGE, rowsByPanel } from './gemm'
 import { rowByColumns, rowByRows } from './one-row'
-import { fetchLines, packPanel, packStrips } from './panels'
+import { fetchLines, packPanels, packStrips } from './panels'
 import { clip, splat } from './simd'
 import { rowsByStrassen } from './strassen'
 import { CLIP, NONE, unarySpan } from './unary'
@@ -51,6 +51,8 @@ export class MatrixArguments {
 
 /** Depth of a block: eight columns of so many rows stay in the first cache. */
 const DEPTH: u32 = 256
+/** Panels of a block that are packed at once, so that memory is read along the rows of B. */
+const PACKED_TOGETHER: u32 = 4
 /** Fewest panels for which rows of A are put into strips first, which takes as long as a quarter of a panel. */
 const MIN_PANELS: u32 = 4
 
@@ -168,7 +170,7 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
   const maxDepth = isPacked && !isNarrow && rows <= 4 ? max<u32>(k, 1) : DEPTH
   const inStrips = rows > 4 && panels >= MIN_PANELS
-  const strips = panel + (DEPTH << 5)
+  const strips = panel + <usize>PACKED_TOGETHER * (DEPTH << 5)
   let done: u32 = 0
   if (isNarrow && rows < 5) done = rowsByHalves(a, args.aRow, args.aElement, b, c, cRow, rows, cols >> 3, k, isBrain)
   else if (isPacked && !isNarrow && rows < 4)
@@ -190,8 +192,15 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
         from = b + ((<usize>p * k + k0) << 5)
         if (inStrips && p + 1 < panels) fetchLines(from + ((<usize>k) << 5), (<usize>depth) << 5, scratch)
       }
-      if (!isPacked)
-        packPanel(b + k0 * args.bRow + (p << 3) * args.bColumn, args.bRow, args.bColumn, depth, count, panel)
+      if (!isPacked) {
+        const rest = p % PACKED_TOGETHER
+        from = panel + ((<usize>rest * depth) << 5)
+        if (rest == 0) {
+          const first = b + k0 * args.bRow + (p << 3) * args.bColumn
+          const together = min(PACKED_TOGETHER, panels - p)
+          packPanels(first, args.bRow, args.bColumn, depth, cols - (p << 3), panel, 0, together)
+        }
+      }
       rowsByPanel(
         inStrips ? strips : from0,
         inStrips ? 4 : args.aRow,

@@ -1,4 +1,4 @@
-import { storeTransposed, transpose4 } from '../transpose4'
+import { lower, storeNarrowTransposed, transpose4, upper } from '../transpose4'
 
 /**
  * Moves elements of one to eight bytes between two orders of axes. `rows` count along the axis that is innermost in y,
@@ -238,7 +238,6 @@ function narrowBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, y
     for (let r: u32 = 0; r < wholeRows; r += 8) {
       const at = x + r * xRow + (c << 1)
       const half = at + 4 * xRow
-      const out = to + (r << 1)
       const a = v128.load(at)
       const b = v128.load(at + xRow)
       const d = v128.load(at + 2 * xRow)
@@ -247,24 +246,11 @@ function narrowBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, y
       const g = v128.load(half + xRow)
       const h = v128.load(half + 2 * xRow)
       const i = v128.load(half + 3 * xRow)
-      storeTransposed(lower(a, b), lower(d, e), lower(f, g), lower(h, i), out, yColumn)
-      storeTransposed(upper(a, b), upper(d, e), upper(f, g), upper(h, i), out + 4 * yColumn, yColumn)
+      storeNarrowTransposed(a, b, d, e, f, g, h, i, to + (r << 1), yColumn)
     }
   }
   part<u16>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
   part<u16>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
-}
-
-// @ts-ignore: decorator
-@inline
-function lower(a: v128, b: v128): v128 {
-  return i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-}
-
-// @ts-ignore: decorator
-@inline
-function upper(a: v128, b: v128): v128 {
-  return i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 }
 
 /** Copies lines from x to y, wherever they lie. */

@@ -1,5 +1,6 @@
 import { fetchLines } from '../f32/panels'
 import { sumOfInts } from '../f32/simd'
+import { lower, storeTransposed, upper } from '../transpose4'
 import { codeIn } from './code'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
@@ -36,9 +37,12 @@ export function dot(a: i32, b: i32, sum: i32): i32 {
   return i32x4.extract_lane(i32x4.relaxed_dot_i8x16_i7x16_add_s(i32x4.splat(a), i32x4.splat(b), i32x4.splat(sum)), 0)
 }
 
+/** Rows that are packed into all panels before the next ones, where rows lie one behind the other; a multiple of 4. */
+const ROWS_TOGETHER: u32 = 64
+
 /**
  * Packs panels `from … end - 1` of a matrix of bytes whose element (row, column) lies at
- * `row * rowStep + column * colStep`.
+ * `row * rowStep + column * colStep`. Some rows of all panels come first, so that memory is read along the rows.
  * @param flip 128 for uint8, which turns a code into the int8 code that is smaller by 128; else 0
  */
 export function packDotPanels(
@@ -52,20 +56,40 @@ export function packDotPanels(
   from: u32,
   end: u32
 ): void {
-  for (let p = from; p < end; p++)
-    packPanel(
-      b + ((<usize>p) << 3) * colStep,
-      rowStep,
-      colStep,
-      k,
-      min<u32>(8, n - (p << 3)),
-      flip,
-      to + p * panelBytes(k)
-    )
+  const bytes = panelBytes(k)
+  for (let p = from; p < end; p++) memory.fill(to + (p + 1) * bytes - SUMS, 0, SUMS)
+  const together = colStep == 1 ? ROWS_TOGETHER : k
+  for (let i: u32 = 0; i < k; i += together, b += <usize>together * rowStep)
+    for (let p = from; p < end; p++) {
+      const cols = min<u32>(8, n - (p << 3))
+      const panel = to + p * bytes
+      packRows(
+        b + ((<usize>p) << 3) * colStep,
+        rowStep,
+        colStep,
+        min(together, k - i),
+        cols,
+        flip,
+        panel + ((<usize>i) << 3),
+        panel + bytes - SUMS
+      )
+    }
 }
 
-/** @param cols columns that there are; the others, and rows after the last, are 0 */
-function packPanel(b: usize, rowStep: usize, colStep: usize, k: u32, cols: u32, flip: u32, to: usize): void {
+/**
+ * Writes `k` rows of a panel, and adds them to the sums of its columns.
+ * @param cols columns that there are; the others, and rows after the last, are 0
+ */
+function packRows(
+  b: usize,
+  rowStep: usize,
+  colStep: usize,
+  k: u32,
+  cols: u32,
+  flip: u32,
+  to: usize,
+  sums: usize
+): void {
   const start = to
   let i: u32 = 0
   if (colStep == 1 && cols == 8) {
@@ -77,10 +101,14 @@ function packPanel(b: usize, rowStep: usize, colStep: usize, k: u32, cols: u32, 
       const b3 = v128.load64_zero(b + 3 * rowStep)
       const b01 = i8x16.shuffle(b0, b1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
       const b23 = i8x16.shuffle(b2, b3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-      v128.store(to, v128.xor(mask, i16x8.shuffle(b01, b23, 0, 8, 1, 9, 2, 10, 3, 11)))
-      v128.store(to, v128.xor(mask, i16x8.shuffle(b01, b23, 4, 12, 5, 13, 6, 14, 7, 15)), 16)
+      v128.store(to, v128.xor(mask, lower(b01, b23)))
+      v128.store(to, v128.xor(mask, upper(b01, b23)), 16)
     }
-  }
+  } else if (rowStep == 1 && cols == 8)
+    for (; i + 16 <= k; i += 16, to += 128, b += 16) {
+      fourColumns(b, colStep, flip, to)
+      fourColumns(b + (colStep << 2), colStep, flip, to + 16)
+    }
   for (; i < k; i += 4, to += 32, b += 4 * rowStep) {
     v128.store(to, i64x2.splat(0))
     v128.store(to, i64x2.splat(0), 16)
@@ -89,14 +117,29 @@ function packPanel(b: usize, rowStep: usize, colStep: usize, k: u32, cols: u32, 
       for (let r: u32 = 0; r < rows; r++)
         store<u8>(to + (j << 2) + r, load<u8>(b + <usize>j * colStep + <usize>r * rowStep) ^ <u8>flip)
   }
-  let low = i32x4.splat(0)
-  let high = low
+  let low = v128.load(sums)
+  let high = v128.load(sums, 16)
   for (let at = start; at < to; at += 32) {
     low = i32x4.add(low, sumsOfFours(v128.load(at)))
     high = i32x4.add(high, sumsOfFours(v128.load(at, 16)))
   }
-  v128.store(to, low)
-  v128.store(to, high, 16)
+  v128.store(sums, low)
+  v128.store(sums, high, 16)
+}
+
+/** Sixteen rows of four columns, which lie one behind the other: four words of four bytes of each. */
+// @ts-ignore: decorator
+@inline
+function fourColumns(b: usize, colStep: usize, flip: u32, to: usize): void {
+  const mask = i8x16.splat(<i8>flip)
+  storeTransposed(
+    v128.xor(mask, v128.load(b)),
+    v128.xor(mask, v128.load(b + colStep)),
+    v128.xor(mask, v128.load(b + 2 * colStep)),
+    v128.xor(mask, v128.load(b + 3 * colStep)),
+    to,
+    32
+  )
 }
 
 // @ts-ignore: decorator

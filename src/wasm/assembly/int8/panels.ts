@@ -1,4 +1,5 @@
 import { sumOfInts } from '../f32/simd'
+import { storeNarrowTransposed } from '../transpose4'
 import { codeIn } from './code'
 
 /**
@@ -25,6 +26,22 @@ export function packBytes(b: usize, rowStep: usize, colStep: usize, k: u32, cols
       const odd = v128.load64_zero(b + rowStep)
       v128.store(to, v128.xor(mask, i8x16.shuffle(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)))
     }
+  } else if (rowStep == 1 && cols == 8) {
+    const mask = i8x16.splat(<i8>flip)
+    const half = colStep << 2
+    for (; i + 16 <= k; i += 16, to += 128, b += 16)
+      storeNarrowTransposed(
+        v128.xor(mask, v128.load(b)),
+        v128.xor(mask, v128.load(b + colStep)),
+        v128.xor(mask, v128.load(b + 2 * colStep)),
+        v128.xor(mask, v128.load(b + 3 * colStep)),
+        v128.xor(mask, v128.load(b + half)),
+        v128.xor(mask, v128.load(b + half + colStep)),
+        v128.xor(mask, v128.load(b + half + 2 * colStep)),
+        v128.xor(mask, v128.load(b + half + 3 * colStep)),
+        to,
+        16
+      )
   }
   for (; i < k; i += 2, to += 16, b += 2 * rowStep) {
     const hasOdd = i + 1 < k
@@ -44,7 +61,13 @@ export function widenPanel(panel: usize, bytes: usize, to: usize): void {
   }
 }
 
-/** Packs panels `from … end - 1` of a matrix of n columns. */
+/** Rows that are packed into all panels before the next ones, where rows lie one behind the other; an even number. */
+const ROWS_TOGETHER: u32 = 32
+
+/**
+ * Packs panels `from … end - 1` of a matrix of n columns. Some rows of all panels come first, so that memory is read
+ * along the rows.
+ */
 export function packBytePanels(
   b: usize,
   rowStep: usize,
@@ -57,8 +80,12 @@ export function packBytePanels(
   end: u32
 ): void {
   const bytes = panelBytes(k)
-  for (let p = from; p < end; p++)
-    packBytes(b + ((<usize>p) << 3) * colStep, rowStep, colStep, k, min<u32>(8, n - (p << 3)), flip, to + p * bytes)
+  const together = colStep == 1 ? ROWS_TOGETHER : k
+  for (let i: u32 = 0; i < k; i += together, b += <usize>together * rowStep, to += panelBytes(together))
+    for (let p = from; p < end; p++) {
+      const cols = min<u32>(8, n - (p << 3))
+      packBytes(b + ((<usize>p) << 3) * colStep, rowStep, colStep, min(together, k - i), cols, flip, to + p * bytes)
+    }
 }
 
 /**
