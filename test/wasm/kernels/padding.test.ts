@@ -56,7 +56,9 @@ describe.each(['heap', 'array'] as const)('Pad by one value in WebAssembly, data
         fc.boolean(),
         (axes, type, isFilled) => {
           const dims = axes.map(({ size, begin, end }) => size + begin + end)
-          fc.pre(dims.every(size => size >= 0) && dims.reduce((a, b) => a * b) >= 128)
+          // A line of more than 64 KiB, which all that is padded may be, is left to the reference.
+          const elements = dims.reduce((a, b) => a * b)
+          fc.pre(dims.every(size => size >= 0) && elements >= 128 && elements <= 8192)
           const pads = list(...axes.map(({ begin }) => begin), ...axes.map(({ end }) => end))
           const data = bits(
             type,
