@@ -1,3 +1,5 @@
+import { interleaveHigh, interleaveLow } from './interleave'
+
 /** Four elements of four rows, `step` bytes apart, as four rows `apart` bytes apart. */
 // @ts-ignore: decorator
 @inline
@@ -38,20 +40,13 @@ export function storeNarrowTransposed(
   to: usize,
   apart: usize
 ): void {
-  storeTransposed(lower(a, b), lower(c, d), lower(e, f), lower(g, h), to, apart)
-  storeTransposed(upper(a, b), upper(c, d), upper(e, f), upper(g, h), to + 4 * apart, apart)
-}
-
-/** Puts the first four elements of two bytes of each of two vectors together, pair by pair. */
-// @ts-ignore: decorator
-@inline
-export function lower(a: v128, b: v128): v128 {
-  return i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-}
-
-/** {@link lower} for the last four. */
-// @ts-ignore: decorator
-@inline
-export function upper(a: v128, b: v128): v128 {
-  return i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+  storeTransposed(interleaveLow(a, b), interleaveLow(c, d), interleaveLow(e, f), interleaveLow(g, h), to, apart)
+  storeTransposed(
+    interleaveHigh(a, b),
+    interleaveHigh(c, d),
+    interleaveHigh(e, f),
+    interleaveHigh(g, h),
+    to + 4 * apart,
+    apart
+  )
 }

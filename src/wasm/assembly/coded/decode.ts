@@ -1,4 +1,5 @@
 import { splat } from '../f32/simd'
+import { interleaveLowBytes } from '../interleave'
 import { codeAt, CodedArguments, FLOATS3, floatAt, INTEGERS, NAMES, scaleAt, zeroAt } from './arguments'
 import { decodeFloats } from './floats'
 
@@ -50,7 +51,7 @@ function decodeBlock(args: CodedArguments, row: u32, from: u32, to: u32, scale: 
 function spread4(v: v128): v128 {
   const low = v128.and(v, i8x16.splat(15))
   const high = i8x16.shr_u(v, 4)
-  return i8x16.shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+  return interleaveLowBytes(low, high)
 }
 
 /** Sixteen codes of two bits, a byte each. */
@@ -59,10 +60,10 @@ function spread4(v: v128): v128 {
 function spread2(v: v128): v128 {
   const low = v128.and(v, i8x16.splat(15))
   const high = i8x16.shr_u(v, 4)
-  const pairs = i8x16.shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+  const pairs = interleaveLowBytes(low, high)
   const first = v128.and(pairs, i8x16.splat(3))
   const second = i8x16.shr_u(pairs, 2)
-  return i8x16.shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+  return interleaveLowBytes(first, second)
 }
 
 // @ts-ignore: decorator

@@ -1,4 +1,5 @@
 import { fma, splat } from '../f32/simd'
+import { interleaveHighBytes, interleaveLowBytes } from '../interleave'
 
 /**
  * Floats of 8 bits, sixteen at a time. Each is a bfloat16: where it is a normal number the bits are moved, and the
@@ -58,8 +59,8 @@ function highOf(v: v128): v128 {
 export function addFloats(mantissa: u32, sum: v128, v: v128, table: usize, a: usize): v128 {
   const low = lowBytes(mantissa, v, table)
   const high = highBytes(mantissa, v, table)
-  const first = i8x16.shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-  const last = i8x16.shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+  const first = interleaveLowBytes(low, high)
+  const last = interleaveHighBytes(low, high)
   sum = fma(sum, lowOf(first), v128.load(a))
   sum = fma(sum, highOf(first), v128.load(a, 16))
   sum = fma(sum, lowOf(last), v128.load(a, 32))
@@ -76,8 +77,8 @@ function writeFloats(mantissa: u32, codes: usize, count: u32, table: usize, scal
     const v = v128.load(codes)
     const low = lowBytes(mantissa, v, table)
     const high = highBytes(mantissa, v, table)
-    const first = i8x16.shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-    const last = i8x16.shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+    const first = interleaveLowBytes(low, high)
+    const last = interleaveHighBytes(low, high)
     v128.store(out, f32x4.mul(lowOf(first), scales))
     v128.store(out, f32x4.mul(highOf(first), scales), 16)
     v128.store(out, f32x4.mul(lowOf(last), scales), 32)
@@ -87,7 +88,7 @@ function writeFloats(mantissa: u32, codes: usize, count: u32, table: usize, scal
     const v = v128.load8_splat(codes)
     const low = lowBytes(mantissa, v, table)
     const high = highBytes(mantissa, v, table)
-    const number = i8x16.shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+    const number = interleaveLowBytes(low, high)
     v128.store32_lane(out, f32x4.mul(lowOf(number), scales), 0)
   }
 }

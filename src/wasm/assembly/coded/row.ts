@@ -1,4 +1,5 @@
 import { fma, splat, sumOf } from '../f32/simd'
+import { interleaveHigh, interleaveHighBytes, interleaveLow, interleaveLowBytes } from '../interleave'
 import { CodedArguments, FLOATS3, INTEGERS, NAMES, scaleAt, zeroAt, zeroNumber } from './arguments'
 import { addFloats } from './floats'
 
@@ -113,14 +114,14 @@ function addNamed(sum: v128, codes: v128, planes: usize, a: usize): v128 {
   const b1 = i8x16.swizzle(v128.load(planes, 16), codes)
   const b2 = i8x16.swizzle(v128.load(planes, 32), codes)
   const b3 = i8x16.swizzle(v128.load(planes, 48), codes)
-  let low = i8x16.shuffle(b0, b1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-  let high = i8x16.shuffle(b2, b3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-  sum = fma(sum, i16x8.shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11), v128.load(a))
-  sum = fma(sum, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15), v128.load(a, 16))
-  low = i8x16.shuffle(b0, b1, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-  high = i8x16.shuffle(b2, b3, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-  sum = fma(sum, i16x8.shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11), v128.load(a, 32))
-  return fma(sum, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15), v128.load(a, 48))
+  let low = interleaveLowBytes(b0, b1)
+  let high = interleaveLowBytes(b2, b3)
+  sum = fma(sum, interleaveLow(low, high), v128.load(a))
+  sum = fma(sum, interleaveHigh(low, high), v128.load(a, 16))
+  low = interleaveHighBytes(b0, b1)
+  high = interleaveHighBytes(b2, b3)
+  sum = fma(sum, interleaveLow(low, high), v128.load(a, 32))
+  return fma(sum, interleaveHigh(low, high), v128.load(a, 48))
 }
 
 /** What codes of a chunk are: names, or 8-bit floats with 3 or 2 bits of mantissa; else integers of so many bits. */

@@ -187,12 +187,10 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
         const at = b + ((<usize>p * k + k0) << 4)
         if (rows > 4) fetchLines(at, (<usize>depth) << 4, scratch)
         widenPanel(at, panel, depth << 3, isBrain)
-      }
-      if (isPacked && !isNarrow) {
+      } else if (isPacked) {
         from = b + ((<usize>p * k + k0) << 5)
         if (inStrips && p + 1 < panels) fetchLines(from + ((<usize>k) << 5), (<usize>depth) << 5, scratch)
-      }
-      if (!isPacked) {
+      } else {
         const rest = p % PACKED_TOGETHER
         from = panel + ((<usize>rest * depth) << 5)
         if (rest == 0) {

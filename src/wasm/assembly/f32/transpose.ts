@@ -1,4 +1,5 @@
-import { lower, storeNarrowTransposed, transpose4, upper } from '../transpose4'
+import { interleaveHigh, interleaveHighBytes, interleaveLow, interleaveLowBytes } from '../interleave'
+import { storeNarrowTransposed, transpose4 } from '../transpose4'
 
 /**
  * Moves elements of one to eight bytes between two orders of axes. `rows` count along the axis that is innermost in y,
@@ -150,9 +151,23 @@ function byteBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yCo
       const g = v128.load(half + xRow)
       const h = v128.load(half + 2 * xRow)
       const i = v128.load(half + 3 * xRow)
-      eightColumns(lowerBytes(a, b), lowerBytes(d, e), lowerBytes(f, g), lowerBytes(h, i), to + r, yColumn)
+      eightColumns(
+        interleaveLowBytes(a, b),
+        interleaveLowBytes(d, e),
+        interleaveLowBytes(f, g),
+        interleaveLowBytes(h, i),
+        to + r,
+        yColumn
+      )
       const next = to + r + 8 * yColumn
-      eightColumns(upperBytes(a, b), upperBytes(d, e), upperBytes(f, g), upperBytes(h, i), next, yColumn)
+      eightColumns(
+        interleaveHighBytes(a, b),
+        interleaveHighBytes(d, e),
+        interleaveHighBytes(f, g),
+        interleaveHighBytes(h, i),
+        next,
+        yColumn
+      )
     }
   }
   part<u8>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
@@ -161,8 +176,8 @@ function byteBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yCo
 
 /** Writes eight columns of eight bytes, given in pairs of rows. */
 function eightColumns(a: v128, b: v128, c: v128, d: v128, y: usize, yColumn: usize): void {
-  y = fourColumns(lower(a, b), lower(c, d), y, yColumn)
-  fourColumns(upper(a, b), upper(c, d), y, yColumn)
+  y = fourColumns(interleaveLow(a, b), interleaveLow(c, d), y, yColumn)
+  fourColumns(interleaveHigh(a, b), interleaveHigh(c, d), y, yColumn)
 }
 
 /** Writes four columns of eight bytes, given in halves. @returns where the next one lies */
@@ -179,18 +194,6 @@ function fourColumns(a: v128, b: v128, y: usize, yColumn: usize): usize {
   y += yColumn
   v128.store64_lane(y, last, 1)
   return y + yColumn
-}
-
-// @ts-ignore: decorator
-@inline
-function lowerBytes(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-}
-
-// @ts-ignore: decorator
-@inline
-function upperBytes(a: v128, b: v128): v128 {
-  return i8x16.shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 }
 
 /** Triples of bytes become three lines. */

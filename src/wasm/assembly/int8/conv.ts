@@ -1,4 +1,5 @@
 import { fetchLines } from '../f32/panels'
+import { interleaveHigh, interleaveLow } from '../interleave'
 import { planTaps, TAP, Windows } from '../windows'
 import { columnsOf } from './columns'
 import { ByteConvArguments, dotsOf, stripsOfPart, windowsOfBytes } from './conv-arguments'
@@ -100,8 +101,8 @@ function writePanel(args: ByteConvArguments, x: usize, taps: usize, tapCount: u3
     if ((i & 1) == 0 && i + 1 < k) continue
     const p = i16x8.sub(isSigned ? i16x8.extend_low_i8x16_s(even) : i16x8.extend_low_i8x16_u(even), zero)
     const q = i16x8.sub(isSigned ? i16x8.extend_low_i8x16_s(codes) : i16x8.extend_low_i8x16_u(codes), zero)
-    v128.store(panel, i16x8.shuffle(p, q, 0, 8, 1, 9, 2, 10, 3, 11))
-    v128.store(panel, i16x8.shuffle(p, q, 4, 12, 5, 13, 6, 14, 7, 15), 16)
+    v128.store(panel, interleaveLow(p, q))
+    v128.store(panel, interleaveHigh(p, q), 16)
     panel += 32
   }
 }

@@ -1,3 +1,4 @@
+import { interleaveHigh, interleaveLow } from '../interleave'
 import { Windows } from '../windows'
 import { codeIn } from './code'
 import { ByteConvArguments, windowsOfBytes } from './conv-arguments'
@@ -147,8 +148,8 @@ function convolvePlane(
         const a = v128.load(start + load<u32>(offset))
         const b = v128.load(start + load<u32>(offset, 4))
         const pair = v128.load32_splat(w)
-        low = i32x4.add(low, i32x4.dot_i16x8_s(pair, i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)))
-        high = i32x4.add(high, i32x4.dot_i16x8_s(pair, i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)))
+        low = i32x4.add(low, i32x4.dot_i16x8_s(pair, interleaveLow(a, b)))
+        high = i32x4.add(high, i32x4.dot_i16x8_s(pair, interleaveHigh(a, b)))
       }
       const sums = scratch + ((<usize>made) << 2)
       v128.store(sums, low)

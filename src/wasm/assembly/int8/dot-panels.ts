@@ -1,7 +1,8 @@
+import { interleaveHighBytes, interleaveLowBytes } from '../interleave'
 import { EVERY_OTHER, ONE_BY_ONE, planTaps, SIDE_BY_SIDE, TAP, Windows } from '../windows'
 import { columnsOf } from './columns'
 import { ByteConvArguments, dotsOf } from './conv-arguments'
-import { flipOfDots } from './dots'
+import { flipOfDots, storeFours, storeRows } from './dots'
 
 /*
  * im2col for dot products: panels of eight positions, [ceil(k / 4)][8][4], as codes of the type that second factors
@@ -78,18 +79,8 @@ function copyTwo(args: ByteConvArguments, x: usize, k: u32, panel: usize, second
     const r1 = v128.load(x1)
     const r2 = v128.load(x2)
     const r3 = v128.load(x3)
-    storeFours(
-      panel,
-      mask,
-      i8x16.shuffle(r0, r1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-      i8x16.shuffle(r2, r3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-    )
-    storeFours(
-      second,
-      mask,
-      i8x16.shuffle(r0, r1, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31),
-      i8x16.shuffle(r2, r3, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-    )
+    storeFours(panel, mask, interleaveLowBytes(r0, r1), interleaveLowBytes(r2, r3))
+    storeFours(second, mask, interleaveHighBytes(r0, r1), interleaveHighBytes(r2, r3))
     x = x3 + step
   }
 }
@@ -105,26 +96,6 @@ function copyOne(args: ByteConvArguments, x: usize, k: u32, panel: usize): void 
     storeRows(panel, mask, v128.load64_zero(x), v128.load64_zero(x1), v128.load64_zero(x2), v128.load64_zero(x3))
     x = x3 + step
   }
-}
-
-/** Four rows of eight positions, in the lower halves. */
-// @ts-ignore: decorator
-@inline
-function storeRows(panel: usize, mask: v128, r0: v128, r1: v128, r2: v128, r3: v128): void {
-  storeFours(
-    panel,
-    mask,
-    i8x16.shuffle(r0, r1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-    i8x16.shuffle(r2, r3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-  )
-}
-
-/** @param low the first two of four rows, element by element in turn; `high` has the others */
-// @ts-ignore: decorator
-@inline
-function storeFours(panel: usize, mask: v128, low: v128, high: v128): void {
-  v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11)))
-  v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15)), 16)
 }
 
 /** Offsets in a {@link TAP} of: where the second sixteen bytes begin, lanes of both, codes of padding. */
@@ -264,10 +235,7 @@ function writeByTaps(args: ByteConvArguments, x: usize, taps: usize, tapCount: u
     else if (place == 2) r2 = codes
     // Weights have 0 beside last rows that are no four.
     if (place != 3 && i + 1 < k) continue
-    const low = i8x16.shuffle(r0, r1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-    const high = i8x16.shuffle(r2, codes, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-    v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11)))
-    v128.store(panel, v128.xor(mask, i16x8.shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15)), 16)
+    storeRows(panel, mask, r0, r1, r2, codes)
     panel += 32
   }
 }

@@ -1,6 +1,7 @@
 import { fetchLines } from '../f32/panels'
 import { sumOfInts } from '../f32/simd'
-import { lower, storeTransposed, upper } from '../transpose4'
+import { interleaveHigh, interleaveLow, interleaveLowBytes } from '../interleave'
+import { storeTransposed } from '../transpose4'
 import { codeIn } from './code'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
@@ -95,14 +96,14 @@ function packRows(
   if (colStep == 1 && cols == 8) {
     const mask = i8x16.splat(<i8>flip)
     for (; i + 4 <= k; i += 4, to += 32, b += 4 * rowStep) {
-      const b0 = v128.load64_zero(b)
-      const b1 = v128.load64_zero(b + rowStep)
-      const b2 = v128.load64_zero(b + 2 * rowStep)
-      const b3 = v128.load64_zero(b + 3 * rowStep)
-      const b01 = i8x16.shuffle(b0, b1, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-      const b23 = i8x16.shuffle(b2, b3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-      v128.store(to, v128.xor(mask, lower(b01, b23)))
-      v128.store(to, v128.xor(mask, upper(b01, b23)), 16)
+      storeRows(
+        to,
+        mask,
+        v128.load64_zero(b),
+        v128.load64_zero(b + rowStep),
+        v128.load64_zero(b + 2 * rowStep),
+        v128.load64_zero(b + 3 * rowStep)
+      )
     }
   } else if (rowStep == 1 && cols == 8)
     for (; i + 16 <= k; i += 16, to += 128, b += 16) {
@@ -125,6 +126,21 @@ function packRows(
   }
   v128.store(sums, low)
   v128.store(sums, high, 16)
+}
+
+/** Four rows of eight columns, in the lower halves. */
+// @ts-ignore: decorator
+@inline
+export function storeRows(panel: usize, mask: v128, r0: v128, r1: v128, r2: v128, r3: v128): void {
+  storeFours(panel, mask, interleaveLowBytes(r0, r1), interleaveLowBytes(r2, r3))
+}
+
+/** @param low the first two of four rows, element by element in turn; `high` has the others */
+// @ts-ignore: decorator
+@inline
+export function storeFours(panel: usize, mask: v128, low: v128, high: v128): void {
+  v128.store(panel, v128.xor(mask, interleaveLow(low, high)))
+  v128.store(panel, v128.xor(mask, interleaveHigh(low, high)), 16)
 }
 
 /** Sixteen rows of four columns, which lie one behind the other: four words of four bytes of each. */

@@ -1,4 +1,5 @@
 import { sumOfInts } from '../f32/simd'
+import { interleaveLowBytes } from '../interleave'
 import { storeNarrowTransposed } from '../transpose4'
 import { codeIn } from './code'
 
@@ -24,7 +25,7 @@ export function packBytes(b: usize, rowStep: usize, colStep: usize, k: u32, cols
     for (; i + 2 <= k; i += 2, to += 16, b += 2 * rowStep) {
       const even = v128.load64_zero(b)
       const odd = v128.load64_zero(b + rowStep)
-      v128.store(to, v128.xor(mask, i8x16.shuffle(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)))
+      v128.store(to, v128.xor(mask, interleaveLowBytes(even, odd)))
     }
   } else if (rowStep == 1 && cols == 8) {
     const mask = i8x16.splat(<i8>flip)

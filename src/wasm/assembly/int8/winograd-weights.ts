@@ -1,3 +1,4 @@
+import { interleaveHigh, interleaveLow, interleaveLowBytes } from '../interleave'
 import { codeIn } from './code'
 import { stripBytes, zeroOfRow, zerosFrom } from './strips'
 import { POINTS } from './winograd'
@@ -82,10 +83,10 @@ function transformPairs(w: usize, row: usize, isSigned: bool, zeros: v128, matri
   const p1 = bothChannels(w1)
   const p2 = bothChannels(w2)
   const p3 = bothChannels(w3)
-  const lowA = i16x8.shuffle(p0, p1, 0, 8, 1, 9, 2, 10, 3, 11)
-  const lowB = i16x8.shuffle(p2, p3, 0, 8, 1, 9, 2, 10, 3, 11)
-  const highA = i16x8.shuffle(p0, p1, 4, 12, 5, 13, 6, 14, 7, 15)
-  const highB = i16x8.shuffle(p2, p3, 4, 12, 5, 13, 6, 14, 7, 15)
+  const lowA = interleaveLow(p0, p1)
+  const lowB = interleaveLow(p2, p3)
+  const highA = interleaveHigh(p0, p1)
+  const highB = interleaveHigh(p2, p3)
   const t01 = i32x4.shuffle(lowA, lowB, 0, 4, 1, 5)
   const t23 = i32x4.shuffle(lowA, lowB, 2, 6, 3, 7)
   const t45 = i32x4.shuffle(highA, highB, 0, 4, 1, 5)
@@ -122,7 +123,7 @@ function transformPairs(w: usize, row: usize, isSigned: bool, zeros: v128, matri
 function bothChannels(w: usize): v128 {
   const first = v128.load64_zero(w)
   const second = v128.load64_zero(w, 9)
-  return i8x16.shuffle(first, second, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+  return interleaveLowBytes(first, second)
 }
 
 /** The lower eight codes less their zero points. */

@@ -1,3 +1,4 @@
+import { interleaveHigh, interleaveLow } from '../interleave'
 import { Windows } from '../windows'
 import { codeIn } from './code'
 import { ByteConvArguments, stripsOfPart, windowsOfBytes } from './conv-arguments'
@@ -158,8 +159,8 @@ function readLine(args: ByteConvArguments, x: usize, other: usize, to: usize, n:
     const a = i16x8.sub(isSigned ? v128.load8x8_s(x + i) : v128.load8x8_u(x + i), zero)
     let b = i64x2.splat(0)
     if (other != 0) b = i16x8.sub(isSigned ? v128.load8x8_s(other + i) : v128.load8x8_u(other + i), zero)
-    v128.store(to + (i << 2), i16x8.shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11))
-    v128.store(to + (i << 2), i16x8.shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15), 16)
+    v128.store(to + (i << 2), interleaveLow(a, b))
+    v128.store(to + (i << 2), interleaveHigh(a, b), 16)
   }
   for (; i < count; i++) {
     store<i16>(to + (i << 2), <i16>(codeIn(x + i, isSigned) - args.zero))
