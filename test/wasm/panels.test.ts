@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { heapAllocate, heapFree } from '../../src/wasm/heap.ts'
 import { wasm } from '../../src/wasm/wasm.ts'
+import { bits } from './compare.ts'
 
 // Panels have eight columns; rows are packed in blocks of 16, 32 and 64, and 16 rows of a transposed matrix at a time.
 const SIZES = [
@@ -16,7 +17,7 @@ const CASES = SIZES.flatMap(([k, n]) => ORDERS.map(order => [k, n, order] as con
 
 /** Bytes of a matrix that lies by rows or by columns, and where an element's bytes lie. */
 function matrixOf(k: number, n: number, order: 'rows' | 'columns', width: number) {
-  const bytes = Uint8Array.from({ length: k * n * width }, (_, i) => (i * 167 + (i >> 8) * 59) % 251)
+  const bytes = bits('uint8', [k * n * width]).data as Uint8Array
   const [rowStep, colStep] = order === 'rows' ? [n * width, width] : [width, k * width]
   return { bytes, rowStep, colStep, at: (row: number, column: number) => row * rowStep + column * colStep }
 }
