@@ -102,6 +102,29 @@ export function unwrittenMemory(bytes: number): ArrayBuffer | undefined {
   return memory?.byteLength === bytes ? memory : undefined
 }
 
+/**
+ * What collects the young objects of the JavaScript heap, 0.15 ms where few of them live; undefined where the engine
+ * keeps its collector to itself. V8 gives it to contexts that are made while a flag is set, which is reset at once.
+ */
+export function youngCollector(): (() => void) | undefined {
+  try {
+    const collect = globalThis.gc ?? hiddenCollector()
+    return () => void collect({ type: 'minor' })
+  } catch {
+    return undefined
+  }
+}
+
+function hiddenCollector(): NonNullable<typeof globalThis.gc> {
+  const { setFlagsFromString } = builtin('node:v8')
+  setFlagsFromString('--expose-gc')
+  try {
+    return builtin('node:vm').runInNewContext('gc')
+  } finally {
+    setFlagsFromString('--no-expose-gc')
+  }
+}
+
 /** Lets a signal have any number of listeners; Node warns of more than ten. */
 export function allowListeners(signal: AbortSignal): void {
   builtin('node:events')?.setMaxListeners(0, signal)
