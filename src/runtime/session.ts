@@ -8,7 +8,7 @@ import type { Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
 import type { Plan } from '../plan/plan.ts'
-import { collectDropped } from '../tensor/dropped-arrays.ts'
+import { droppedArrays } from '../tensor/dropped-arrays.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -273,7 +273,7 @@ export class Session {
     if (options !== NO_OPTIONS) checkRunOptions(options)
     const { onStep, outOfRange, views: asViews = false } = options
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
-    collectDropped()
+    droppedArrays.find()
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
     const isObserved = onStep !== undefined

@@ -1,5 +1,5 @@
 import { copyBytes, MIN_COPY, unwrittenMemory } from '../host.ts'
-import { noteArray } from './dropped-arrays.ts'
+import { droppedArrays } from './dropped-arrays.ts'
 import type { ArrayConstructor, NumericArray } from './dtype.ts'
 import { keepFreed } from './freed-memory.ts'
 
@@ -21,7 +21,7 @@ const MAX_UNWRITTEN = 1 << 30
 export function rawArray(of: ArrayConstructor, length: number): NumericArray {
   const bytes = length * of.BYTES_PER_ELEMENT
   if (bytes < MIN_UNWRITTEN || bytes > MAX_UNWRITTEN) return zeroed(of, length)
-  noteArray(bytes)
+  droppedArrays.note(bytes)
   keepFreed(bytes)
   const memory = unwrittenMemory(bytes)
   return memory ? new of(memory) : zeroed(of, length)

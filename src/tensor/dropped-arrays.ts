@@ -11,32 +11,43 @@ const BYTES_PER_MILLISECOND = 50 << 20
 /** The next such number over the last at most: to free much takes time, too, and must not put off the next. */
 const GROWTH = 1.5
 
-/** Bytes of arrays since the last collection. */
-let made = 0
-/** Bytes of arrays after which to collect. */
-let due = MIN_BYTES
-/** Undefined until it is first needed, null where there is none. */
-let collect: (() => void) | null | undefined
+/** When to let V8 find the arrays that nobody holds any more. */
+export class DroppedArrays {
+  private readonly collector: () => (() => void) | undefined
+  /** Bytes of arrays since the last collection. */
+  private made = 0
+  /** Bytes of arrays after which to collect. */
+  private due = MIN_BYTES
+  /** Undefined until it is first needed, null where there is none. */
+  private collect: (() => void) | null | undefined
 
-/** To be called when memory for an array is taken. */
-export function noteArray(bytes: number): void {
-  made += bytes
-}
-
-/**
- * Lets V8 find the outputs that the caller has dropped, where enough have been made. To be called once a run, before
- * its first step: what outlives two collections is found only by one of the whole heap, and a run may hold the outputs
- * of the run before as its inputs.
- */
-export function collectDropped(): void {
-  if (made < due) return
-  made = 0
-  collect ??= youngCollector() ?? null
-  if (collect === null) {
-    due = Infinity
-    return
+  /** @param collector gives what collects young objects, where there is such a thing; asked when it is first needed */
+  constructor(collector: () => (() => void) | undefined) {
+    this.collector = collector
   }
-  const begin = clock()
-  collect()
-  due = Math.max(MIN_BYTES, Math.min((clock() - begin) * BYTES_PER_MILLISECOND, due * GROWTH))
+
+  /** To be called when memory for an array is taken. */
+  note(bytes: number): void {
+    this.made += bytes
+  }
+
+  /**
+   * Collects where enough arrays have been made. To be called once a run, before its first step: what outlives two
+   * collections is found only by one of the whole heap, and a run may hold the outputs of the run before as its inputs.
+   */
+  find(): void {
+    if (this.made < this.due) return
+    this.made = 0
+    this.collect ??= this.collector() ?? null
+    if (this.collect === null) {
+      this.due = Infinity
+      return
+    }
+    const begin = clock()
+    this.collect()
+    const byCost = (clock() - begin) * BYTES_PER_MILLISECOND
+    this.due = Math.max(MIN_BYTES, Math.min(byCost, this.due * GROWTH))
+  }
 }
+
+export const droppedArrays = new DroppedArrays(youngCollector)
