@@ -108,7 +108,7 @@ export function unwrittenMemory(bytes: number): ArrayBuffer | undefined {
  */
 export function youngCollector(): (() => void) | undefined {
   try {
-    const collect = globalThis.gc ?? hiddenCollector()
+    const collect = typeof globalThis.gc === 'function' ? globalThis.gc : hiddenCollector()
     return () => void collect({ type: 'minor' })
   } catch {
     return undefined

@@ -18,8 +18,8 @@ export class DroppedArrays {
   private made = 0
   /** Bytes of arrays after which to collect. */
   private due = MIN_BYTES
-  /** Undefined until it is first needed, null where there is none. */
-  private collect: (() => void) | null | undefined
+  /** Undefined until it is first needed. */
+  private collect: (() => void) | undefined
 
   /** @param collector gives what collects young objects, where there is such a thing; asked when it is first needed */
   constructor(collector: () => (() => void) | undefined) {
@@ -38,8 +38,8 @@ export class DroppedArrays {
   find(): void {
     if (this.made < this.due) return
     this.made = 0
-    this.collect ??= this.collector() ?? null
-    if (this.collect === null) {
+    this.collect ??= this.collector()
+    if (this.collect === undefined) {
       this.due = Infinity
       return
     }

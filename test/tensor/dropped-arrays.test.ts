@@ -68,3 +68,8 @@ test('the collector frees arrays that nobody holds, and is not shown to the prog
     })
     .toBeLessThan(2 * MEGABYTE)
 })
+
+test('a variable of the program that has the name of the collector is not called', () => {
+  vi.stubGlobal('gc', 5)
+  expect(youngCollector()).not.toThrow()
+})
