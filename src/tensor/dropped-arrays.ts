@@ -8,8 +8,11 @@ import { clock, youngCollector } from '../host.ts'
 const MIN_BYTES = 8 << 20
 /** Bytes of new arrays for each millisecond that a collection takes, so that it costs less than it saves. */
 const BYTES_PER_MILLISECOND = 50 << 20
-/** The next such number over the last at most: to free much takes time, too, and must not put off the next. */
-const GROWTH = 1.5
+/**
+ * Bytes of new arrays after which to collect, at most. A little later V8 begins to mark the whole heap, and to collect
+ * young objects while it does takes milliseconds, which must not put the next collection off.
+ */
+const MAX_BYTES = 16 << 20
 
 /** When to let V8 find the arrays that nobody holds any more. */
 export class DroppedArrays {
@@ -46,7 +49,7 @@ export class DroppedArrays {
     const begin = clock()
     this.collect()
     const byCost = (clock() - begin) * BYTES_PER_MILLISECOND
-    this.due = Math.max(MIN_BYTES, Math.min(byCost, this.due * GROWTH))
+    this.due = Math.min(MAX_BYTES, Math.max(MIN_BYTES, byCost))
   }
 }
 

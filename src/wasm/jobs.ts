@@ -8,7 +8,7 @@ import { type DividedJob, isAtOnce, runAlone, runInPlace, runnerOf, workersFor, 
 import { BY_PART, runStaged } from './staged-job.ts'
 import { alignedBytes, copyFrom, copyTo, type InputUse, isStaged, stageWhole, type Staging } from './staging.ts'
 import { type Tiling, tilingOf } from './tiling.ts'
-import { STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
+import { PART_BYTES, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
 /**
  * A job as far as types and dims determine it: a list of output blocks, which threads compute tile by tile. The arrays
@@ -18,8 +18,6 @@ export interface JobTemplate extends DividedJob {
   readonly inputs: readonly InputUse[]
   /** `parts` only where the output blocks lie in their order, and the kernel computes any number of them. */
   readonly outputStaging: Staging
-  /** Bytes of a part at most, where one thread computes it; the whole stage where it is left out. */
-  readonly partBytes?: number
   /** The kernel's arguments after the addresses of the arrays, in the order of its class in assembly/. */
   readonly args: readonly number[]
 }
@@ -95,8 +93,8 @@ export function runAtOnce(
   if (workspace === undefined) return false
   const { accelerated, header, args, outputStage } = workspace
   const isOutOnHeap = isOnHeap(out)
-  const { outputStaging, partBytes = STAGE_BYTES } = template
-  if (!isOutOnHeap && (outputStaging === 'never' || out.byteLength > partBytes)) return false
+  const { outputStaging } = template
+  if (!isOutOnHeap && (outputStaging === 'never' || out.byteLength > PART_BYTES)) return false
   const workers = workersFor(work, header, threads - 1)
   const tiling = tilingOf(template, workers + 1)
   writeHeader(template, header, args.byteOffset, tiling)

@@ -32,8 +32,13 @@ export const EDGE = 192
 export const PANEL = 8
 /** Bytes of scratch memory for a tap of im2col; see assembly/windows.ts. */
 export const TAP = 40
-/** Bytes of the memory through which inputs are staged tile by tile, and as many for the output. */
+/** Bytes of the memory through which inputs are staged, and as many for the output. */
 export const STAGE_BYTES = 1 << 20
+/**
+ * Bytes of a part that one thread computes of a job whose arrays pass through the stage, of inputs and output each. The
+ * caches of a core hold them: the kernel finds its inputs there, and the copy to the caller's array the output.
+ */
+export const PART_BYTES = 1 << 17
 
 /** Heap memory of the main thread's jobs. Its content need not outlive a yield, so all jobs of a process share it. */
 export interface Workspace {

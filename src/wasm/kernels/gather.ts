@@ -23,12 +23,6 @@ const MAX_STAGED_WIDTH = 1 << 14
 const MAX_COPIED_WIDTH = 256
 const MAX_COPIED = 1 << 26
 const MIN_MOVED_TO_COPY = 1 << 16
-/**
- * Bytes of a part of a job whose blocks lie anywhere in the data: half of the cache of a core holds it, and the copy to
- * the caller's array finds it there (0.8 of the time of parts of 1 MiB). Jobs that read the data from one end to the
- * other take 1.4 to 1.6 times as long with such parts.
- */
-const PART_OF_ROWS = 1 << 18
 /** Work of moving an element of any width, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 16
 
@@ -53,7 +47,6 @@ export function gatherJobs(
       work: form.work,
       inputs: [form.dataUse, indicesUse],
       outputStaging: form.outputStaging,
-      ...(outer === 1 ? { partBytes: PART_OF_ROWS } : {}),
       args: [...commonArguments(form, size, params), outer, count]
     }
   ]
@@ -116,7 +109,6 @@ export function gatherNDJobs(
       work: form.work,
       inputs: [form.dataUse, { staging: 'parts', elementsPerBlock: components, isWidened: form.isWidened }],
       outputStaging: form.outputStaging,
-      partBytes: PART_OF_ROWS,
       args: [...commonArguments(form, 0, params), form.blocks / batches, components, ...sizes]
     }
   ]
