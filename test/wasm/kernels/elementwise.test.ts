@@ -84,6 +84,24 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
   )
 
   test.each([
+    ['Gelu', 20, {}],
+    ['Gelu', 20, { approximate: 'tanh' }],
+    ['Swish', 24, {}],
+    ['Tanh', 13, {}],
+    ['Erf', 13, {}]
+  ])('%s-%i %j of the tiniest normal numbers has all digits', (type, version, attributes) => {
+    const x = new Tensor(
+      'float32',
+      Float32Array.from({ length: 2051 }, (_, i) => (-1) ** i * 10 ** (-37 + i / 60)),
+      [2051]
+    )
+    const [found, exact] = bothOf(type, version, x, { region, attributes })
+    found.forEach((value, i) => {
+      expect(Math.abs(value - exact[i])).toBeLessThanOrEqual(4e-7 * Math.abs(exact[i]))
+    })
+  })
+
+  test.each([
     ['Sigmoid', 13],
     ['Swish', 24]
   ])('%s where e^-x is no normal number', (type, version) => {

@@ -1,4 +1,4 @@
-import { C2, C3, C4, C5, C6, exponential, FACTOR, LN2, LOWEST, MAGIC, polynomial, REST } from './exponential'
+import { C2, C3, C4, C5, C6, exponential, FACTOR, LN2, LOWEST, MAGIC, polynomial, REST, squareOf } from './exponential'
 import { fma, hidden, loadSome, storeSome } from './simd'
 
 /**
@@ -45,7 +45,7 @@ export function erfSpan(x: usize, y: usize, bytes: usize): void {
       const sign = v128.and(v, signs)
       // NaN stays NaN, since pmin keeps its first operand unless the second is less.
       const a = f32x4.pmin(v128.xor(v, sign), high)
-      const small = fma(a, polynomial(f32x4.mul(a, a), p0, p1, p2, p3, p4, p5), a)
+      const small = fma(a, polynomial(squareOf(a), p0, p1, p2, p3, p4, p5), a)
       const q = fma(a, fma(q0, polynomial(a, q1, q2, q3, q4, q5, q6), a), a)
       const e = exponential(f32x4.neg(q), lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
       const w = v128.bitselect(f32x4.sub(one, e), small, f32x4.gt(a, bound))
@@ -87,7 +87,7 @@ export function geluSpan(x: usize, y: usize, bytes: usize): void {
     do {
       const v = loadSome(x, isWhole)
       const c = f32x4.pmax(f32x4.pmin(v, high), low)
-      const s = f32x4.mul(c, c)
+      const s = squareOf(c)
       let p = fma(p3, p4, s)
       p = fma(p2, p, s)
       p = fma(p1, p, s)

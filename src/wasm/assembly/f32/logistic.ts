@@ -1,4 +1,4 @@
-import { FACTOR, MAGIC, polynomial, powerOf2 } from './exponential'
+import { FACTOR, MAGIC, polynomial, powerOf2, squareOf } from './exponential'
 import { fma, hidden, loadSome, splat, storeSome } from './simd'
 
 /** What {@link logisticSpan} computes, by the numbers of ./unary.ts: x / (1 + e^-u), with u = x. */
@@ -81,7 +81,7 @@ export function logisticSpan(kind: i32, x: usize, y: usize, bytes: usize, slope:
       const v = loadSome(x, isWhole)
       let u = v
       if (kind == SWISH) u = f32x4.mul(v, slope)
-      if (kind == GELU_TANH) u = f32x4.mul(v, fma(a, f32x4.mul(v, v), b))
+      if (kind == GELU_TANH) u = f32x4.mul(v, fma(a, squareOf(v), b))
       const w = logistic(kind == SIGMOID ? one : v, u, one, low, high, factor, magic, c1, c2, c3, c4, c5, c6)
       const step = storeSome(y, w, isWhole)
       x += step
