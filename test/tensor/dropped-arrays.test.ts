@@ -7,6 +7,7 @@ const MEGABYTE = 1 << 20
 
 afterEach(() => {
   vi.unstubAllGlobals()
+  vi.restoreAllMocks()
 })
 
 /** What runs do that make arrays, with a collector whose calls take some milliseconds. */
@@ -70,11 +71,10 @@ test('the collector frees arrays that nobody holds before it returns, and is not
 
 test('an engine without flags has no collector', () => {
   vi.stubGlobal('gc', () => {})
-  const set = vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {
+  vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {
     throw new Error('not implemented')
   })
   expect(youngCollector()).toBeUndefined()
-  set.mockRestore()
 })
 
 test('a variable of the program that has the name of the collector is not called', () => {

@@ -88,7 +88,9 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
     ['Gelu', 20, { approximate: 'tanh' }],
     ['Swish', 24, {}],
     ['Tanh', 13, {}],
-    ['Erf', 13, {}]
+    ['Erf', 13, {}],
+    ['Elu', 6, { alpha: 0.7 }],
+    ['Selu', 6, {}]
   ])('%s-%i %j of the tiniest normal numbers has all digits', (type, version, attributes) => {
     const x = new Tensor(
       'float32',

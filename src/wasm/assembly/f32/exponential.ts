@@ -51,14 +51,11 @@ export function powerOf2(z: v128): v128 {
   return i32x4.shl(z, 23)
 }
 
-/**
- * e^r - 1 with |r| <= ln 2 / 2.
- * @param square r², or {@link squareOf} r where digits of a tiny result do not count
- */
+/** e^r - 1 with |r| <= ln 2 / 2, of which the digits of a tiny one are right, too. */
 // @ts-ignore: decorator
 @inline
-export function fraction(r: v128, square: v128, c2: v128, c3: v128, c4: v128, c5: v128, c6: v128): v128 {
-  return fma(r, square, fma(fma(c2, c3, r), fma(fma(c4, c5, r), c6, square), square))
+export function fraction(r: v128, one: v128, c2: v128, c3: v128, c4: v128, c5: v128, c6: v128): v128 {
+  return f32x4.mul(r, polynomial(r, one, c2, c3, c4, c5, c6))
 }
 
 /** From there on down n + 127 is 0, as is the number with these bits. */
@@ -92,6 +89,34 @@ export function exponential(
   return f32x4.mul(fma(one, polynomial(r, one, c2, c3, c4, c5, c6), r), powerOf2(z))
 }
 
+/**
+ * e^x - 1 for x <= 0, whose digits do not cancel: 2^n (e^r - 1) + (2^n - 1), as in {@link exponential}. About 1.5 ulp.
+ */
+// @ts-ignore: decorator
+@inline
+function exponentialLessOne(
+  x: v128,
+  lowest: v128,
+  factor: v128,
+  magic: v128,
+  ln2: v128,
+  rest: v128,
+  one: v128,
+  c2: v128,
+  c3: v128,
+  c4: v128,
+  c5: v128,
+  c6: v128
+): v128 {
+  const c = f32x4.pmax(x, lowest)
+  const z = fma(magic, c, factor)
+  const minus = f32x4.sub(magic, z)
+  let r = fma(c, minus, ln2)
+  if (!ASC_FEATURE_RELAXED_SIMD) r = fma(r, minus, rest)
+  const scale = powerOf2(z)
+  return fma(f32x4.sub(scale, one), scale, fraction(r, one, c2, c3, c4, c5, c6))
+}
+
 // From 88.8 on e^x is Infinity, below -104 it is 0.
 const LOW: f32 = -104
 const HIGH: f32 = 89
@@ -123,7 +148,7 @@ function exp(
   const z = fma(magic, c, factor)
   const minus = f32x4.sub(magic, z)
   const r = fma(fma(c, minus, ln2), minus, rest)
-  const p = f32x4.add(fraction(r, squareOf(r), c2, c3, c4, c5, c6), one)
+  const p = fma(one, polynomial(r, one, c2, c3, c4, c5, c6), r)
   const half = fma(magic, c, halfFactor)
   return f32x4.mul(f32x4.mul(p, powerOf2(half)), powerOf2(f32x4.add(z, f32x4.sub(magic, half))))
 }
@@ -183,8 +208,8 @@ export function expSpan(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q:
         const t = fma(two, fma(a1, fma(a2, fma(a3, a4, z), z), z), z)
         w = fma(f32x4.pmax(v, splat(0)), t, s)
       } else if (kind == ELU || kind == SELU) {
-        const e = exponential(v, lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
-        w = v128.bitselect(f32x4.mul(p, f32x4.sub(e, one)), v, f32x4.lt(v, splat(0)))
+        const e = exponentialLessOne(v, lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
+        w = v128.bitselect(f32x4.mul(p, e), v, f32x4.lt(v, splat(0)))
         if (kind == SELU) w = f32x4.mul(q, w)
       } else {
         const u = kind == CELU ? f32x4.div(v, p) : v

@@ -34,7 +34,7 @@ export function tanhSpan(x: usize, y: usize, bytes: usize): void {
       const minus = f32x4.sub(magic, z)
       const r = fma(c, minus, ln2)
       const scale = powerOf2(z)
-      const m = fma(f32x4.sub(scale, one), scale, fraction(r, f32x4.mul(r, r), c2, c3, c4, c5, c6))
+      const m = fma(f32x4.sub(scale, one), scale, fraction(r, one, c2, c3, c4, c5, c6))
       const step = storeSome(y, v128.or(f32x4.div(m, f32x4.add(m, two)), sign), isWhole)
       x += step
       y += step
