@@ -115,6 +115,7 @@ export function youngCollector(): (() => void) | undefined {
         ? globalThis.gc
         : whileFlag('expose-gc', true, () => builtin('node:vm').runInNewContext('gc'))
     const collectYoung = () => whileFlag('concurrent-array-buffer-sweeping', false, () => collect({ type: 'minor' }))
+    // Throws here, and not in a run, where the engine knows neither flags nor such a collection.
     collectYoung()
     return collectYoung
   } catch {

@@ -51,11 +51,26 @@ export function powerOf2(z: v128): v128 {
   return i32x4.shl(z, 23)
 }
 
-/** e^r - 1 with |r| <= ln 2 / 2, of which the digits of a tiny one are right, too. */
+/**
+ * What is left of c where n times ln 2 is taken away, for z = n + {@link MAGIC}. With fused instructions the second
+ * part of ln 2 hardly counts; see {@link LN2}.
+ */
 // @ts-ignore: decorator
 @inline
-export function fraction(r: v128, one: v128, c2: v128, c3: v128, c4: v128, c5: v128, c6: v128): v128 {
-  return f32x4.mul(r, polynomial(r, one, c2, c3, c4, c5, c6))
+function remainder(c: v128, z: v128, magic: v128, ln2: v128, rest: v128): v128 {
+  const minus = f32x4.sub(magic, z)
+  const r = fma(c, minus, ln2)
+  return ASC_FEATURE_RELAXED_SIMD ? r : fma(r, minus, rest)
+}
+
+/**
+ * 2^n e^r - 1 with |r| <= ln 2 / 2 and z = n + {@link MAGIC}, as 2^n (e^r - 1) + (2^n - 1), whose digits do not cancel.
+ */
+// @ts-ignore: decorator
+@inline
+export function lessOne(r: v128, z: v128, one: v128, c2: v128, c3: v128, c4: v128, c5: v128, c6: v128): v128 {
+  const scale = powerOf2(z)
+  return fma(f32x4.sub(scale, one), scale, f32x4.mul(r, polynomial(r, one, c2, c3, c4, c5, c6)))
 }
 
 /** From there on down n + 127 is 0, as is the number with these bits. */
@@ -83,15 +98,11 @@ export function exponential(
 ): v128 {
   const c = f32x4.pmax(x, lowest)
   const z = fma(magic, c, factor)
-  const minus = f32x4.sub(magic, z)
-  let r = fma(c, minus, ln2)
-  if (!ASC_FEATURE_RELAXED_SIMD) r = fma(r, minus, rest)
+  const r = remainder(c, z, magic, ln2, rest)
   return f32x4.mul(fma(one, polynomial(r, one, c2, c3, c4, c5, c6), r), powerOf2(z))
 }
 
-/**
- * e^x - 1 for x <= 0, whose digits do not cancel: 2^n (e^r - 1) + (2^n - 1), as in {@link exponential}. About 1.5 ulp.
- */
+/** e^x - 1 for x <= 0, by {@link lessOne}; otherwise as {@link exponential}. About 1.5 ulp. */
 // @ts-ignore: decorator
 @inline
 function exponentialLessOne(
@@ -110,11 +121,7 @@ function exponentialLessOne(
 ): v128 {
   const c = f32x4.pmax(x, lowest)
   const z = fma(magic, c, factor)
-  const minus = f32x4.sub(magic, z)
-  let r = fma(c, minus, ln2)
-  if (!ASC_FEATURE_RELAXED_SIMD) r = fma(r, minus, rest)
-  const scale = powerOf2(z)
-  return fma(f32x4.sub(scale, one), scale, fraction(r, one, c2, c3, c4, c5, c6))
+  return lessOne(remainder(c, z, magic, ln2, rest), z, one, c2, c3, c4, c5, c6)
 }
 
 // From 88.8 on e^x is Infinity, below -104 it is 0.

@@ -1,9 +1,9 @@
-import { C2, C3, C4, C5, C6, FACTOR, fraction, MAGIC, powerOf2 } from './exponential'
+import { C2, C3, C4, C5, C6, FACTOR, lessOne, MAGIC } from './exponential'
 import { fma, hidden, loadSome, splat, storeSome } from './simd'
 
 /**
- * y = tanh x for elements side by side, by tanh |x| = m / (m + 2) with m = e^2|x| - 1, whose digits do not cancel:
- * 2^n (e^r - 1) + (2^n - 1). About 1.5 ulp. NaN stays NaN. x and y may be the same, and `bytes` is not 0.
+ * y = tanh x for elements side by side, by tanh |x| = m / (m + 2) with m = e^2|x| - 1, whose digits do not cancel.
+ * About 1.5 ulp. NaN stays NaN. x and y may be the same, and `bytes` is not 0.
  */
 export function tanhSpan(x: usize, y: usize, bytes: usize): void {
   const end = y + bytes
@@ -33,8 +33,7 @@ export function tanhSpan(x: usize, y: usize, bytes: usize): void {
       const z = fma(magic, c, factor)
       const minus = f32x4.sub(magic, z)
       const r = fma(c, minus, ln2)
-      const scale = powerOf2(z)
-      const m = fma(f32x4.sub(scale, one), scale, fraction(r, one, c2, c3, c4, c5, c6))
+      const m = lessOne(r, z, one, c2, c3, c4, c5, c6)
       const step = storeSome(y, v128.or(f32x4.div(m, f32x4.add(m, two)), sign), isWhole)
       x += step
       y += step
