@@ -102,35 +102,55 @@ export function unwrittenMemory(bytes: number): ArrayBuffer | undefined {
   return memory?.byteLength === bytes ? memory : undefined
 }
 
+/** What collects objects of the JavaScript heap, and frees the memory of arrays among them before it returns. */
+export interface Collector {
+  /** Collects young objects: 0.15 ms where few of them live. */
+  young(): void
+  /**
+   * Collects the whole heap, which may then grow to as many bytes before V8 does so by itself.
+   * @param limit more than {@link heapBytes}
+   */
+  whole(limit: number): void
+}
+
 /**
- * What collects the young objects of the JavaScript heap, 0.15 ms where few of them live, and frees the memory of the
- * arrays among them before it returns; undefined where the engine keeps its collector to itself. V8 gives it to
- * contexts that are made while a flag is set. By itself it frees that memory on another thread, maybe after the next
- * array has been made, which then takes other memory.
+ * The collector of V8; undefined where the engine keeps its own to itself. V8 gives it to contexts that are made while
+ * a flag is set. By itself it frees the memory of arrays on another thread, maybe after the next array has been made,
+ * which then takes other memory.
  */
-export function youngCollector(): (() => void) | undefined {
+export function engineCollector(): Collector | undefined {
   try {
     const collect =
       typeof globalThis.gc === 'function'
         ? globalThis.gc
-        : whileFlag('expose-gc', true, () => builtin('node:vm').runInNewContext('gc'))
-    const collectYoung = () => whileFlag('concurrent-array-buffer-sweeping', false, () => collect({ type: 'minor' }))
+        : whileFlag('--expose-gc', '--no-expose-gc', () => builtin('node:vm').runInNewContext('gc'))
+    const freeing = (run: () => void) =>
+      whileFlag('--no-concurrent-array-buffer-sweeping', '--concurrent-array-buffer-sweeping', run)
+    const young = () => freeing(() => collect({ type: 'minor' }))
+    const whole = (limit: number) => {
+      const percent = Math.ceil((100 * limit) / heapBytes()) - 100
+      // Node 20 and newer agree on a collection of the whole heap only where there are no options at all.
+      whileFlag(`--heap-growing-percent=${percent}`, '--heap-growing-percent=0', () => freeing(() => collect()))
+    }
     // Throws here, and not in a run, where the engine knows neither flags nor such a collection.
-    collectYoung()
-    return collectYoung
+    young()
+    return { young, whole }
   } catch {
     return undefined
   }
 }
 
-/** Runs a function while a flag of V8 has a value, which is not the one that it has by itself. */
-function whileFlag<T>(name: string, value: boolean, run: () => T): T {
+/** Bytes of the JavaScript heap that objects take, in Node; arrays lie outside. */
+export const heapBytes = (): number => builtin('node:v8').getHeapStatistics().used_heap_size
+
+/** Runs a function while V8 has a flag, and then has it take another, which is what it begins with. */
+function whileFlag<T>(flag: string, usual: string, run: () => T): T {
   const { setFlagsFromString } = builtin('node:v8')
-  setFlagsFromString(value ? `--${name}` : `--no-${name}`)
+  setFlagsFromString(flag)
   try {
     return run()
   } finally {
-    setFlagsFromString(value ? `--no-${name}` : `--${name}`)
+    setFlagsFromString(usual)
   }
 }
 

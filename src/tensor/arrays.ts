@@ -1,7 +1,7 @@
 import { copyBytes, MIN_COPY, unwrittenMemory } from '../host.ts'
 import { droppedArrays } from './dropped-arrays.ts'
 import type { ArrayConstructor, NumericArray } from './dtype.ts'
-import { keepFreed } from './freed-memory.ts'
+import { keepPieces } from './freed-memory.ts'
 
 /** The bytes of an array, in place. */
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
@@ -22,7 +22,7 @@ export function rawArray(of: ArrayConstructor, length: number): NumericArray {
   const bytes = length * of.BYTES_PER_ELEMENT
   if (bytes < MIN_UNWRITTEN || bytes > MAX_UNWRITTEN) return zeroed(of, length)
   droppedArrays.note(bytes)
-  keepFreed(bytes)
+  keepPieces()
   const memory = unwrittenMemory(bytes)
   return memory ? new of(memory) : zeroed(of, length)
 }

@@ -4,14 +4,10 @@ import { isLinux, unwrittenMemory } from '../host.ts'
 // and 25 MB have 6,144 pages. The C library of GNU gives two kinds of pieces back to the system:
 // - pieces larger than the largest one that has been freed before, up to 32 MiB: they are mapped one by one
 // - what is free at the end of its memory, where it is more than twice as much
-// Memory that nobody touches takes no pages, so what follows costs addresses and some collections, not memory.
+// Memory that nobody touches takes no pages, so what follows costs addresses and a collection, not memory.
 
 /** Bytes: a little less than the largest piece up to which the library raises its threshold. */
 const MAX_KEPT = 31 << 20
-/** Bytes from which on an array is large: few of them reach the end that is given back. */
-const LARGE = 8 << 20
-/** Large arrays after which the collector has freed the first piece: it lets at most 32 MiB of young arrays lie. */
-const SOME = 8
 /**
  * Pieces that are taken below the last one, and freed: as much as V8 lets lie of large arrays. They fill what lies free
  * elsewhere, so that the last one comes to lie at the end.
@@ -19,22 +15,31 @@ const SOME = 8
 const PIECES = 8
 
 let isBegun = false
-let large = 0
 /** Stays at the end of the library's memory, so that what is free below it is not given back. */
 let last: ArrayBuffer | undefined
 
-/** To be called before memory for an array is taken. */
-export function keepFreed(bytes: number): void {
-  if (!isLinux) return
+/** Has the library keep pieces of up to 31 MiB that are freed. To be called before memory for an array is taken. */
+export function keepPieces(): void {
+  if (isBegun) return
+  isBegun = true
+  take(1)
+}
+
+/**
+ * Has the library keep what is free at the end of its memory. To be called once the collector has freed the piece of
+ * {@link keepPieces}, and before it collects the whole heap, since V8 counts these pieces, too.
+ */
+export function keepEnd(): void {
+  last ??= take(PIECES + 1)
+}
+
+/** Takes pieces. @returns the last one */
+function take(pieces: number): ArrayBuffer | undefined {
+  if (!isLinux) return undefined
   try {
-    if (!isBegun) {
-      isBegun = true
-      unwrittenMemory(MAX_KEPT)
-    } else if (bytes >= LARGE && last === undefined && ++large === SOME) {
-      const pieces = Array.from({ length: PIECES + 1 }, () => unwrittenMemory(MAX_KEPT))
-      last = pieces.pop()
-    }
+    return Array.from({ length: pieces }, () => unwrittenMemory(MAX_KEPT)).pop()
   } catch {
     // Without room for pieces of this size, freed memory is better returned to the system.
+    return undefined
   }
 }

@@ -1,6 +1,6 @@
 import v8 from 'node:v8'
 import { afterEach, expect, test, vi } from 'vitest'
-import { youngCollector } from '../../src/host.ts'
+import { engineCollector } from '../../src/host.ts'
 import { DroppedArrays } from '../../src/tensor/dropped-arrays.ts'
 
 const MEGABYTE = 1 << 20
@@ -10,39 +10,67 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What runs do that make arrays, with a collector whose calls take some milliseconds. */
+/** What runs do that make arrays, with a collector that takes some milliseconds for young objects. */
 function withCollector(milliseconds: number) {
-  const collect = vi.fn(() => {
+  const young = vi.fn(() => {
     const end = performance.now() + milliseconds
     while (performance.now() < end);
   })
-  const dropped = new DroppedArrays(() => collect)
+  const whole = vi.fn()
+  const dropped = new DroppedArrays(() => ({ young, whole }))
   const run = (megabytes: number): void => {
     dropped.find()
     dropped.note(megabytes * MEGABYTE)
   }
-  return { collect, run }
+  return { young, whole, run }
+}
+
+function withHeapOf(megabytes: number): void {
+  const statistics = v8.getHeapStatistics()
+  vi.spyOn(v8, 'getHeapStatistics').mockReturnValue({ ...statistics, used_heap_size: megabytes * MEGABYTE })
 }
 
 test('young objects are collected by the first run after 8 MiB of arrays', () => {
-  const { collect, run } = withCollector(0)
+  const { young, run } = withCollector(0)
   run(4)
   run(4)
-  expect(collect).not.toHaveBeenCalled()
+  expect(young).not.toHaveBeenCalled()
   run(1)
-  expect(collect).toHaveBeenCalledOnce()
+  expect(young).toHaveBeenCalledOnce()
   run(6)
-  expect(collect).toHaveBeenCalledOnce()
+  expect(young).toHaveBeenCalledOnce()
 })
 
 test('a slow collection puts the next one off, to 16 MiB of arrays at most', () => {
-  const { collect, run } = withCollector(5)
+  const { young, run } = withCollector(5)
   run(8)
   run(15)
   run(1)
-  expect(collect).toHaveBeenCalledOnce()
+  expect(young).toHaveBeenCalledOnce()
   run(1)
-  expect(collect).toHaveBeenCalledTimes(2)
+  expect(young).toHaveBeenCalledTimes(2)
+})
+
+test('a small heap may grow to 128 MiB after 128 MiB of arrays, and once more after 2 GiB', () => {
+  withHeapOf(10)
+  const { whole, run } = withCollector(0)
+  for (let i = 0; i < 8; i++) run(16)
+  expect(whole).not.toHaveBeenCalled()
+  run(16)
+  expect(whole).toHaveBeenCalledOnce()
+  expect(whole).toHaveBeenCalledWith(128 * MEGABYTE)
+  for (let i = 0; i < 127; i++) run(16)
+  expect(whole).toHaveBeenCalledOnce()
+  run(16)
+  expect(whole).toHaveBeenCalledTimes(2)
+})
+
+test('a large heap is not collected as a whole', () => {
+  withHeapOf(40)
+  const { young, whole, run } = withCollector(0)
+  for (let i = 0; i < 300; i++) run(16)
+  expect(young).toHaveBeenCalledTimes(299)
+  expect(whole).not.toHaveBeenCalled()
 })
 
 test('nothing is asked for again where there is no collector', () => {
@@ -57,16 +85,31 @@ test('nothing is asked for again where there is no collector', () => {
 
 test('the collector frees arrays that nobody holds before it returns, and is not shown to the program', () => {
   vi.stubGlobal('gc', undefined)
-  const collect = youngCollector()
-  expect(collect).toBeTypeOf('function')
+  const { young } = engineCollector()!
   expect(globalThis.gc).toBeUndefined()
-  collect!()
+  young()
   for (let i = 0; i < 20; i++) {
     const before = process.memoryUsage().arrayBuffers
     makeArrays()
-    collect!()
+    young()
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * MEGABYTE)
   }
+})
+
+test('the whole heap is collected while it may grow, and the flag goes back to what it was', () => {
+  const flags = vi.spyOn(v8, 'setFlagsFromString')
+  const { young, whole } = engineCollector()!
+  withHeapOf(10)
+  const old = holdThroughCollections(young)
+  const before = process.memoryUsage().arrayBuffers
+  old.length = 0
+  young()
+  expect(before - process.memoryUsage().arrayBuffers).toBeLessThan(20 * MEGABYTE)
+  flags.mockClear()
+  whole(128 * MEGABYTE)
+  const growing = flags.mock.calls.flat().filter(flag => flag.includes('growing'))
+  expect(growing).toEqual(['--heap-growing-percent=1180', '--heap-growing-percent=0'])
+  expect(before - process.memoryUsage().arrayBuffers).toBeGreaterThan(20 * MEGABYTE)
 })
 
 test('an engine without flags has no collector', () => {
@@ -74,15 +117,22 @@ test('an engine without flags has no collector', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {
     throw new Error('not implemented')
   })
-  expect(youngCollector()).toBeUndefined()
+  expect(engineCollector()).toBeUndefined()
 })
 
 test('a variable of the program that has the name of the collector is not called', () => {
   vi.stubGlobal('gc', 5)
-  expect(youngCollector()).not.toThrow()
+  expect(engineCollector()!.young).not.toThrow()
 })
 
 /** Makes and drops 12 MiB of arrays, each of which takes some microseconds to free. */
 function makeArrays(): void {
   for (let i = 0; i < 48; i++) new Uint8Array(MEGABYTE / 4).fill(1)
+}
+
+/** An array of 32 MiB that is old: it has outlived two collections of young objects. */
+function holdThroughCollections(young: () => void): Uint8Array[] {
+  const held = [new Uint8Array(32 * MEGABYTE)]
+  for (let i = 0; i < 3; i++) young()
+  return held
 }
