@@ -7,8 +7,12 @@ import { buildSync } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
 import { layer, net } from './openvino/ir.ts'
 
-/** What a browser has not, taken away; and what it has besides, and how it differs. */
+/**
+ * What a browser has not, taken away; and what it has besides, and how it differs. Node loads its MessageEvent, which
+ * needs Buffer, when it is first asked for: by the first message of a worker otherwise.
+ */
 const BROWSER = `
+void globalThis.MessageEvent
 delete globalThis.process
 delete globalThis.Buffer
 delete globalThis.setImmediate
