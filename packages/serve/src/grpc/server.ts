@@ -234,23 +234,28 @@ function deadlineOf(call: Call<Buffer>, now: number): number {
   return Number.isFinite(time) ? now + Math.max(0, time - Date.now()) : Infinity
 }
 
-/** Requests of a stream that are answered at the same time; reading waits while there are as many. */
+/** Requests of a stream that are answered at the same time, at most; reading waits while there are as many. */
 const STREAM_DEPTH = 32
+
+/** As many as the queue of each model takes, so that a stream that comes alone is never told that a queue is full. */
+const depthOf = ({ models }: Context): number =>
+  Math.min(STREAM_DEPTH, ...models.loaded.map(({ queue }) => queue.maxLength))
 
 /** Answers come in the order of the requests; a request that fails is answered by its error, and the stream goes on. */
 function inferStream(context: Context, call: ServerDuplexStream<Buffer, object>): void {
   let turn: Promise<void> = Promise.resolve()
   let pending = 0
+  const depth = depthOf(context)
   // Each request of the stream listens until it is answered.
-  call.setMaxListeners(STREAM_DEPTH + 8)
+  call.setMaxListeners(depth + 8)
   call.on('data', (bytes: Buffer) => {
     const answered = infer(context, bytes, call)
       .then(answer => ({ infer_response: answer }))
       .catch((error: unknown) => ({ error_message: refusalOf(error).message, infer_response: idOf(bytes, context) }))
-    if (++pending >= STREAM_DEPTH) call.pause()
+    if (++pending >= depth) call.pause()
     turn = turn.then(async () => {
       const message = await answered
-      if (--pending < STREAM_DEPTH) call.resume()
+      if (--pending < depth) call.resume()
       if (!call.cancelled && !call.write(message)) await new Promise<void>(resolve => onceFree(call, resolve))
     })
   })

@@ -72,6 +72,11 @@ export class Queue {
     this.options = options
   }
 
+  /** Requests that may wait. */
+  get maxLength(): number {
+    return this.options.maxQueue
+  }
+
   /** Requests that wait. */
   get length(): number {
     return this.entries.length
