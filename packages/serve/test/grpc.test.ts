@@ -147,19 +147,47 @@ describe('what is wrong is refused with a status', () => {
   })
 })
 
-test('a stream answers in order, and goes on after a request that fails', async () => {
-  const { client } = rpc
+interface StreamAnswer {
+  readonly error_message: string
+  readonly infer_response: { readonly id: string }
+}
+
+/** Sends requests in a stream, one right after the other; what comes until it ends. */
+async function answersTo({ client }: typeof rpc, requests: readonly object[]): Promise<StreamAnswer[]> {
   const stream = (client as unknown as { ModelStreamInfer(): NodeJS.ReadWriteStream }).ModelStreamInfer()
-  const answers: { error_message: string; infer_response: { id: string } }[] = []
+  const answers: StreamAnswer[] = []
   const over = new Promise(resolve => stream.on('data', answer => answers.push(answer as never)).on('end', resolve))
-  for (let i = 0; i < 50; i++) {
-    const bytes = i === 7 ? floats(1) : floats(i, 0, 0)
-    stream.write(request('twice', 'FP32', [1, 3], { id: String(i), raw_input_contents: [bytes] }) as never)
-  }
+  for (const one of requests) stream.write(one as never)
   stream.end()
   await over
+  return answers
+}
+
+const fifty = (bytesOf: (i: number) => Buffer): object[] =>
+  Array.from({ length: 50 }, (_, i) =>
+    request('twice', 'FP32', [1, 3], { id: String(i), raw_input_contents: [bytesOf(i)] })
+  )
+
+test('a stream answers in order, and goes on after a request that fails', async () => {
+  const answers = await answersTo(
+    rpc,
+    fifty(i => (i === 7 ? floats(1) : floats(i, 0, 0)))
+  )
   expect(answers.map(({ infer_response }) => infer_response.id)).toEqual(
     Array.from({ length: 50 }, (_, i) => String(i))
   )
   expect(answers.flatMap(({ error_message }, i) => (error_message === '' ? [] : [i]))).toEqual([7])
+})
+
+test('a stream that comes alone waits where the queue of its model is full, and is not refused', async () => {
+  const small = await serve(folder.path, { maxQueue: 1 })
+  await small.loaded
+  const client = grpcClient(small)
+  const answers = await answersTo(
+    client,
+    fifty(i => floats(i, 0, 0))
+  )
+  client.client.close()
+  await small.close(1000)
+  expect(answers.map(({ error_message }) => error_message)).toEqual(new Array(50).fill(''))
 })

@@ -18,7 +18,7 @@ import { Refusal, refusalOf } from '../refusal.ts'
 import { refuseOverrides } from '../rest/routes.ts'
 import { modelConfig, modelMetadata, repositoryIndex, serverMetadata, statistics } from '../service.ts'
 import { answerTo, feedsOf, fetchesOf, timeoutOf } from './infer.ts'
-import { decodeRequest, HEALTH, INFERENCE } from './schema.ts'
+import { decodeRequest, type GrpcRequest, HEALTH, INFERENCE } from './schema.ts'
 
 /** Writes a line of the log. */
 export type Log = (fields: object, text: string) => void
@@ -200,7 +200,13 @@ function methods(context: Context, log: Log): UntypedServiceImplementation {
   }
 }
 
-async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promise<object> {
+/** @param onRequest gets the request once it is decoded, before this function returns; what it throws is thrown on */
+async function infer(
+  context: Context,
+  bytes: Buffer,
+  call: Call<Buffer>,
+  onRequest?: (request: GrpcRequest) => void
+): Promise<object> {
   refuseAtEnd(context)
   const room = new Room(context.bodies)
   room.take(bytes.length)
@@ -210,6 +216,7 @@ async function infer(context: Context, bytes: Buffer, call: Call<Buffer>): Promi
   call.once('cancelled', leave)
   try {
     const request = decodeRequest(bytes, context.limits.maxJson)
+    onRequest?.(request)
     const model = await context.models.awake(request.model_name, request.model_version)
     const fetches = fetchesOf(request)
     const timeout = timeoutOf(request)
@@ -234,22 +241,24 @@ function deadlineOf(call: Call<Buffer>, now: number): number {
   return Number.isFinite(time) ? now + Math.max(0, time - Date.now()) : Infinity
 }
 
-/** Requests of a stream that are answered at the same time, at most; reading waits while there are as many. */
+/**
+ * Requests of a stream that are answered at the same time, at most. Reading waits while there are as many, or as many as
+ * the queue takes of the model that the last one asked for: a stream that comes alone never fills a queue.
+ */
 const STREAM_DEPTH = 32
-
-/** As many as the queue of each model takes, so that a stream that comes alone is never told that a queue is full. */
-const depthOf = ({ models }: Context): number =>
-  Math.min(STREAM_DEPTH, ...models.loaded.map(({ queue }) => queue.maxLength))
 
 /** Answers come in the order of the requests; a request that fails is answered by its error, and the stream goes on. */
 function inferStream(context: Context, call: ServerDuplexStream<Buffer, object>): void {
   let turn: Promise<void> = Promise.resolve()
   let pending = 0
-  const depth = depthOf(context)
+  let depth = STREAM_DEPTH
   // Each request of the stream listens until it is answered.
-  call.setMaxListeners(depth + 8)
+  call.setMaxListeners(STREAM_DEPTH + 8)
   call.on('data', (bytes: Buffer) => {
-    const answered = infer(context, bytes, call)
+    const answered = infer(context, bytes, call, ({ model_name, model_version }) => {
+      const { queue } = context.models.find(model_name, model_version)
+      depth = Math.min(STREAM_DEPTH, queue.maxLength)
+    })
       .then(answer => ({ infer_response: answer }))
       .catch((error: unknown) => ({ error_message: refusalOf(error).message, infer_response: idOf(bytes, context) }))
     if (++pending >= depth) call.pause()
