@@ -242,8 +242,8 @@ function deadlineOf(call: Call<Buffer>, now: number): number {
 }
 
 /**
- * Requests of a stream that are answered at the same time, at most. Reading waits while there are as many, or as many as
- * the queue takes of the model that the last one asked for: a stream that comes alone never fills a queue.
+ * Requests of a stream that are answered at the same time, at most. Reading waits while there are as many, or as many
+ * as the model that the last one asked lets wait: a stream that comes alone never fills a queue.
  */
 const STREAM_DEPTH = 32
 
