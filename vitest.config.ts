@@ -89,6 +89,18 @@ export default defineConfig(({ mode }) => {
           extends: true,
           plugins,
           test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: SHARED, execArgv: optimizesLate }
+        },
+        {
+          extends: true,
+          plugins,
+          test: {
+            // Engines without relaxed SIMD compute with these kernels.
+            name: 'plain',
+            include: ['test/wasm/kernels/**/*.test.ts', 'test/conformance/contrib.test.ts'],
+            env: { NODEWISE_KERNELS: 'plain' },
+            isolate: false,
+            execArgv: optimizesLate
+          }
         }
       ]
     }

@@ -8,6 +8,9 @@ export const isNode = typeof process === 'object' && typeof process.getBuiltinMo
 /** Whether Node runs on Linux, most often with the C library of GNU. */
 export const isLinux = isNode && process.platform === 'linux'
 
+/** Whether the engine is the V8 of Node 20. */
+export const isEarlyV8 = isNode && process.versions.v8?.startsWith('11.3.')
+
 const builtin = isNode ? process.getBuiltinModule : () => undefined
 
 /** Undefined in a browser, which reads no files. */
@@ -153,6 +156,13 @@ function whileFlag<T>(flag: string, usual: string, run: () => T): T {
     setFlagsFromString(usual)
   }
 }
+
+/**
+ * Runs a function while WebAssembly that is compiled may have relaxed SIMD, where the engine has that only by a flag.
+ * The V8 of Node 20 does: the version after it needs no flag. What has been compiled needs none either.
+ */
+export const withRelaxedSimd = <T>(run: () => T): T =>
+  isEarlyV8 ? whileFlag('--experimental-wasm-relaxed-simd', '--no-experimental-wasm-relaxed-simd', run) : run()
 
 /** Lets a signal have any number of listeners; Node warns of more than ten. */
 export function allowListeners(signal: AbortSignal): void {

@@ -1,6 +1,6 @@
 import { isNode, parallelism } from '../host.ts'
 import { heapAllocate } from './heap.ts'
-import type { Wasm } from './wasm.ts'
+import type { Imports, Wasm } from './wasm.ts'
 import { CLOSED, HEADER, SCRATCH_BYTES, type Workspace } from './workspace.ts'
 
 /** Words after a job's header, in a cache line of their own. */
@@ -18,7 +18,8 @@ const WORDS = {
 interface WorkerStart {
   /** The modules, by the number that a job's header gives. */
   readonly modules: readonly WebAssembly.Module[]
-  readonly memory: WebAssembly.Memory
+  /** What they import. */
+  readonly env: Imports
   /** Addresses of the job and of the worker's own scratch memory. */
   readonly job: number
   readonly scratch: number
@@ -46,9 +47,9 @@ const now = isNode
       return seconds * 1e3 + nanoseconds / 1e6
     }
   : () => performance.now()
-function serve({ modules, memory, job, scratch }) {
-  const runners = modules.map(module => new WebAssembly.Instance(module, { env: { memory } }).exports)
-  const header = new Int32Array(memory.buffer, job, ${WORDS.runs + 1})
+function serve({ modules, env, job, scratch }) {
+  const runners = modules.map(module => new WebAssembly.Instance(module, { env }).exports)
+  const header = new Int32Array(env.memory.buffer, job, ${WORDS.runs + 1})
   let seen = Atomics.load(header, ${WORDS.wake})
   const isCalled = () => {
     for (let reads = 0; reads < ${READS}; reads++) if (Atomics.load(header, ${WORDS.wake}) !== seen) return true
@@ -155,10 +156,10 @@ export function requestWorkers(workspace: Workspace, wanted: number, millisecond
   for (let i = 0; i < missing; i++) start(workspace.accelerated, workspace.job)
 }
 
-function start({ module, memory, compute }: Wasm, job: number): void {
+function start({ module, env, compute }: Wasm, job: number): void {
   const scratch = heapAllocate(SCRATCH_BYTES, { zero: false })
   if (scratch === undefined || isRefused) return
-  const given: WorkerStart = { modules: [module, compute().module], memory, job, scratch: scratch.byteOffset }
+  const given: WorkerStart = { modules: [module, compute().module], env, job, scratch: scratch.byteOffset }
   try {
     if (isNode) startInNode(given)
     else startInBrowser(given)

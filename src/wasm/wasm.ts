@@ -1,3 +1,4 @@
+import { isEarlyV8, withRelaxedSimd } from '../host.ts'
 import { computingBytes, gatheringBytes } from './modules.ts'
 
 /** Numbers of the kernels in assembly/index.ts, by which a job names one; see `run` there. */
@@ -186,8 +187,15 @@ export interface Loaded<E> {
   readonly exports: E
 }
 
-export interface Wasm {
+/** What the modules import. */
+export interface Imports extends Record<string, WebAssembly.ImportValue> {
   readonly memory: WebAssembly.Memory
+  /** Whether the engine is the V8 of Node 20; see assembly/engine.ts. */
+  readonly isEarlyV8: number
+}
+
+export interface Wasm {
+  readonly env: Imports
   readonly module: WebAssembly.Module
   readonly kernels: Kernels
   /** The module that computes, made when first asked for. */
@@ -211,7 +219,7 @@ const buffers = new WeakSet<object>()
  * `NODEWISE_KERNELS=ts`.
  */
 export function wasm(): Wasm | undefined {
-  state ??= switchedOff() ? 'none' : instantiate()
+  state ??= wanted() === 'ts' ? 'none' : instantiate()
   return state === 'none' ? undefined : state
 }
 
@@ -227,30 +235,32 @@ export function growMemory(to: Wasm, bytes: number): boolean {
   const pages = Math.ceil((bytes - to.buffer.byteLength) / 65536)
   if (pages <= 0) return true
   try {
-    to.memory.grow(pages)
+    to.env.memory.grow(pages)
   } catch {
     return false
   }
-  to.buffer = to.memory.buffer
+  to.buffer = to.env.memory.buffer
   buffers.add(to.buffer)
   return true
 }
 
-const switchedOff = (): boolean => typeof process === 'object' && process.env?.NODEWISE_KERNELS === 'ts'
+/** Which kernels are wanted: `ts` for the reference alone, `plain` for those without relaxed SIMD. */
+const wanted = (): string | undefined => (typeof process === 'object' ? process.env?.NODEWISE_KERNELS : undefined)
 
 function instantiate(): Wasm | 'none' {
   try {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
-    const { module, exports } = load<Kernels>(gatheringBytes(), memory)
+    const env: Imports = { memory, isEarlyV8: Number(isEarlyV8) }
+    const { module, exports } = load<Kernels>(gatheringBytes(), env)
     const { buffer } = memory
     buffers.add(buffer)
     let compute: Loaded<Compute> | undefined
     return {
-      memory,
+      env,
       module,
       kernels: exports,
       buffer,
-      compute: () => (compute ??= loadCompute(memory)),
+      compute: () => (compute ??= loadCompute(env)),
       canCompute: () => compute !== undefined
     }
   } catch {
@@ -258,9 +268,9 @@ function instantiate(): Wasm | 'none' {
   }
 }
 
-function load<E>(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): Loaded<E> {
+function load<E>(bytes: Uint8Array<ArrayBuffer>, env: Imports): Loaded<E> {
   const module = new WebAssembly.Module(bytes)
-  return { module, exports: new WebAssembly.Instance(module, { env: { memory } }).exports as E }
+  return { module, exports: new WebAssembly.Instance(module, { env }).exports as E }
 }
 
 /** A module of one function, which multiplies and adds with relaxed SIMD. */
@@ -271,6 +281,12 @@ const RELAXED_SIMD = [
   ...[10, 19, 1, 17, 0, ...[1, 2, 3].flatMap(i => [65, i, 253, 15]), 253, 133, 2, 11] // splats, relaxed_madd, end
 ]
 
+/** Whether the engine compiles relaxed SIMD at this moment. */
+export const hasRelaxedSimd = (): boolean => WebAssembly.validate(Uint8Array.from(RELAXED_SIMD))
+
 /** The module with fused multiply-add where the engine has relaxed SIMD, else the plain one. */
-const loadCompute = (memory: WebAssembly.Memory): Loaded<Compute> =>
-  load(computingBytes(WebAssembly.validate(Uint8Array.from(RELAXED_SIMD))), memory)
+function loadCompute(env: Imports): Loaded<Compute> {
+  const loaded = (isRelaxed: boolean): Loaded<Compute> => load(computingBytes(isRelaxed), env)
+  if (wanted() === 'plain') return loaded(false)
+  return hasRelaxedSimd() ? loaded(true) : withRelaxedSimd(() => loaded(hasRelaxedSimd()))
+}

@@ -1,4 +1,6 @@
+import { isEarlyV8 } from '../engine'
 import { fma } from '../f32/simd'
+import { addDot } from '../int8/dots'
 import { haveRows } from '../remembered'
 import { CodedArguments, CODES, NUMBERS, ONE } from './arguments'
 import {
@@ -110,7 +112,8 @@ function byPanels(args: CodedArguments, column: u32, cols: u32, rows: u32, scrat
       for (let i: u32 = 0; i < fours; i++) {
         const four = scratch + i * bytes
         const to = results + i * RESULT
-        if (args.zeroKind == CODES) codedSlice(args, four, from, end, panel, to)
+        if (ASC_FEATURE_RELAXED_SIMD && isEarlyV8) earlySlice(args.zeroKind, args, four, from, end, panel, to)
+        else if (args.zeroKind == CODES) codedSlice(args, four, from, end, panel, to)
         else if (args.zeroKind == NUMBERS) numberedSlice(args, four, from, end, panel, to)
         else plainSlice(args, four, from, end, panel, to)
       }
@@ -162,10 +165,8 @@ function storeCodes(v: v128, mask: v128, to: usize): void {
 /** Adds products of codes of four columns by those elements of a row of A that they belong to. */
 // @ts-ignore: decorator
 @inline
-function addDots(sums: v128, codes: v128, x: v128): v128 {
-  return ASC_FEATURE_RELAXED_SIMD
-    ? i32x4.relaxed_dot_i8x16_i7x16_add_s(x, codes, sums)
-    : i32x4.add(sums, i32x4.dot_i16x8_s(codes, x))
+function addDots(isEarly: bool, sums: v128, codes: v128, x: v128): v128 {
+  return ASC_FEATURE_RELAXED_SIMD ? addDot(isEarly, x, codes, sums) : i32x4.add(sums, i32x4.dot_i16x8_s(codes, x))
 }
 
 /** What the sums of a row of A by four columns begin with, where a block begins. */
@@ -178,10 +179,20 @@ function startFor(kind: u32, known: usize, zeros: usize): v128 {
 /**
  * Adds the products of chunks `from … end - 1` of four rows of A and a panel to four rows of a panel of C.
  * @param kind of zero points: {@link ONE}, {@link CODES} or {@link NUMBERS}
+ * @param isEarly a constant, since this is inlined: {@link isEarlyV8}
  */
 // @ts-ignore: decorator
 @inline
-function addSlice(kind: u32, args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
+function addSlice(
+  kind: u32,
+  isEarly: bool,
+  args: CodedArguments,
+  a: usize,
+  from: u32,
+  end: u32,
+  panel: usize,
+  c: usize
+): void {
   const perBlock = args.blockSize / CHUNK
   const blocks = a + <usize>chunksOf(args) * ofChunk()
   const nothing = blocks + <usize>args.blocks * BLOCK
@@ -207,31 +218,31 @@ function addSlice(kind: u32, args: CodedArguments, a: usize, from: u32, end: u32
         let low = v128.load(w)
         let high = v128.load(w, 16)
         let x = v128.load32_splat(a)
-        s0 = addDots(s0, low, x)
-        t0 = addDots(t0, high, x)
+        s0 = addDots(isEarly, s0, low, x)
+        t0 = addDots(isEarly, t0, high, x)
         x = v128.load32_splat(a, 4)
-        s1 = addDots(s1, low, x)
-        t1 = addDots(t1, high, x)
+        s1 = addDots(isEarly, s1, low, x)
+        t1 = addDots(isEarly, t1, high, x)
         x = v128.load32_splat(a, 8)
-        s2 = addDots(s2, low, x)
-        t2 = addDots(t2, high, x)
+        s2 = addDots(isEarly, s2, low, x)
+        t2 = addDots(isEarly, t2, high, x)
         x = v128.load32_splat(a, 12)
-        s3 = addDots(s3, low, x)
-        t3 = addDots(t3, high, x)
+        s3 = addDots(isEarly, s3, low, x)
+        t3 = addDots(isEarly, t3, high, x)
         low = v128.load(w, 32)
         high = v128.load(w, 48)
         x = v128.load32_splat(a, 16)
-        s0 = addDots(s0, low, x)
-        t0 = addDots(t0, high, x)
+        s0 = addDots(isEarly, s0, low, x)
+        t0 = addDots(isEarly, t0, high, x)
         x = v128.load32_splat(a, 20)
-        s1 = addDots(s1, low, x)
-        t1 = addDots(t1, high, x)
+        s1 = addDots(isEarly, s1, low, x)
+        t1 = addDots(isEarly, t1, high, x)
         x = v128.load32_splat(a, 24)
-        s2 = addDots(s2, low, x)
-        t2 = addDots(t2, high, x)
+        s2 = addDots(isEarly, s2, low, x)
+        t2 = addDots(isEarly, t2, high, x)
         x = v128.load32_splat(a, 28)
-        s3 = addDots(s3, low, x)
-        t3 = addDots(t3, high, x)
+        s3 = addDots(isEarly, s3, low, x)
+        t3 = addDots(isEarly, t3, high, x)
       }
     }
     addRow(kind, c, s0, t0, begin, scales, v128.load32_splat(known, UNIT * APART))
@@ -243,15 +254,19 @@ function addSlice(kind: u32, args: CodedArguments, a: usize, from: u32, end: u32
 }
 
 function plainSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
-  addSlice(ONE, args, a, from, end, panel, c)
+  addSlice(ONE, false, args, a, from, end, panel, c)
 }
 
 function codedSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
-  addSlice(CODES, args, a, from, end, panel, c)
+  addSlice(CODES, false, args, a, from, end, panel, c)
 }
 
 function numberedSlice(args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
-  addSlice(NUMBERS, args, a, from, end, panel, c)
+  addSlice(NUMBERS, false, args, a, from, end, panel, c)
+}
+
+function earlySlice(kind: u32, args: CodedArguments, a: usize, from: u32, end: u32, panel: usize, c: usize): void {
+  addSlice(kind, true, args, a, from, end, panel, c)
 }
 
 /**

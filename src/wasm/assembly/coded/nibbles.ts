@@ -1,4 +1,6 @@
+import { isEarlyV8 } from '../engine'
 import { fma, splat } from '../f32/simd'
+import { addDot } from '../int8/dots'
 import { CodedArguments, CODES, NUMBERS, ONE } from './arguments'
 import {
   HEAD,
@@ -27,11 +29,11 @@ export function orderRows(args: CodedArguments, a: usize, rows: u32, scratch: us
 /** Adds the products of eight codes in each lane by those elements of a row of A that they belong to. */
 // @ts-ignore: decorator
 @inline
-function addEight(sums: v128, w: usize, mask: v128, x0: v128, x1: v128, x2: v128, x3: v128): v128 {
+function addEight(isEarly: bool, sums: v128, w: usize, mask: v128, x0: v128, x1: v128, x2: v128, x3: v128): v128 {
   const v = v128.load(w)
   if (ASC_FEATURE_RELAXED_SIMD) {
-    sums = i32x4.relaxed_dot_i8x16_i7x16_add_s(x0, v128.and(v, mask), sums)
-    return i32x4.relaxed_dot_i8x16_i7x16_add_s(x1, v128.and(i16x8.shr_u(v, 4), mask), sums)
+    sums = addDot(isEarly, x0, v128.and(v, mask), sums)
+    return addDot(isEarly, x1, v128.and(i16x8.shr_u(v, 4), mask), sums)
   }
   sums = i32x4.add(sums, i32x4.dot_i16x8_s(v, x0))
   sums = i32x4.add(sums, i32x4.dot_i16x8_s(i16x8.shr_s(v, 4), x1))
@@ -62,10 +64,11 @@ function addScaled(kind: u32, total: v128, s: v128, minus: v128, zeros: usize, s
  * Sixteen columns of C: four groups of four, `apart` groups from one to the next, since a core reads several streams
  * faster than one.
  * @param kind of zero points: {@link ONE}, {@link CODES} or {@link NUMBERS}
+ * @param isEarly a constant, since this is inlined: {@link isEarlyV8}
  */
 // @ts-ignore: decorator
 @inline
-function fourGroups(kind: u32, args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
+function fourGroups(kind: u32, isEarly: bool, args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
   const step = <usize>apart * TOGETHER * args.rowBytes
   const scaleStep = ((<usize>apart) << 4) * args.blocks
   const mask = maskOf(args)
@@ -100,10 +103,10 @@ function fourGroups(kind: u32, args: CodedArguments, group: u32, apart: u32, a: 
       const x1 = v128.load32_splat(a, 4)
       const x2 = loadUpper(a + 8)
       const x3 = loadUpper(a + 12)
-      s0 = addEight(s0, w0, mask, x0, x1, x2, x3)
-      s1 = addEight(s1, w1, mask, x0, x1, x2, x3)
-      s2 = addEight(s2, w2, mask, x0, x1, x2, x3)
-      s3 = addEight(s3, w3, mask, x0, x1, x2, x3)
+      s0 = addEight(isEarly, s0, w0, mask, x0, x1, x2, x3)
+      s1 = addEight(isEarly, s1, w1, mask, x0, x1, x2, x3)
+      s2 = addEight(isEarly, s2, w2, mask, x0, x1, x2, x3)
+      s3 = addEight(isEarly, s3, w3, mask, x0, x1, x2, x3)
       w0 += 16
       w1 += 16
       w2 += 16
@@ -124,15 +127,19 @@ function fourGroups(kind: u32, args: CodedArguments, group: u32, apart: u32, a: 
 }
 
 function plainGroups(args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
-  fourGroups(ONE, args, group, apart, a, c)
+  fourGroups(ONE, false, args, group, apart, a, c)
 }
 
 function codedGroups(args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
-  fourGroups(CODES, args, group, apart, a, c)
+  fourGroups(CODES, false, args, group, apart, a, c)
 }
 
 function numberedGroups(args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
-  fourGroups(NUMBERS, args, group, apart, a, c)
+  fourGroups(NUMBERS, false, args, group, apart, a, c)
+}
+
+function earlyGroups(kind: u32, args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
+  fourGroups(kind, true, args, group, apart, a, c)
 }
 
 /** Columns `column … column + cols - 1`, of which the first is one of a group, of some rows of A that are in order. */
@@ -156,7 +163,8 @@ export function rowsByNibbles(args: CodedArguments, column: u32, cols: u32, rows
 // @ts-ignore: decorator
 @inline
 function groupsAt(args: CodedArguments, group: u32, apart: u32, a: usize, c: usize): void {
-  if (args.zeroKind == CODES) codedGroups(args, group, apart, a, c)
+  if (ASC_FEATURE_RELAXED_SIMD && isEarlyV8) earlyGroups(args.zeroKind, args, group, apart, a, c)
+  else if (args.zeroKind == CODES) codedGroups(args, group, apart, a, c)
   else if (args.zeroKind == NUMBERS) numberedGroups(args, group, apart, a, c)
   else plainGroups(args, group, apart, a, c)
 }

@@ -113,7 +113,7 @@ function channelsByPanels(
   const edge = <usize>(whole << 2)
   const residual = args.hasResidual && isLast ? args.residual + (c - args.y) : 0
   if (ASC_FEATURE_RELAXED_SIMD && rows == CHANNELS) {
-    twelveByPanels(args, w, k, panels, step, c, cRow, whole, k0, depth, bias, residual)
+    twelveByPanels(args, w, k, panels, step, c, cRow, whole, k0, depth, bias, residual, scratch)
     if (isLast && args.activation != CLIP) finish(args, c, 0, cRow, rows, whole, 0)
   } else {
     stripsByPanels(w, k, panels, step, c, cRow, rows, whole, depth, k0 > 0, scratch)
@@ -150,7 +150,8 @@ function twelveByPanels(
   k0: u32,
   depth: usize,
   bias: usize,
-  residual: usize
+  residual: usize,
+  scratch: usize
 ): void {
   const isLast = k0 + depth == k
   const clips = isLast && args.activation == CLIP
@@ -159,9 +160,9 @@ function twelveByPanels(
   const low = isLast ? bias : 0
   const high = low == 0 ? 0 : low + 24
   for (const end = c + ((<usize>cols) << 2); c < end; c += 32, panel += step) {
-    sixChannels(w, strip, 0, panel, c, cRow, depth, k0 > 0, low, residual, clips, args.p, args.q)
+    sixChannels(w, strip, 0, panel, c, cRow, depth, k0 > 0, low, residual, clips, args.p, args.q, scratch)
     const upper = residual == 0 ? 0 : residual + half
-    sixChannels(w + strip, strip, 2, panel, c + half, cRow, depth, k0 > 0, high, upper, clips, args.p, args.q)
+    sixChannels(w + strip, strip, 2, panel, c + half, cRow, depth, k0 > 0, high, upper, clips, args.p, args.q, scratch)
     if (residual != 0) residual += 32
   }
 }

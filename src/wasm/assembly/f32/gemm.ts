@@ -1,3 +1,4 @@
+import { isEarlyV8 } from '../engine'
 import { fma, splat } from './simd'
 import { addSixOfStrips, addStripsOfTile, rowsOfTile, sixOfStrips } from './tiles'
 
@@ -280,7 +281,7 @@ function rowsByTiles(
   edge: usize
 ): void {
   const areStrips = ka == 16 && lda == 4
-  const isApart = cols < 8 || (add && !areStrips)
+  const isApart = cols < 8 || (add && (!areStrips || isEarlyV8))
   const isAdded = add && !isApart
   const gap = strip - (lda << 2)
   if (!isApart && areStrips)

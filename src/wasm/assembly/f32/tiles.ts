@@ -1,3 +1,4 @@
+import { isEarlyV8 } from '../engine'
 import { clip, fma, splat } from './simd'
 
 /**
@@ -315,8 +316,9 @@ export function rowsOfTile(
 
 /**
  * Six output channels of strips of four, beginning with channel `half` (0 or 2) of one, with all that is done to their
- * sums before they are stored.
+ * sums before they are stored; `add` to `high` as in {@link tile}. For an early V8 the loop only stores behind it.
  * @param strip bytes from strip to strip
+ * @param scratch memory for 192 bytes
  */
 export function sixChannels(
   w: usize,
@@ -331,8 +333,52 @@ export function sixChannels(
   residual: usize,
   clips: bool,
   low: f32,
+  high: f32,
+  scratch: usize
+): void {
+  const a = w + (half << 2)
+  const next = 4 - half
+  const gap = strip - 16
+  if (!isEarlyV8) return tile(6, a, 4, 16, next, gap, p, c, ldc, k, add, bias, residual, clips, low, high)
+  sixOfStrips(a, next, gap, p, scratch, 32, k)
+  finishSix(scratch, c, ldc, add, bias, residual, clips, low, high)
+}
+
+/** Stores six rows of sums, of eight columns each, in C; what is done to them before is as in {@link tile}. */
+function finishSix(
+  sums: usize,
+  c: usize,
+  ldc: usize,
+  add: bool,
+  bias: usize,
+  residual: usize,
+  clips: bool,
+  low: f32,
   high: f32
 ): void {
-  const next = 4 - half
-  tile(6, w + (half << 2), 4, 16, next, strip - 16, p, c, ldc, k, add, bias, residual, clips, low, high)
+  for (const end = sums + 192; sums < end; sums += 32, c += ldc) {
+    let c0 = v128.load(sums)
+    let c1 = v128.load(sums, 16)
+    if (add) {
+      c0 = f32x4.add(v128.load(c), c0)
+      c1 = f32x4.add(v128.load(c, 16), c1)
+    }
+    if (bias != 0) {
+      const v = v128.load32_splat(bias)
+      c0 = f32x4.add(c0, v)
+      c1 = f32x4.add(c1, v)
+      bias += 4
+    }
+    if (residual != 0) {
+      c0 = f32x4.add(v128.load(residual), c0)
+      c1 = f32x4.add(v128.load(residual, 16), c1)
+      residual += ldc
+    }
+    if (clips) {
+      c0 = clip(c0, splat(low), splat(high))
+      c1 = clip(c1, splat(low), splat(high))
+    }
+    v128.store(c, c0)
+    v128.store(c, c1, 16)
+  }
 }

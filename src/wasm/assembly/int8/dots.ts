@@ -1,3 +1,4 @@
+import { isEarlyV8 } from '../engine'
 import { fetchLines } from '../f32/panels'
 import { sumOfInts } from '../f32/simd'
 import { interleaveHigh, interleaveLow, interleaveLowBytes } from '../interleave'
@@ -32,9 +33,20 @@ function panelBytes(k: u32): usize {
   return ((<usize>((k + 3) >> 2)) << 5) + SUMS
 }
 
+/**
+ * Adds the products of four bytes of `a` and four of `b`, which are 0 to 127, in each lane; their sums by two fit into
+ * int16. For relaxed SIMD.
+ */
+// @ts-ignore: decorator
+@inline
+export function addDot(isEarly: bool, a: v128, b: v128, sums: v128): v128 {
+  if (isEarly) return i32x4.add(sums, i32x4.extadd_pairwise_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(a, b)))
+  return i32x4.relaxed_dot_i8x16_i7x16_add_s(a, b, sums)
+}
+
 /** The sum of four bytes and their products with four others, each word in every lane; 0 without relaxed SIMD. */
 export function dot(a: i32, b: i32, sum: i32): i32 {
-  if (!ASC_FEATURE_RELAXED_SIMD) return 0
+  if (!ASC_FEATURE_RELAXED_SIMD || isEarlyV8) return 0
   return i32x4.extract_lane(i32x4.relaxed_dot_i8x16_i7x16_add_s(i32x4.splat(a), i32x4.splat(b), i32x4.splat(sum)), 0)
 }
 
