@@ -159,10 +159,13 @@ function whileFlag<T>(flag: string, usual: string, run: () => T): T {
 
 /**
  * Runs a function while WebAssembly that is compiled may have relaxed SIMD, where the engine has that only by a flag.
- * The V8 of Node 20 does: the version after it needs no flag. What has been compiled needs none either.
+ * The V8 of Node 20 does: the version after it needs no flag. What has been compiled needs none either. Its code for
+ * other processors than those of x64 has not been tried.
  */
 export const withRelaxedSimd = <T>(run: () => T): T =>
-  isEarlyV8 ? whileFlag('--experimental-wasm-relaxed-simd', '--no-experimental-wasm-relaxed-simd', run) : run()
+  isEarlyV8 && process.arch === 'x64'
+    ? whileFlag('--experimental-wasm-relaxed-simd', '--no-experimental-wasm-relaxed-simd', run)
+    : run()
 
 /** Lets a signal have any number of listeners; Node warns of more than ten. */
 export function allowListeners(signal: AbortSignal): void {

@@ -273,20 +273,33 @@ function load<E>(bytes: Uint8Array<ArrayBuffer>, env: Imports): Loaded<E> {
   return { module, exports: new WebAssembly.Instance(module, { env }).exports as E }
 }
 
-/** A module of one function, which multiplies and adds with relaxed SIMD. */
-const RELAXED_SIMD = [
+/** 1 + 2^-12 as the bytes of a float32, and -1 - 2^-11: the square of the one is 2^-24 more than the other is less. */
+const FACTOR = [0, 8, 128, 63]
+const LESS = [0, 16, 128, 191]
+
+/** A module of one function, which multiplies the factor by itself and adds, with relaxed SIMD. */
+const MULTIPLY_ADD = Uint8Array.from([
   ...[0, 97, 115, 109, 1, 0, 0, 0], // version 1
-  ...[1, 5, 1, 96, 0, 1, 123], // type: () -> v128
+  ...[1, 5, 1, 96, 0, 1, 125], // type: () -> f32
   ...[3, 2, 1, 0], // one function of this type
-  ...[10, 19, 1, 17, 0, ...[1, 2, 3].flatMap(i => [65, i, 253, 15]), 253, 133, 2, 11] // splats, relaxed_madd, end
-]
+  ...[7, 5, 1, 1, 102, 0, 0], // exported as f
+  ...[10, 31, 1, 29, 0, ...[FACTOR, FACTOR, LESS].flatMap(bytes => [67, ...bytes, 253, 19])], // splats
+  ...[253, 133, 2, 253, 31, 0, 11] // relaxed_madd, the first lane, end
+])
 
-/** Whether the engine compiles relaxed SIMD at this moment. */
-export const hasRelaxedSimd = (): boolean => WebAssembly.validate(Uint8Array.from(RELAXED_SIMD))
+/**
+ * Whether the engine compiles relaxed SIMD at this moment, and has a fused multiply-add. Without one, as on processors
+ * of x64 without FMA, it rounds the product first, which functions of the relaxed module do not expect.
+ */
+export function hasFusedMultiplyAdd(): boolean {
+  if (!WebAssembly.validate(MULTIPLY_ADD)) return false
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(MULTIPLY_ADD))
+  return (exports.f as () => number)() !== 0
+}
 
-/** The module with fused multiply-add where the engine has relaxed SIMD, else the plain one. */
+/** The module with fused multiply-add where the engine has it, else the plain one. */
 function loadCompute(env: Imports): Loaded<Compute> {
   const loaded = (isRelaxed: boolean): Loaded<Compute> => load(computingBytes(isRelaxed), env)
   if (wanted() === 'plain') return loaded(false)
-  return hasRelaxedSimd() ? loaded(true) : withRelaxedSimd(() => loaded(hasRelaxedSimd()))
+  return hasFusedMultiplyAdd() ? loaded(true) : withRelaxedSimd(() => loaded(hasFusedMultiplyAdd()))
 }

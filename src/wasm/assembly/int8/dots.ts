@@ -44,7 +44,7 @@ export function addDot(isEarly: bool, a: v128, b: v128, sums: v128): v128 {
   return i32x4.relaxed_dot_i8x16_i7x16_add_s(a, b, sums)
 }
 
-/** The sum of four bytes and their products with four others, each word in every lane; 0 without relaxed SIMD. */
+/** The sum of four bytes and their products with four others, each word in every lane; 0 where none is to be used. */
 export function dot(a: i32, b: i32, sum: i32): i32 {
   if (!ASC_FEATURE_RELAXED_SIMD || isEarlyV8) return 0
   return i32x4.extract_lane(i32x4.relaxed_dot_i8x16_i7x16_add_s(i32x4.splat(a), i32x4.splat(b), i32x4.splat(sum)), 0)
