@@ -215,7 +215,8 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     await seen.page.type('.change [name=text]', '7')
     await seen.press('Change')
     await seen.waitForText('.change [role=status]', 'later nodes read this')
-    expect(await seen.text('.tensor .elements')).toMatch(/ 7$/)
+    // The value is fetched anew once the change is told.
+    await expect.poll(() => seen.text('.tensor .elements')).toMatch(/ 7$/)
     expect(await barriers(seen)).toEqual([])
     await seen.tab('run')
     await seen.press('Go on')
