@@ -273,7 +273,7 @@ function load<E>(bytes: Uint8Array<ArrayBuffer>, env: Imports): Loaded<E> {
   return { module, exports: new WebAssembly.Instance(module, { env }).exports as E }
 }
 
-/** 1 + 2^-12 as the bytes of a float32, and -1 - 2^-11: the square of the one is 2^-24 more than the other is less. */
+/** 1 + 2^-12 and -1 - 2^-11 as bytes of float32. The former's square and the latter make 2^-24; 0 if it is rounded. */
 const FACTOR = [0, 8, 128, 63]
 const LESS = [0, 16, 128, 191]
 

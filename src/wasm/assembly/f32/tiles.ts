@@ -49,11 +49,6 @@ function tile(
   let a3 = rowAt(rows, 3, a, lda, next, gap)
   let a4 = rowAt(rows, 4, a, lda, next, gap)
   let a5 = rowAt(rows, 5, a, lda, next, gap)
-  const c1 = c + ldc
-  const c2 = c1 + ldc
-  const c3 = c2 + ldc
-  const c4 = c3 + ldc
-  const c5 = c4 + ldc
   let c00 = splat(0)
   let c01 = c00
   let c10 = c00
@@ -98,107 +93,57 @@ function tile(
     a4 += ka
     a5 += ka
   }
+  placeRow(c, c00, c01, add, bias, residual, clips, low, high)
+  placeRow(c + 1 * ldc, c10, c11, add, nextOf(bias, 4), nextOf(residual, 1 * ldc), clips, low, high)
+  placeRow(c + 2 * ldc, c20, c21, add, nextOf(bias, 8), nextOf(residual, 2 * ldc), clips, low, high)
+  placeRow(c + 3 * ldc, c30, c31, add, nextOf(bias, 12), nextOf(residual, 3 * ldc), clips, low, high)
+  if (rows > 4) placeRow(c + 4 * ldc, c40, c41, add, nextOf(bias, 16), nextOf(residual, 4 * ldc), clips, low, high)
+  if (rows > 5) placeRow(c + 5 * ldc, c50, c51, add, nextOf(bias, 20), nextOf(residual, 5 * ldc), clips, low, high)
+}
+
+/** The address behind one by so many bytes; 0 stays 0, which stands for nothing. */
+// @ts-ignore: decorator
+@inline
+function nextOf(at: usize, bytes: usize): usize {
+  return at == 0 ? 0 : at + bytes
+}
+
+/**
+ * Stores eight sums of a row, with all that is done to them before, as in {@link tile}; `bias` is where the number of
+ * the row lies.
+ */
+// @ts-ignore: decorator
+@inline
+function placeRow(
+  c: usize,
+  c0: v128,
+  c1: v128,
+  add: bool,
+  bias: usize,
+  residual: usize,
+  clips: bool,
+  low: f32,
+  high: f32
+): void {
   if (add) {
-    c00 = f32x4.add(v128.load(c), c00)
-    c01 = f32x4.add(v128.load(c, 16), c01)
-    c10 = f32x4.add(v128.load(c1), c10)
-    c11 = f32x4.add(v128.load(c1, 16), c11)
-    c20 = f32x4.add(v128.load(c2), c20)
-    c21 = f32x4.add(v128.load(c2, 16), c21)
-    c30 = f32x4.add(v128.load(c3), c30)
-    c31 = f32x4.add(v128.load(c3, 16), c31)
-    if (rows > 4) {
-      c40 = f32x4.add(v128.load(c4), c40)
-      c41 = f32x4.add(v128.load(c4, 16), c41)
-    }
-    if (rows > 5) {
-      c50 = f32x4.add(v128.load(c5), c50)
-      c51 = f32x4.add(v128.load(c5, 16), c51)
-    }
+    c0 = f32x4.add(v128.load(c), c0)
+    c1 = f32x4.add(v128.load(c, 16), c1)
   }
   if (bias != 0) {
-    let v = v128.load32_splat(bias)
-    c00 = f32x4.add(c00, v)
-    c01 = f32x4.add(c01, v)
-    v = v128.load32_splat(bias, 4)
-    c10 = f32x4.add(c10, v)
-    c11 = f32x4.add(c11, v)
-    v = v128.load32_splat(bias, 8)
-    c20 = f32x4.add(c20, v)
-    c21 = f32x4.add(c21, v)
-    v = v128.load32_splat(bias, 12)
-    c30 = f32x4.add(c30, v)
-    c31 = f32x4.add(c31, v)
-    if (rows > 4) {
-      v = v128.load32_splat(bias, 16)
-      c40 = f32x4.add(c40, v)
-      c41 = f32x4.add(c41, v)
-    }
-    if (rows > 5) {
-      v = v128.load32_splat(bias, 20)
-      c50 = f32x4.add(c50, v)
-      c51 = f32x4.add(c51, v)
-    }
+    const v = v128.load32_splat(bias)
+    c0 = f32x4.add(c0, v)
+    c1 = f32x4.add(c1, v)
   }
   if (residual != 0) {
-    c00 = f32x4.add(v128.load(residual), c00)
-    c01 = f32x4.add(v128.load(residual, 16), c01)
-    residual += ldc
-    c10 = f32x4.add(v128.load(residual), c10)
-    c11 = f32x4.add(v128.load(residual, 16), c11)
-    residual += ldc
-    c20 = f32x4.add(v128.load(residual), c20)
-    c21 = f32x4.add(v128.load(residual, 16), c21)
-    residual += ldc
-    c30 = f32x4.add(v128.load(residual), c30)
-    c31 = f32x4.add(v128.load(residual, 16), c31)
-    residual += ldc
-    if (rows > 4) {
-      c40 = f32x4.add(v128.load(residual), c40)
-      c41 = f32x4.add(v128.load(residual, 16), c41)
-    }
-    residual += ldc
-    if (rows > 5) {
-      c50 = f32x4.add(v128.load(residual), c50)
-      c51 = f32x4.add(v128.load(residual, 16), c51)
-    }
+    c0 = f32x4.add(v128.load(residual), c0)
+    c1 = f32x4.add(v128.load(residual, 16), c1)
   }
   if (clips) {
-    const least = splat(low)
-    const most = splat(high)
-    c00 = clip(c00, least, most)
-    c01 = clip(c01, least, most)
-    c10 = clip(c10, least, most)
-    c11 = clip(c11, least, most)
-    c20 = clip(c20, least, most)
-    c21 = clip(c21, least, most)
-    c30 = clip(c30, least, most)
-    c31 = clip(c31, least, most)
-    if (rows > 4) {
-      c40 = clip(c40, least, most)
-      c41 = clip(c41, least, most)
-    }
-    if (rows > 5) {
-      c50 = clip(c50, least, most)
-      c51 = clip(c51, least, most)
-    }
+    c0 = clip(c0, splat(low), splat(high))
+    c1 = clip(c1, splat(low), splat(high))
   }
-  v128.store(c, c00)
-  v128.store(c, c01, 16)
-  v128.store(c1, c10)
-  v128.store(c1, c11, 16)
-  v128.store(c2, c20)
-  v128.store(c2, c21, 16)
-  v128.store(c3, c30)
-  v128.store(c3, c31, 16)
-  if (rows > 4) {
-    v128.store(c4, c40)
-    v128.store(c4, c41, 16)
-  }
-  if (rows > 5) {
-    v128.store(c5, c50)
-    v128.store(c5, c51, 16)
-  }
+  v128.store(c, c0)
+  v128.store(c, c1, 16)
 }
 
 // Each function has one loop. In functions with several loops V8 runs out of registers within the loops: in Node 22 six
@@ -357,28 +302,8 @@ function finishSix(
   high: f32
 ): void {
   for (const end = sums + 192; sums < end; sums += 32, c += ldc) {
-    let c0 = v128.load(sums)
-    let c1 = v128.load(sums, 16)
-    if (add) {
-      c0 = f32x4.add(v128.load(c), c0)
-      c1 = f32x4.add(v128.load(c, 16), c1)
-    }
-    if (bias != 0) {
-      const v = v128.load32_splat(bias)
-      c0 = f32x4.add(c0, v)
-      c1 = f32x4.add(c1, v)
-      bias += 4
-    }
-    if (residual != 0) {
-      c0 = f32x4.add(v128.load(residual), c0)
-      c1 = f32x4.add(v128.load(residual, 16), c1)
-      residual += ldc
-    }
-    if (clips) {
-      c0 = clip(c0, splat(low), splat(high))
-      c1 = clip(c1, splat(low), splat(high))
-    }
-    v128.store(c, c0)
-    v128.store(c, c1, 16)
+    placeRow(c, v128.load(sums), v128.load(sums, 16), add, bias, residual, clips, low, high)
+    bias = nextOf(bias, 4)
+    residual = nextOf(residual, ldc)
   }
 }
