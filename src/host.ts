@@ -34,6 +34,27 @@ export const clock: () => number = isNode
     }
   : () => performance.now()
 
+let isOfAmd: boolean | undefined
+
+/** Whether the processor is one of AMD; false where the system does not say so at once. */
+export const isAmd = (): boolean => (isOfAmd ??= vendor().includes('AuthenticAMD'))
+
+/** Text that names who made the processor: on Linux the beginning of what the system says of its first core. */
+function vendor(): string {
+  if (!isLinux) return (isNode && process.env.PROCESSOR_IDENTIFIER) || ''
+  try {
+    const file = fs.openSync('/proc/cpuinfo', 'r')
+    try {
+      const bytes = new Uint8Array(128)
+      return new TextDecoder().decode(bytes.subarray(0, fs.readSync(file, bytes)))
+    } finally {
+      fs.closeSync(file)
+    }
+  } catch {
+    return ''
+  }
+}
+
 /** Number of threads that the machine runs at the same time. */
 export const parallelism = (): number =>
   isNode ? builtin('node:os').availableParallelism() : navigator.hardwareConcurrency

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildSync } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
+import { isAmd } from '../src/host.ts'
 import { layer, net } from './openvino/ir.ts'
 
 /**
@@ -174,4 +175,8 @@ test.skipIf(header.glibcVersionRuntime === undefined)('what the collector frees 
   const [, ...later] = printed.trim().split('\n').map(Number)
   expect(later.length).toBe(5)
   expect(Math.min(...later)).toBeLessThan((3 * 2 ** 23) / 2 ** 12 / 4)
+})
+
+test('A processor of AMD is known where the system names it', () => {
+  expect(isAmd()).toBe(process.platform !== 'darwin' && /\bAMD\b/.test(cpus()[0].model))
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { NodewiseError } from '../../src/errors.ts'
 import type { Paced } from '../../src/kernels/core/pace.ts'
 import type { BeamSearch } from '../../src/kernels/gather/gather-tree.ts'
@@ -27,6 +27,9 @@ import {
 } from './gather-calls.ts'
 
 afterEach(freeHeld)
+
+const processor = vi.hoisted(() => ({ isAmd: false }))
+vi.mock(import('../../src/host.ts'), async original => ({ ...(await original()), isAmd: () => processor.isAmd }))
 
 /** What a kernel makes of its output, as a hash of the bytes, or the message of its error. */
 function outcome(steps: Paced, out: Tensor): string {
@@ -260,10 +263,12 @@ describe('accelerated kernels equal the reference kernels', () => {
       type: fc.constantFrom(...TYPES.slice(0, 3)),
       size: fc.integer({ min: 2, max: 20 }),
       inner: fc.oneof(fc.integer({ min: 513, max: 9000 }), fc.integer({ min: 20_000, max: 70_000 })),
-      isTuples: fc.boolean()
+      isTuples: fc.boolean(),
+      isAmd: fc.boolean()
     })
     fc.assert(
-      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, size, inner, isTuples }) => {
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, size, inner, isTuples, isAmd }) => {
+        processor.isAmd = isAmd
         const next = random(seed)
         const data = randomData(type, [size, inner], next)
         const count = Math.ceil((MIN_FAR * size) / bytesOf(data).length) + 3
@@ -282,7 +287,7 @@ describe('accelerated kernels equal the reference kernels', () => {
           at
         )
       }),
-      { numRuns: 16 }
+      { numRuns: 24 }
     )
   })
 

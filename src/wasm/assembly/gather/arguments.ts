@@ -16,6 +16,8 @@ export class GatherArguments {
   wide: i32
   wrap: i32
   zero: i32
+  /** Whether all lines of long blocks are read before these are copied, as they are likely to come from memory. */
+  far: i32
 }
 
 /** Gather: `data` is `[batch, outer, size]` of rows, `indices` are `[batch, count]`. */

@@ -6,20 +6,13 @@ const LONG: usize = 512
  */
 const AHEAD: i32 = 16
 const MIN_TOUCHED: usize = 128
-/** Bytes of blocks from which on these are likely to come from memory: more than the nearer caches hold. */
-const FAR: u64 = 8 << 20
 /** Bytes of far blocks that are touched at once, line by line; they stay in the second cache. */
 const MAX_TOUCHED: usize = 48 << 10
-
-/** Whether `count` blocks of a gather are likely to come from memory. */
-export function areFar(count: u32, width: usize): bool {
-  return width > LONG && <u64>count * <u64>width >= FAR
-}
 
 /**
  * Copies the blocks of `width` bytes at `positions` (32 bits each) of `data` to `out`, one after the other.
  * @param holes whether positions may be -1, which gives zeros
- * @param far see {@link areFar}
+ * @param far see GatherArguments
  */
 export function copyBlocks(
   data: usize,
@@ -148,7 +141,7 @@ function copyHalfLine(from: usize, to: usize): void {
   v128.store(to, b, 16)
 }
 
-/** @param far see {@link areFar} */
+/** @param far see GatherArguments */
 function copyAhead(data: usize, positions: usize, count: i32, out: usize, width: usize, far: bool): void {
   const most = far ? <i32>min<usize>(<usize>AHEAD, max<usize>(1, MAX_TOUCHED / width)) : AHEAD
   for (; count > 0; count -= most) {
@@ -173,10 +166,7 @@ function touch(data: usize, positions: usize, count: i32, width: usize): void {
   }
 }
 
-/**
- * Reads a byte of each cache line of blocks that come from memory: a loop that only reads has three times as many cache
- * misses under way as one that copies.
- */
+/** Reads a byte of each cache line of the blocks. */
 function touchWhole(data: usize, positions: usize, count: i32, width: usize): void {
   for (; count > 0; count--) {
     touchLines(data + <usize>load<u32>(positions) * width, min(width, MAX_TOUCHED))

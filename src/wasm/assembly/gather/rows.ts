@@ -1,6 +1,6 @@
 import { isDense, readAhead } from './ahead'
 import { indexBytes, RowsArguments } from './arguments'
-import { areFar, copyBlocks, copyColumns } from './blocks'
+import { copyBlocks, copyColumns } from './blocks'
 import { resolve } from './resolve'
 
 /** Positions that are resolved at once where each slice of the data has indices of its own. */
@@ -23,7 +23,6 @@ export function gatherRows(args: RowsArguments, scratch: usize, from: u32, to: u
   let bad = false
   const ahead = keep && isDense(count, sliceBytes)
   const end = args.data + <usize>((to - 1) / count + 1) * sliceBytes
-  const far = areFar(count, args.width)
   let read: usize = 0
   for (let at = from; at < to;) {
     const slice = at / count
@@ -60,7 +59,7 @@ export function gatherRows(args: RowsArguments, scratch: usize, from: u32, to: u
       }
     }
     if (ahead && data + sliceBytes > read) read = readAhead(data, data + sliceBytes, end)
-    copyBlocks(data, positions, length, out, args.width, bad, far)
+    copyBlocks(data, positions, length, out, args.width, bad, bool(args.far))
     out += <usize>length * args.width
     at += length
   }

@@ -1,5 +1,5 @@
 import { indexBytes, TuplesArguments } from './arguments'
-import { areFar, copyBlocks } from './blocks'
+import { copyBlocks } from './blocks'
 
 /** Tuples that are resolved at once. */
 const CHUNK: u32 = 256
@@ -7,7 +7,6 @@ const CHUNK: u32 = 256
 /** GatherND: the output blocks `from … to-1`. */
 export function gatherTuples(args: TuplesArguments, scratch: usize, from: u32, to: u32): bool {
   const bytes = indexBytes(args) * <usize>args.components
-  const far = areFar(args.count, args.width)
   for (let at = from; at < to; at += CHUNK) {
     const chunk = min(CHUNK, to - at)
     const tuples = args.indices + <usize>at * bytes
@@ -16,7 +15,7 @@ export function gatherTuples(args: TuplesArguments, scratch: usize, from: u32, t
       ? resolveTuples<i64>(args, tuples, chunk, scratch)
       : resolveTuples<i32>(args, tuples, chunk, scratch)
     if (bad && !args.zero) return true
-    copyBlocks(args.data, scratch, chunk, args.out + <usize>at * args.width, args.width, bad, far)
+    copyBlocks(args.data, scratch, chunk, args.out + <usize>at * args.width, args.width, bad, bool(args.far))
   }
   return false
 }
