@@ -130,11 +130,14 @@ export function unwrittenMemory(bytes: number): ArrayBuffer | undefined {
 export interface Collector {
   /** Collects young objects: 0.15 ms where few of them live. */
   young(): void
+  /** Collects the whole heap. */
+  whole(): void
   /**
-   * Collects the whole heap, which may then grow to as many bytes before V8 does so by itself.
+   * While it is set, a collection of the whole heap, which V8 begins by itself, has the next one begin when the heap
+   * has grown to as many bytes; undefined: when V8 finds it right.
    * @param limit more than {@link heapBytes}
    */
-  whole(limit: number): void
+  setLimit(limit: number | undefined): void
 }
 
 /**
@@ -151,14 +154,15 @@ export function engineCollector(): Collector | undefined {
     const freeing = (run: () => void) =>
       whileFlag('--no-concurrent-array-buffer-sweeping', '--concurrent-array-buffer-sweeping', run)
     const young = () => freeing(() => collect({ type: 'minor' }))
-    const whole = (limit: number) => {
-      const percent = Math.ceil((100 * limit) / heapBytes()) - 100
-      // Node 20 and newer agree on a collection of the whole heap only where there are no options at all.
-      whileFlag(`--heap-growing-percent=${percent}`, '--heap-growing-percent=0', () => freeing(() => collect()))
+    const setLimit = (limit: number | undefined) => {
+      const percent = limit === undefined ? 0 : Math.ceil((100 * limit) / heapBytes()) - 100
+      builtin('node:v8').setFlagsFromString(`--heap-growing-percent=${percent}`)
     }
+    // Node 20 and newer agree on a collection of the whole heap only where there are no options at all.
+    const whole = () => freeing(() => collect())
     // Throws here, and not in a run, where the engine knows neither flags nor such a collection.
     young()
-    return { young, whole }
+    return { young, whole, setLimit }
   } catch {
     return undefined
   }

@@ -273,7 +273,6 @@ export class Session {
     if (options !== NO_OPTIONS) checkRunOptions(options)
     const { onStep, outOfRange, views: asViews = false } = options
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
-    droppedArrays.find()
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
     const isObserved = onStep !== undefined
@@ -294,6 +293,7 @@ export class Session {
     let views: Value[] = []
     this.blocks.enter()
     if (this.threads > 1) enterRun()
+    droppedArrays.find()
     try {
       // Views of the run before are void from here on.
       const lent = asViews && !isObserved ? new Set<unknown>(this.views) : NOTHING_LENT
@@ -325,6 +325,7 @@ export class Session {
       budget.close(this.variables.isEmpty ? views : [...views, ...this.variables.values])
       this.blocks.leave()
       if (this.threads > 1) leaveRun()
+      droppedArrays.leave()
     }
   }
 

@@ -6,8 +6,11 @@ import { keepEnd } from './freed-memory.ts'
 // go. To collect young objects alone is cheap, and finds most outputs, since they are dropped soon.
 //
 // V8 counts arrays as if they lay in its heap. Where this is small, 12 to 30 MB of outputs make V8 mark all of it and
-// collect it, which takes 1.5 to 5 ms, and what was held meanwhile is old then: with outputs of 16 MB this comes each
-// second run. One collection of the whole heap that lets it grow ends that.
+// collect it, in 1.5 to 5 ms. What is alive then is old, with all that it refers to later, until the next such
+// collection: the output that the caller holds, and by the promise of the run under way its output, too. From 16 MB an
+// output on, these and the next ones are enough for V8 to begin again, each second or third run. So V8 may let a small
+// heap grow further where it collects it during a run, and a collection at the end of a run, when its outputs are made,
+// leaves nothing that refers to later ones.
 
 /** Bytes of new arrays after which to collect young objects, at least. */
 const MIN_BYTES = 8 << 20
@@ -16,10 +19,11 @@ const BYTES_PER_MILLISECOND = 50 << 20
 /** Bytes of new arrays after which to collect young objects, at most. */
 const MAX_BYTES = 16 << 20
 
-/** Bytes of new arrays after which to let the heap grow for the first time. */
-const FIRST_GROWTH = 128 << 20
-/** Bytes of new arrays after which to do so again, as V8 has shrunk the limit with any collection of its own. */
-const NEXT_GROWTH = 2 ** 31
+/** Bytes of new arrays after which to collect the whole heap for the first time, and before which not to do so anew. */
+const FIRST_WHOLE = 128 << 20
+const NEXT_WHOLE = 256 << 20
+/** Milliseconds: where V8 takes longer, it must have collected the whole heap when asked for young objects. */
+const SLOW = 1.5
 /** Bytes of a heap that is small. A larger one may grow by more than outputs take, and takes longer to collect. */
 const SMALL_HEAP = 32 << 20
 /** Bytes to which a small heap may grow, with the arrays that come, until V8 collects all of it. */
@@ -28,18 +32,28 @@ const HEAP_LIMIT = 128 << 20
 /** When to let V8 find the arrays that nobody holds any more. */
 export class DroppedArrays {
   private readonly engine: () => Collector | undefined
+  private readonly now: () => number
   /** Bytes of arrays since the last collection. */
   private made = 0
   /** Bytes of arrays after which to collect. */
   private due = MIN_BYTES
-  /** Bytes of arrays until the heap is to grow. */
-  private untilGrowth = FIRST_GROWTH
+  /** Bytes of arrays until the whole heap may be collected. */
+  private untilWhole = FIRST_WHOLE
+  private isFirst = true
+  /** Whether to collect the whole heap when the run ends. */
+  private isWholeDue = false
+  /** Whether V8 has a limit that the end of the run takes away. */
+  private isLimitSet = false
   /** Undefined until it is first needed. */
   private collector: Collector | undefined
 
-  /** @param engine gives the collector, where there is one; asked when it is first needed */
-  constructor(engine: () => Collector | undefined) {
+  /**
+   * @param engine gives the collector, where there is one; asked when it is first needed
+   * @param now milliseconds
+   */
+  constructor(engine: () => Collector | undefined, now: () => number = clock) {
     this.engine = engine
+    this.now = now
   }
 
   /** To be called when memory for an array is taken. */
@@ -53,24 +67,37 @@ export class DroppedArrays {
    */
   find(): void {
     if (this.made < this.due) return
-    this.untilGrowth -= this.made
+    this.untilWhole -= this.made
     this.made = 0
     this.collector ??= this.engine()
     if (this.collector === undefined) {
       this.due = Infinity
       return
     }
-    const begin = clock()
+    const isSmall = heapBytes() <= SMALL_HEAP
+    if (isSmall) this.collector.setLimit(HEAP_LIMIT)
+    this.isLimitSet = isSmall
+    const begin = this.now()
     this.collector.young()
-    const byCost = (clock() - begin) * BYTES_PER_MILLISECOND
-    this.due = Math.min(MAX_BYTES, Math.max(MIN_BYTES, byCost))
-    if (this.untilGrowth <= 0) this.grow(this.collector)
+    const cost = this.now() - begin
+    this.due = Math.min(MAX_BYTES, Math.max(MIN_BYTES, cost * BYTES_PER_MILLISECOND))
+    this.isWholeDue = isSmall && this.untilWhole <= 0 && (this.isFirst || cost > SLOW)
   }
 
-  private grow(collector: Collector): void {
-    this.untilGrowth = NEXT_GROWTH
-    keepEnd()
-    if (heapBytes() <= SMALL_HEAP) collector.whole(HEAP_LIMIT)
+  /** To be called when a run ends that has called {@link find}, with its outputs made. */
+  leave(): void {
+    if (!this.isLimitSet || this.collector === undefined) return
+    if (this.isWholeDue) this.collectWhole(this.collector)
+    this.collector.setLimit(undefined)
+    this.isLimitSet = false
+  }
+
+  private collectWhole(collector: Collector): void {
+    if (this.isFirst) keepEnd()
+    this.isFirst = false
+    this.isWholeDue = false
+    this.untilWhole = NEXT_WHOLE
+    collector.whole()
   }
 }
 

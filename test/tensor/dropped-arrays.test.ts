@@ -12,17 +12,26 @@ afterEach(() => {
 
 /** What runs do that make arrays, with a collector that takes some milliseconds for young objects. */
 function withCollector(milliseconds: number) {
+  let time = 0
   const young = vi.fn(() => {
-    const end = performance.now() + milliseconds
-    while (performance.now() < end);
+    time += milliseconds
   })
   const whole = vi.fn()
-  const dropped = new DroppedArrays(() => ({ young, whole }))
-  const run = (megabytes: number): void => {
+  const setLimit = vi.fn()
+  const dropped = new DroppedArrays(
+    () => ({ young, whole, setLimit }),
+    () => time
+  )
+  const begin = (megabytes: number): void => {
     dropped.find()
     dropped.note(megabytes * MEGABYTE)
   }
-  return { young, whole, run }
+  const end = (): void => dropped.leave()
+  const run = (megabytes: number): void => {
+    begin(megabytes)
+    end()
+  }
+  return { young, whole, setLimit, begin, end, run }
 }
 
 function withHeapOf(megabytes: number): void {
@@ -51,26 +60,51 @@ test('a slow collection puts the next one off, to 16 MiB of arrays at most', () 
   expect(young).toHaveBeenCalledTimes(2)
 })
 
-test('a small heap may grow to 128 MiB after 128 MiB of arrays, and once more after 2 GiB', () => {
+test('a small heap may grow to 128 MiB where it is collected during a run that looks for arrays', () => {
   withHeapOf(10)
-  const { whole, run } = withCollector(0)
+  const { young, setLimit, begin, end } = withCollector(0)
+  begin(8)
+  end()
+  expect(setLimit).not.toHaveBeenCalled()
+  begin(8)
+  expect(setLimit.mock.calls).toEqual([[128 * MEGABYTE]])
+  expect(young).toHaveBeenCalledAfter(setLimit)
+  end()
+  expect(setLimit.mock.calls).toEqual([[128 * MEGABYTE], [undefined]])
+})
+
+test('the whole heap is collected once at the end of a run after 128 MiB of arrays, while it may grow', () => {
+  withHeapOf(10)
+  const { whole, setLimit, begin, end, run } = withCollector(0)
   for (let i = 0; i < 8; i++) run(16)
+  begin(16)
   expect(whole).not.toHaveBeenCalled()
-  run(16)
+  setLimit.mockClear()
+  end()
   expect(whole).toHaveBeenCalledOnce()
-  expect(whole).toHaveBeenCalledWith(128 * MEGABYTE)
-  for (let i = 0; i < 127; i++) run(16)
+  expect(whole).toHaveBeenCalledBefore(setLimit)
+  for (let i = 0; i < 200; i++) run(16)
+  expect(whole).toHaveBeenCalledOnce()
+})
+
+test('it is collected again after 256 MiB where V8 has collected all that was asked for young objects', () => {
+  withHeapOf(10)
+  const { whole, run } = withCollector(2)
+  for (let i = 0; i < 9; i++) run(16)
+  expect(whole).toHaveBeenCalledOnce()
+  for (let i = 0; i < 15; i++) run(16)
   expect(whole).toHaveBeenCalledOnce()
   run(16)
   expect(whole).toHaveBeenCalledTimes(2)
 })
 
-test('a large heap is not collected as a whole', () => {
+test('a large heap is not collected as a whole, and has no other limit', () => {
   withHeapOf(40)
-  const { young, whole, run } = withCollector(0)
+  const { young, whole, setLimit, run } = withCollector(0)
   for (let i = 0; i < 300; i++) run(16)
   expect(young).toHaveBeenCalledTimes(299)
   expect(whole).not.toHaveBeenCalled()
+  expect(setLimit).not.toHaveBeenCalled()
 })
 
 test('nothing is asked for again where there is no collector', () => {
@@ -96,20 +130,24 @@ test('the collector frees arrays that nobody holds before it returns, and is not
   }
 })
 
-test('the whole heap is collected while it may grow, and the flag goes back to what it was', () => {
-  const flags = vi.spyOn(v8, 'setFlagsFromString')
+test('a collection of the whole heap frees arrays that are old', () => {
   const { young, whole } = engineCollector()!
-  withHeapOf(10)
   const old = holdThroughCollections(young)
   const before = process.memoryUsage().arrayBuffers
   old.length = 0
   young()
   expect(before - process.memoryUsage().arrayBuffers).toBeLessThan(20 * MEGABYTE)
-  flags.mockClear()
-  whole(128 * MEGABYTE)
-  const growing = flags.mock.calls.flat().filter(flag => flag.includes('growing'))
-  expect(growing).toEqual(['--heap-growing-percent=1180', '--heap-growing-percent=0'])
+  whole()
   expect(before - process.memoryUsage().arrayBuffers).toBeGreaterThan(20 * MEGABYTE)
+})
+
+test('a limit is a flag of V8, and its end is what the flag was', () => {
+  const { setLimit } = engineCollector()!
+  const flags = vi.spyOn(v8, 'setFlagsFromString')
+  withHeapOf(10)
+  setLimit(128 * MEGABYTE)
+  setLimit(undefined)
+  expect(flags.mock.calls.flat()).toEqual(['--heap-growing-percent=1180', '--heap-growing-percent=0'])
 })
 
 test('an engine without flags has no collector', () => {
