@@ -76,7 +76,8 @@ export class DroppedArrays {
     }
     const isSmall = heapBytes() <= SMALL_HEAP
     if (isSmall) this.collector.setLimit(HEAP_LIMIT)
-    this.isLimitSet = isSmall
+    // Another run may have set it that is still under way.
+    this.isLimitSet ||= isSmall
     const begin = this.now()
     this.collector.young()
     const cost = this.now() - begin

@@ -73,6 +73,18 @@ test('a small heap may grow to 128 MiB where it is collected during a run that l
   expect(setLimit.mock.calls).toEqual([[128 * MEGABYTE], [undefined]])
 })
 
+test('the limit ends with one of two runs, though the heap has become large', () => {
+  withHeapOf(10)
+  const { setLimit, begin, end, run } = withCollector(0)
+  run(8)
+  begin(8)
+  withHeapOf(40)
+  begin(8)
+  end()
+  end()
+  expect(setLimit.mock.calls).toEqual([[128 * MEGABYTE], [undefined]])
+})
+
 test('the whole heap is collected once at the end of a run after 128 MiB of arrays, while it may grow', () => {
   withHeapOf(10)
   const { whole, setLimit, begin, end, run } = withCollector(0)
