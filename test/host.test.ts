@@ -177,6 +177,6 @@ test.skipIf(header.glibcVersionRuntime === undefined)('what the collector frees 
   expect(Math.min(...later)).toBeLessThan((3 * 2 ** 23) / 2 ** 12 / 4)
 })
 
-test('A processor of AMD is known where the system names it', () => {
+test('a processor of AMD is known where the system names it', () => {
   expect(isAmd()).toBe(process.platform !== 'darwin' && /\bAMD\b/.test(cpus()[0].model))
 })

@@ -33,6 +33,7 @@ const HEAP_LIMIT = 128 << 20
 export class DroppedArrays {
   private readonly engine: () => Collector | undefined
   private readonly now: () => number
+  private readonly keep: () => void
   /** Bytes of arrays since the last collection. */
   private made = 0
   /** Bytes of arrays after which to collect. */
@@ -40,7 +41,7 @@ export class DroppedArrays {
   /** Bytes of arrays until the whole heap may be collected. */
   private untilWhole = FIRST_WHOLE
   private isFirst = true
-  /** Whether to collect the whole heap when the run ends. */
+  /** Whether to collect the whole heap, if it is small, when the run ends. */
   private isWholeDue = false
   /** Whether V8 has a limit that the end of the run takes away. */
   private isLimitSet = false
@@ -50,10 +51,12 @@ export class DroppedArrays {
   /**
    * @param engine gives the collector, where there is one; asked when it is first needed
    * @param now milliseconds
+   * @param keep see {@link keepEnd}
    */
-  constructor(engine: () => Collector | undefined, now: () => number = clock) {
+  constructor(engine: () => Collector | undefined, now: () => number = clock, keep: () => void = keepEnd) {
     this.engine = engine
     this.now = now
+    this.keep = keep
   }
 
   /** To be called when memory for an array is taken. */
@@ -82,23 +85,24 @@ export class DroppedArrays {
     this.collector.young()
     const cost = this.now() - begin
     this.due = Math.min(MAX_BYTES, Math.max(MIN_BYTES, cost * BYTES_PER_MILLISECOND))
-    this.isWholeDue = isSmall && this.untilWhole <= 0 && (this.isFirst || cost > SLOW)
+    this.isWholeDue = this.untilWhole <= 0 && (this.isFirst || (isSmall && cost > SLOW))
   }
 
   /** To be called when a run ends that has called {@link find}, with its outputs made. */
   leave(): void {
-    if (!this.isLimitSet || this.collector === undefined) return
-    if (this.isWholeDue) this.collectWhole(this.collector)
-    this.collector.setLimit(undefined)
+    if (this.isWholeDue) this.collectWhole()
+    if (!this.isLimitSet) return
+    this.collector?.setLimit(undefined)
     this.isLimitSet = false
   }
 
-  private collectWhole(collector: Collector): void {
-    if (this.isFirst) keepEnd()
+  /** Collects the whole heap where it is small, and the first time has what is then free at the end of memory kept. */
+  private collectWhole(): void {
+    if (this.isFirst) this.keep()
     this.isFirst = false
     this.isWholeDue = false
     this.untilWhole = NEXT_WHOLE
-    collector.whole()
+    if (this.isLimitSet) this.collector?.whole()
   }
 }
 

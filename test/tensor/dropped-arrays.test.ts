@@ -18,9 +18,11 @@ function withCollector(milliseconds: number) {
   })
   const whole = vi.fn()
   const setLimit = vi.fn()
+  const keep = vi.fn()
   const dropped = new DroppedArrays(
     () => ({ young, whole, setLimit }),
-    () => time
+    () => time,
+    keep
   )
   const begin = (megabytes: number): void => {
     dropped.find()
@@ -31,7 +33,7 @@ function withCollector(milliseconds: number) {
     begin(megabytes)
     end()
   }
-  return { young, whole, setLimit, begin, end, run }
+  return { young, whole, setLimit, keep, begin, end, run }
 }
 
 function withHeapOf(megabytes: number): void {
@@ -117,6 +119,18 @@ test('a large heap is not collected as a whole, and has no other limit', () => {
   expect(young).toHaveBeenCalledTimes(299)
   expect(whole).not.toHaveBeenCalled()
   expect(setLimit).not.toHaveBeenCalled()
+})
+
+test('free memory is kept once, before a collection of the whole heap, whether the heap is small or large', () => {
+  for (const megabytes of [10, 40]) {
+    withHeapOf(megabytes)
+    const { whole, keep, run } = withCollector(2)
+    for (let i = 0; i < 8; i++) run(16)
+    expect(keep).not.toHaveBeenCalled()
+    for (let i = 0; i < 300; i++) run(16)
+    expect(keep).toHaveBeenCalledOnce()
+    if (megabytes === 10) expect(keep).toHaveBeenCalledBefore(whole)
+  }
 })
 
 test('nothing is asked for again where there is no collector', () => {
