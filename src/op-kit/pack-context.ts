@@ -3,6 +3,8 @@ import type { Tensor } from '../tensor/tensor.ts'
 
 /** What `pack` may ask. */
 export interface PackContext {
+  /** Most threads to use, the calling one included. */
+  readonly threads: number
   /**
    * Memory for what is packed, which the session keeps; it holds anything before.
    * @throws NodewiseError `limit-exceeded`; the kernel then runs without a packed form

@@ -311,13 +311,13 @@ class ActiveStep implements CallEnvironment {
 
   private *packNow(pack: Pack, parameters: Parameters): Paced {
     const { step, frame } = this
-    const { weights, budget } = frame.run
+    const { weights, budget, threads } = frame.run
     const operands = step.call.operands.filter(({ index }) => step.constants.includes(index))
     const constants = new Map(operands.map(({ name, index }) => [name, frame.plan.initial[step.inputs[index]]!]))
     const isUnread = (constant: Constant | Tensor): boolean =>
       isConstant(constant) && weights.held(constant) === undefined
     const unseen = new Set([...constants.values()].filter(isUnread))
-    const entry = yield* weights.packs.entryFor({ pack, parameters, constants }, budget, weights)
+    const entry = yield* weights.packs.entryFor({ pack, parameters, constants }, budget, weights, threads)
     const unread = new Map<number, Constant>()
     for (const { name, index } of operands) {
       const constant = constants.get(name)!

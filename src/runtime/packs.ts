@@ -48,9 +48,10 @@ export class Packs {
 
   /**
    * What `pack` makes of some constants, made once. Where the budget has no room there is no packed form, for good.
+   * @param threads most threads to use
    * @throws NodewiseError what `pack` throws but `limit-exceeded`
    */
-  *entryFor(request: PackRequest, budget: Budget, reader: ConstantReader): Paced<PackEntry> {
+  *entryFor(request: PackRequest, budget: Budget, reader: ConstantReader, threads: number): Paced<PackEntry> {
     const first = request.constants.values().next().value
     const others = this.entries.get(first) ?? []
     this.entries.set(first, others)
@@ -58,14 +59,14 @@ export class Packs {
     if (known) {
       // Another run packs just now.
       while (!known.isReady && others.includes(known)) yield
-      return known.isReady ? known : yield* this.entryFor(request, budget, reader)
+      return known.isReady ? known : yield* this.entryFor(request, budget, reader, threads)
     }
     const { pack, parameters, constants } = request
     const read = new Set<string>()
     const entry: PackEntry = { pack, parameters, constants, packed: undefined, read, isReady: false, tensors: [] }
     others.push(entry)
     try {
-      entry.packed = yield* this.make(entry, budget, reader)
+      entry.packed = yield* this.make(entry, budget, reader, threads)
       entry.isReady = true
       return entry
     } finally {
@@ -90,8 +91,9 @@ export class Packs {
     this.entries.clear()
   }
 
-  private *make(entry: PackEntry, budget: Budget, reader: ConstantReader): Paced<Packed | undefined> {
+  private *make(entry: PackEntry, budget: Budget, reader: ConstantReader, threads: number): Paced<Packed | undefined> {
     const context: PackContext = {
+      threads,
       allocate: (type, dims) => {
         this.count(entry, undefined, memoryBytes(type, elementCount(dims)), budget)
         const tensor = onHeap(type, dims, false) ?? allocateRaw(type, dims)

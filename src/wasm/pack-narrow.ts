@@ -1,9 +1,6 @@
-import { QUANTUM } from '../kernels/core/pace.ts'
 import type { PackContext } from '../op-kit/pack-context.ts'
-import { Tensor } from '../tensor/tensor.ts'
-import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
-import { COST_OF_ELEMENT, type MatrixLayout, onTheHeap } from './pack.ts'
-import { wasm } from './wasm.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import { type MatrixLayout, packByJob, panelsJob } from './pack.ts'
 import { PANEL } from './workspace.ts'
 
 /** Storage of 16-bit floats in panels: codes of float16, or bfloat16; see assembly/f32/few-halves.ts. */
@@ -58,37 +55,12 @@ function haveCodes(bits: Int32Array, at: number, end: number, type: NarrowType):
  * A matrix whose numbers are of a type of 16 bits in panels of that type.
  * @returns undefined when the heap is full
  */
-export function* packNarrow(
+export function packNarrow(
   matrix: Tensor,
-  { k, n, rowStep, columnStep }: MatrixLayout,
+  layout: MatrixLayout,
   type: NarrowType,
-  context: PackContext
+  { allocate, threads }: PackContext
 ): Generator<void, Tensor | undefined> {
-  const panels = Math.ceil(n / PANEL)
-  const packed = context.allocate(type, [panels, k, PANEL])
-  const { byteOffset } = packed.data as Uint16Array
-  const together = Math.max(1, Math.min(panels, Math.floor(QUANTUM / (k * PANEL * COST_OF_ELEMENT))))
-  const wide = heapAllocate(together * k * PANEL * 4, { zero: false })
-  if (wide === undefined || !isOnHeap(packed.data as Uint16Array)) {
-    if (wide) heapFree(wide)
-    return undefined
-  }
-  try {
-    const { packHalves } = wasm()!.compute().exports
-    for (let from = 0; from < panels; from += together) {
-      if (from > 0) yield
-      const end = Math.min(panels, from + together)
-      const target = new Tensor('float32', new Float32Array(wide.buffer as ArrayBuffer, wide.byteOffset, 1))
-      const isDone = onTheHeap(matrix, target, (compute, source, at) =>
-        compute.packPanels(source, rowStep, columnStep, k, n, at - from * k * PANEL * 4, from, end)
-      )
-      if (!isDone) return undefined
-      const count = (end - from) * k * PANEL
-      const at = byteOffset + from * k * PANEL * 2
-      packHalves(wide.byteOffset, at, count, Number(type === 'bfloat16'))
-    }
-    return packed
-  } finally {
-    heapFree(wide)
-  }
+  const job = panelsJob(layout, 'packHalfPanels', [Number(type === 'bfloat16')])
+  return packByJob(job, [matrix], allocate(type, [job.blocks, layout.k, PANEL]), threads)
 }

@@ -15,6 +15,7 @@ export function* runPacking(
   const { allocate, free } = temporaries()
   try {
     const made = pack({ w: operands.w as Tensor }, params, {
+      threads: context.threads,
       allocate: (_type, dims) => new Tensor('float32', allocate(product(dims)), dims)
     })
     const packed = made && Symbol.iterator in made ? yield* made : made

@@ -83,7 +83,17 @@ const COMPUTING = {
   deform: 101,
   wideTop: 102,
   determinant: 103,
-  votes: 104
+  votes: 104,
+  packPanels: 110,
+  packStrips: 111,
+  packWinograd: 112,
+  packLines: 113,
+  packHalfPanels: 114,
+  packBytePanels: 115,
+  packByteStrips: 116,
+  packDotStrips: 117,
+  packByteWinograd: 118,
+  interleave: 119
 } as const
 export type KernelName = keyof typeof GATHER | keyof typeof COMPUTING
 /** Where a kernel is: the number of its module, as workers know it, and its own number there. */
@@ -116,69 +126,11 @@ export interface Kernels extends JobRunner {
 
 /** Exports of the module that computes with float32 and with bytes. */
 export interface Compute extends JobRunner {
-  /** Packs panels `from … to-1` of a matrix [k][n]; see assembly/f32/panels.ts. */
-  packPanels(
-    b: number,
-    rowStep: number,
-    colStep: number,
-    k: number,
-    n: number,
-    to: number,
-    from: number,
-    end: number
-  ): void
-  /** Puts the words of groups of four rows beside each other, in place; see assembly/coded/nibble-order.ts. */
-  interleaveRows(list: number, words: number, groups: number, isCoded: boolean, spare: number): void
-  /** Packs panels `from … end-1` of a matrix of bytes; see assembly/int8/panels.ts. */
-  packBytePanels(
-    b: number,
-    rowStep: number,
-    colStep: number,
-    k: number,
-    n: number,
-    flip: number,
-    to: number,
-    from: number,
-    end: number
-  ): void
-  /** {@link packBytePanels} for dot products of four bytes; see assembly/int8/dots.ts. */
-  packDotPanels: Compute['packBytePanels']
   /** The sum of `sum` and the products of the four bytes of `a` and `b`, as relaxed SIMD adds them; else 0. */
   dot(a: number, b: number, sum: number): number
-  /** Packs rows of bytes less their zero points into strips of four; see assembly/int8/strips.ts. */
-  packByteStrips(w: number, k: number, rows: number, isSigned: boolean, zeros: number, to: number): void
-  /** Packs rows of bytes without zero points into strips of six; see assembly/int8/dot-strips.ts. */
-  packDotStrips(w: number, k: number, rows: number, flip: number, to: number): void
-  /** Transforms rows of 3 x 3 weights of bytes, less their zero points; see assembly/int8/winograd-weights.ts. */
-  packByteWinograd(
-    w: number,
-    channels: number,
-    rows: number,
-    isSigned: boolean,
-    zeros: number,
-    matrix: number,
-    to: number
-  ): void
-  /** Packs rows of length k into strips of four. */
-  packStrips(a: number, rowStep: number, kStep: number, rows: number, k: number, to: number): void
   /** Float16, or bfloat16 where `isBrain` is 1, to float32 and back; see assembly/f16/halves.ts. */
   widenHalves(from: number, to: number, count: number, isBrain: number): void
-  /** Codes of float16, or bfloat16, in panels; see assembly/f32/few-halves.ts. `count` is a multiple of eight. */
-  packHalves(from: number, to: number, count: number, isBrain: number): void
   narrowHalves(from: number, to: number, count: number, isBrain: number): void
-  /** Transforms strips `from … end-1` of 3 x 3 weights; see assembly/f32/winograd-weights.ts. */
-  winogradWeights(
-    w: number,
-    m: number,
-    channels: number,
-    to: number,
-    from: number,
-    end: number,
-    scratch: number,
-    side: number
-  ): void
-  /** Transforms weights of one axis for Winograd's algorithm. */
-  lineWeights(w: number, m: number, channels: number, taps: number, to: number): void
 }
 
 /** A module and its exports for the calling thread. */

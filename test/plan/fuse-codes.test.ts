@@ -172,7 +172,7 @@ test.each([
     const a = new Tensor('uint8', new Uint8Array(49), [7, 7])
     const call = { op, operands: { a, b: a, ...constants }, parameters: known, dims: [7, 7] }
     const { pack } = selectByteTable(call)!
-    const made = pack!(constants, known, { allocate: (type, dims) => allocate(type, dims) })
+    const made = pack!(constants, known, { threads: 1, allocate: (type, dims) => allocate(type, dims) })
     const packed = made && Symbol.iterator in made ? drain(made as Generator<void, Packed | undefined>) : made
     expect(Object.keys(packed ?? {})).toEqual(name ? [name] : [])
   }

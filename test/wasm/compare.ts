@@ -94,6 +94,7 @@ export function runAccelerated(
       const operands = Object.fromEntries(Object.entries(constants).map(([name, at]) => [name, given[at] as Tensor]))
       if (Object.keys(operands).length === 0 && !isOfParameters(pack)) return undefined
       const made = pack(operands, parameters, {
+        threads,
         allocate: (type, dims) => onHeap(spoiled(type, dims, 0, false)),
         takeOver: (name, type) => (operands[name].type === type ? onHeap(operands[name]) : undefined)
       })

@@ -247,7 +247,7 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
     expect(out).toBe('1 true\ntrue\ntrue\n')
   })
 
-  test('share products of few rows, whose panels are computed together, and give what one thread gives', () => {
+  test('share products of few rows, and the packing of their panels, and give what one thread gives', () => {
     const out = runAlone(`
       import { matmul } from './src/ops/matrix/matmul.ts'
       import { enterRun } from './src/wasm/threads.ts'
@@ -269,12 +269,18 @@ describe.skipIf(availableParallelism() < 2)('threads', () => {
         const parameters = { transposeA: false, transposeB: false, alpha: 1 }
         const type = { kind: 'tensor', type: 'float32', shape: [rows, columns] }
         const { kernel, pack } = select(matmul, { a, b }, { parameters, outputs: [type] })
-        const making = pack({ b }, parameters, { allocate: onHeap })
-        let step = making.next()
-        while (!step.done) step = making.next()
+        const packedBy = threads => {
+          const making = pack({ b }, parameters, { allocate: onHeap, threads })
+          let step = making.next()
+          while (!step.done) step = making.next()
+          return step.value
+        }
+        const packed = packedBy(1)
+        for (let i = 0; i < 10; i++)
+          if (packedBy(2).b.data.some((value, at) => value !== packed.b.data[at])) throw new Error('badly packed')
         const product = threads => {
           const out = new Tensor('float32', view(Float32Array, rows * columns).fill(NaN), [rows, columns])
-          for (const _ of kernel({ a, b }, parameters, { rawOutput: () => out, threads, packed: step.value }) ?? []);
+          for (const _ of kernel({ a, b }, parameters, { rawOutput: () => out, threads, packed }) ?? []);
           return out.data
         }
         const alone = product(1)

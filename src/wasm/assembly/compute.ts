@@ -1,5 +1,6 @@
 import { CodedArguments } from './coded/arguments'
 import { codedProduct } from './coded/product'
+import { interleave, InterleavedArguments } from './coded/nibble-order'
 import { foldHalves, HalfFoldArguments } from './f16/fold'
 import { attention } from './f32/attention'
 import { AttentionArguments } from './f32/attention-arguments'
@@ -22,6 +23,18 @@ import { GridArguments, sampleGrid } from './f32/grid'
 import { findHighest, HighestArguments } from './f32/highest'
 import { winogradLines } from './f32/line-winograd'
 import { MatrixArguments, matrixPanels } from './f32/matrix'
+import {
+  HalfPanelsArguments,
+  LineWeightsArguments,
+  packForLines,
+  packForWinograd,
+  packToHalfPanels,
+  packToPanels,
+  packToStrips,
+  PanelsArguments,
+  StripsArguments,
+  WinogradWeightsArguments
+} from './f32/packing'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
@@ -53,6 +66,14 @@ import { byteDepthwisePlanes } from './int8/depthwise'
 import { LevelsArguments, roundToLevels } from './int8/levels'
 import { extremes, ExtremesArguments } from './int8/extremes'
 import { byteMeans, ByteMeanArguments } from './int8/mean'
+import {
+  BytePanelsArguments,
+  ByteStripsArguments,
+  packForByteWinograd,
+  packToBytePanels,
+  packToByteStrips,
+  packToDotStrips
+} from './int8/packing'
 import { byteMaxPlanes, byteMeanPlanes, ByteMeanPoolArguments, BytePoolArguments } from './int8/pool'
 import { byteProduct } from './int8/product'
 import { ByteProductArguments } from './int8/product-arguments'
@@ -82,17 +103,8 @@ import { wideTop, WideTopArguments } from './wide/top'
 import { TreesArguments, walkTrees } from './wide/trees'
 import { addVotes, VotesArguments } from './wide/votes'
 
-export { interleaveRows } from './coded/nibble-order'
 export { narrowHalves, widenHalves } from './f16/halves'
-export { packHalves } from './f32/few-halves'
-export { lineWeights } from './f32/line-winograd'
-export { packPanels, packStrips } from './f32/panels'
-export { winogradWeights } from './f32/winograd-weights'
-export { packDotStrips } from './int8/dot-strips'
-export { dot, packDotPanels } from './int8/dots'
-export { packBytePanels } from './int8/panels'
-export { packByteStrips } from './int8/strips'
-export { packByteWinograd } from './int8/winograd-weights'
+export { dot } from './int8/dots'
 
 /**
  * Computes the blocks `from … to-1` of a job. The numbers of the kernels are those of `COMPUTING` in ../wasm.ts.
@@ -337,6 +349,36 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 104:
       addVotes(changetype<VotesArguments>(args), from, to)
+      break
+    case 110:
+      packToPanels(changetype<PanelsArguments>(args), from, to)
+      break
+    case 111:
+      packToStrips(changetype<StripsArguments>(args), from, to)
+      break
+    case 112:
+      packForWinograd(changetype<WinogradWeightsArguments>(args), scratch, from, to)
+      break
+    case 113:
+      packForLines(changetype<LineWeightsArguments>(args), from, to)
+      break
+    case 114:
+      packToHalfPanels(changetype<HalfPanelsArguments>(args), scratch, from, to)
+      break
+    case 115:
+      packToBytePanels(changetype<BytePanelsArguments>(args), from, to)
+      break
+    case 116:
+      packToByteStrips(changetype<ByteStripsArguments>(args), from, to)
+      break
+    case 117:
+      packToDotStrips(changetype<ByteStripsArguments>(args), from, to)
+      break
+    case 118:
+      packForByteWinograd(changetype<ByteStripsArguments>(args), from, to)
+      break
+    case 119:
+      interleave(changetype<InterleavedArguments>(args), scratch, from, to)
       break
     default:
       unreachable()

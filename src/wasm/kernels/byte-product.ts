@@ -1,4 +1,3 @@
-import { QUANTUM } from '../../kernels/core/pace.ts'
 import { asDoubles } from '../../kernels/quantized/integer-product.ts'
 import type { Op, Pack, Packed } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
@@ -9,7 +8,7 @@ import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { DOT_BYTES, DOT_KINDS, DOT_STRIP, dotKind } from '../dots.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { onTheHeap } from '../pack.ts'
+import { packByJob, panelsJob } from '../pack.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type BoundJob, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
@@ -33,8 +32,6 @@ const DOTS_PER_PRODUCT = 2.5
 /** Fewest and most panels of a tile where one thread computes all; threads that share a product take fewer. */
 const MIN_PANELS = 24
 const MAX_PANELS = 32
-/** Nanoseconds that packing one byte takes. */
-const COST_OF_BYTE = 1.5
 /** What turns a code of uint8 into one of int8. */
 const FLIP = 128
 
@@ -299,20 +296,12 @@ function* packBytes(
   if (b === undefined || !isByte(b.type) || product(b.dims, 0, b.dims.length - 2) !== 1) return undefined
   const { k, n } = found
   const [rowStep, columnStep] = transposeB ? [1, k] : [n, 1]
-  const panels = Math.ceil(n / PANEL)
   const byDots = dotKind() !== 'none'
+  const job = panelsJob({ k, n, rowStep, columnStep }, 'packBytePanels', [flip, Number(byDots)])
   // The sums of the columns of a panel lie behind it, as long as four of its rows.
-  const packed = byDots
-    ? context.allocate('int8', [panels, Math.ceil(k / DOT_BYTES) + 1, PANEL, DOT_BYTES])
-    : context.allocate('int8', [panels, Math.ceil(k / 2), PANEL, 2])
-  const perQuantum = Math.max(1, Math.floor(QUANTUM / (k * PANEL * COST_OF_BYTE)))
-  for (let from = 0; from < panels; from += perQuantum) {
-    if (from > 0) yield
-    const end = Math.min(panels, from + perQuantum)
-    const isDone = onTheHeap(b, packed, (compute, source, target) =>
-      compute[byDots ? 'packDotPanels' : 'packBytePanels'](source, rowStep, columnStep, k, n, flip, target, from, end)
-    )
-    if (!isDone) return undefined
-  }
-  return { b: packed }
+  const panels = byDots
+    ? context.allocate('int8', [job.blocks, Math.ceil(k / DOT_BYTES) + 1, PANEL, DOT_BYTES])
+    : context.allocate('int8', [job.blocks, Math.ceil(k / 2), PANEL, 2])
+  const packed = yield* packByJob(job, [b], panels, context.threads)
+  return packed && { b: packed }
 }

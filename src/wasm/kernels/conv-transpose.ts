@@ -5,7 +5,7 @@ import { withOutput } from '../../op-kit/with-output.ts'
 import { ALONE } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { onTheHeap, packStrips } from '../pack.ts'
+import { packStrips } from '../pack.ts'
 import { runPacking } from '../run-packing.ts'
 import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
@@ -103,15 +103,10 @@ function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): 
   }
 }
 
-const pack: Pack = ({ w }, params, { allocate }) => {
+const pack: Pack = function* ({ w }, params, context) {
   if (w === undefined || w.type !== 'float32') return undefined
   const { groups, k, m, taps } = sizesOf(w.dims, params as unknown as Params)
   const rows = m * taps
-  const strips = Math.ceil(rows / 4)
-  const packed = allocate('float32', [groups, strips, k, 4])
-  const isDone = onTheHeap(w, packed, (compute, from, to) => {
-    const layout = { rowStep: 4, kStep: rows * 4, rows, k }
-    for (let g = 0; g < groups; g++) packStrips(compute, from + g * k * rows * 4, layout, to + g * strips * k * 16)
-  })
-  return isDone ? { w: packed } : undefined
+  const packed = yield* packStrips(w, { groups, rows, k, rowStep: 4, kStep: rows * 4 }, context)
+  return packed && { w: packed }
 }

@@ -1,5 +1,5 @@
-import { inShortCalls, onTheHeap } from '../pack.ts'
-import { PANEL, SCRATCH_BYTES, workspaceOf } from '../workspace.ts'
+import { packByJob } from '../pack.ts'
+import { PANEL, SCRATCH_BYTES } from '../workspace.ts'
 import {
   type ConvShape,
   dividedTemplate,
@@ -139,19 +139,14 @@ const winogradOf = (side: TileSide): Way => ({
     const template = dividedTemplate('winograd', shape, extras, winogradDivision(shape, side)!)
     return { ...template, args: [...template.args, side] }
   },
-  pack({ w }, params, { allocate }) {
+  *pack({ w }, params, { allocate, threads }) {
     if (w === undefined || w.type !== 'float32') return undefined
-    const scratch = workspaceOf()?.scratch
-    if (scratch === undefined) return undefined
     const { m, k } = weightSizes(w, params as unknown as FusedConvParams)
     const strips = Math.ceil(m / 4)
     const packed = allocate('float32', [(side + 2) ** 2, strips, k / 9, 4])
-    const isDone = onTheHeap(w, packed, (compute, source, target) =>
-      inShortCalls(strips, 4 * k, (from, end) =>
-        compute.winogradWeights(source, m, k / 9, target, from, end, scratch, side)
-      )
-    )
-    return isDone ? { w: packed } : undefined
+    const job = { kernel: 'packWinograd', blocks: strips, elements: strips * k * 4, args: [m, k / 9, side] } as const
+    const isDone = yield* packByJob(job, [w], packed, threads)
+    return isDone && { w: packed }
   }
 })
 
@@ -161,12 +156,14 @@ const PLANES: Readonly<Record<TileSide, Way>> = { 2: winogradOf(2), 4: winogradO
 /** F(4, 4) along one axis. */
 const LINES: Way = {
   template: (shape, extras) => dividedTemplate('winogradLines', shape, extras, lineDivision(shape)!),
-  pack({ w }, params, { allocate }) {
+  *pack({ w }, params, { allocate, threads }) {
     if (w === undefined || w.type !== 'float32') return undefined
     const { m, k } = weightSizes(w, params as unknown as FusedConvParams)
     const taps = w.dims[w.dims.length - 1]
-    const packed = allocate('float32', [LINE_POINTS, Math.ceil(m / 4), Math.ceil(taps / LINE_SIDE), k / taps, 4])
-    const isDone = onTheHeap(w, packed, (compute, from, to) => compute.lineWeights(from, m, k / taps, taps, to))
-    return isDone ? { w: packed } : undefined
+    const strips = Math.ceil(m / 4)
+    const packed = allocate('float32', [LINE_POINTS, strips, Math.ceil(taps / LINE_SIDE), k / taps, 4])
+    const job = { kernel: 'packLines', blocks: strips, elements: strips * k * 4, args: [m, k / taps, taps] } as const
+    const isDone = yield* packByJob(job, [w], packed, threads)
+    return isDone && { w: packed }
   }
 }

@@ -1,5 +1,5 @@
 import type { Kernel } from '../../op-kit/define.ts'
-import { onTheHeap, packStrips } from '../pack.ts'
+import { packStrips } from '../pack.ts'
 import { runPacking } from '../run-packing.ts'
 import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { EDGE, PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
@@ -124,16 +124,11 @@ function panelDivision({ images, groups, positions, m }: ConvShape): Division {
 /** im2col into panels, a few at a time, and a matrix product. */
 const PANELS: Way = {
   template: (shape, extras) => dividedTemplate('conv', shape, extras, panelDivision(shape)),
-  pack({ w }, params, { allocate }) {
+  *pack({ w }, params, context) {
     if (w === undefined || w.type !== 'float32') return undefined
     const { groups, m, k } = weightSizes(w, params as unknown as FusedConvParams)
-    const strips = Math.ceil(m / 4)
-    const packed = allocate('float32', [groups, strips, k, 4])
-    const isDone = onTheHeap(w, packed, (compute, from, to) => {
-      const rows = { rowStep: k * 4, kStep: 4, rows: m, k }
-      for (let g = 0; g < groups; g++) packStrips(compute, from + g * m * k * 4, rows, to + g * strips * k * 16)
-    })
-    return isDone ? { w: packed } : undefined
+    const packed = yield* packStrips(w, { groups, rows: m, k, rowStep: k * 4, kStep: 4 }, context)
+    return packed && { w: packed }
   }
 }
 

@@ -103,6 +103,7 @@ const packTogether: Pack = function* (constants, { transposeB }, context) {
   const all = context.allocate((types.size === 1 && narrow) || 'float32', [count])
   let at = 0
   const within: PackContext = {
+    threads: context.threads,
     allocate: (type, dims) => new Tensor(type, arrayOf(all).subarray(at, (at += elementCount(dims))), dims)
   }
   for (const factor of factors)

@@ -1,20 +1,16 @@
-import { QUANTUM } from '../../kernels/core/pace.ts'
 import { codeBytes } from '../../kernels/quantized/packed.ts'
 import type { Pack, Packed, Parameters } from '../../op-kit/define.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
 import { bytesOf } from '../../tensor/arrays.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { inShortCalls, onTheHeap } from '../pack.ts'
+import { packByJob } from '../pack.ts'
 import { arrayOf } from '../selector.ts'
-import { workspaceOf } from '../workspace.ts'
 
 /** Rows whose words lie beside each other; TOGETHER of ../assembly/coded/nibble-order.ts. */
 const TOGETHER = 4
 /** Bytes of a word: eight codes, or a scale. */
 const WORD = 4
-/** Nanoseconds that packing one byte takes. */
-const COST_OF_BYTE = 1
 
 /** Sizes of weights of 4 bits. */
 interface NibbleSizes {
@@ -72,22 +68,8 @@ function* interleaved(
   const isCoded = name === 'b'
   const own = n % TOGETHER === 0 ? context.takeOver?.(name, isCoded ? 'uint8' : 'float32') : undefined
   const packed = own ?? copied(constants[name], groups, words, context)
-  const workspace = workspaceOf()
-  const ofGroup = TOGETHER * words * WORD
-  const perQuantum = Math.max(1, Math.floor(QUANTUM / (ofGroup * COST_OF_BYTE)))
-  for (let start = 0; start < groups; start += perQuantum) {
-    if (start > 0) yield
-    const count = Math.min(perQuantum, groups - start)
-    const isDone =
-      workspace !== undefined &&
-      onTheHeap(packed, packed, (compute, _, at) =>
-        inShortCalls(count, ofGroup, (from, end) =>
-          compute.interleaveRows(at + (start + from) * ofGroup, words, end - from, isCoded, workspace.scratch)
-        )
-      )
-    if (!isDone) return undefined
-  }
-  return packed
+  const job = { kernel: 'interleave', blocks: groups, elements: groups * TOGETHER * words } as const
+  return yield* packByJob({ ...job, args: [words, Number(isCoded)] }, [packed], packed, context.threads)
 }
 
 /** A copy with whole groups of rows. */

@@ -3,7 +3,7 @@ import type { PackContext } from '../../op-kit/pack-context.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
-import { onTheHeap, packMatrix } from '../pack.ts'
+import { packByJob, packMatrix, panelsJob } from '../pack.ts'
 import { arrayOf } from '../selector.ts'
 import { PANEL } from '../workspace.ts'
 
@@ -37,20 +37,29 @@ export const recurrenceSize = (layer: Recurrence): number =>
 
 /**
  * Recurrent weights, [directions][gates][hidden][hidden], in panels.
- * @returns false, with nothing done, when the heap is full
+ * @returns false when the heap is full
  */
-export function packRecurrence(layer: Recurrence, r: Tensor, target: NumericArray): boolean {
+export function* packRecurrence(
+  layer: Recurrence,
+  r: Tensor,
+  target: NumericArray,
+  threads: number
+): Generator<void, boolean> {
   const { hidden, directions } = layer
-  const packed = new Tensor('float32', target as Float32Array, [target.length])
-  return onTheHeap(r, packed, (compute, from, to) => {
-    for (const columns of directions.flatMap(() => matricesOf(layer))) {
-      const panels = Math.ceil(columns / PANEL)
-      compute.packPanels(from, 4, hidden * 4, hidden, columns, to, 0, panels)
-      from += columns * hidden * 4
-      to += panels * PANEL * hidden * 4
-    }
-  })
+  let [from, to] = [0, 0]
+  for (const columns of directions.flatMap(() => matricesOf(layer))) {
+    const job = panelsJob({ k: hidden, n: columns, rowStep: 4, columnStep: hidden * 4 })
+    const matrix = part(arrayOf(r), from, columns * hidden)
+    const panels = part(target, to, job.elements)
+    if ((yield* packByJob(job, [matrix], panels, threads)) === undefined) return false
+    from += columns * hidden
+    to += job.elements
+  }
+  return true
 }
+
+const part = (array: NumericArray, from: number, length: number): Tensor =>
+  new Tensor('float32', array.subarray(from, from + length) as Float32Array, [length])
 
 /** The biases that are added before the recurrence, and of GRU with linear_before_reset those of the hidden gate. */
 export function biasesOf(b: Tensor | undefined, layer: Biases): { readonly bias?: Tensor; readonly reset?: Tensor } {
@@ -86,7 +95,7 @@ const packLayer = (kind: RecurrentKind): Pack =>
     const { directions, linearBeforeReset = false } = params
     const layer = { kind, gates: GATES[kind], directions, linearBeforeReset, params }
     const packedW = w && isFloat32(w) ? yield* packInputWeights(w, context) : undefined
-    const packedR = r && isFloat32(r) ? packConstantRecurrence(layer, r, context) : undefined
+    const packedR = r && isFloat32(r) ? yield* packConstantRecurrence(layer, r, context) : undefined
     const biases = b && isFloat32(b) ? biasesOf(b, layer) : {}
     const packed: Packed = { ...(packedW && { w: packedW }), ...(packedR && { r: packedR }), ...biases }
     return packed
@@ -103,12 +112,12 @@ const packInputWeights = (w: Tensor, context: PackContext): Generator<void, Tens
   return packMatrix(w, { k, n: product(w.dims, 0, w.dims.length - 1), rowStep: 4, columnStep: k * 4 }, context)
 }
 
-function packConstantRecurrence(
+function* packConstantRecurrence(
   layer: Omit<Recurrence, 'hidden'>,
   r: Tensor,
-  { allocate }: PackContext
-): Tensor | undefined {
+  { allocate, threads }: PackContext
+): Generator<void, Tensor | undefined> {
   const recurrence = { ...layer, hidden: r.dims[r.dims.length - 1] }
   const packed = allocate('float32', [recurrenceSize(recurrence)])
-  return packRecurrence(recurrence, r, arrayOf(packed)) ? packed : undefined
+  return (yield* packRecurrence(recurrence, r, arrayOf(packed), threads)) ? packed : undefined
 }

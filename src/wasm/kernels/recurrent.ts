@@ -156,7 +156,7 @@ export function* runLayer(layer: Layer, operands: TensorOperands, context: Kerne
     const { packed } = context
     const weights = packed?.r ? arrayOf(packed.r) : temporaries.take(recurrenceSize(layer))
     if (!temporaries.isComplete) return false
-    if (packed?.r === undefined && !packRecurrence(layer, operands.r!, weights)) return false
+    if (packed?.r === undefined && !(yield* packRecurrence(layer, operands.r!, weights, context.threads))) return false
     const { bias, reset } = packed?.bias ? packed : biasesOf(operands.b, layer)
     if (!(yield* multiplyInputs(layer, operands, packed, bias, memory, context.threads))) return false
     readState(layer, operands.h, memory.h)

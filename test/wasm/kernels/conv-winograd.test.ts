@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../../src/index.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { heapAllocate, heapFree, heapStats } from '../../../src/wasm/heap.ts'
-import { wasm } from '../../../src/wasm/wasm.ts'
-import { workspaceOf } from '../../../src/wasm/workspace.ts'
+import { heapStats } from '../../../src/wasm/heap.ts'
 import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { packedBytes } from '../packed.ts'
 
 const KIND = ['onnx', 'Conv', 11] as const
 /** Winograd's F(4,3), and F(4,4) along one axis, lose a digit to their transforms. F(2,3) of small planes does not. */
@@ -139,18 +138,9 @@ test.each([
   const reach = G.length
   const given = noise([m, channels, 3, 3], 1).data
   const strips = Math.ceil(m / 4)
-  const blocks = [heapAllocate(given.byteLength)!, heapAllocate(reach ** 2 * strips * channels * 16, { zero: false })!]
-  const [from, to] = blocks.map(
-    ({ buffer, byteOffset, byteLength }) => new Float32Array(buffer, byteOffset, byteLength / 4)
-  )
-  from.set(given)
-  to.fill(NaN)
-  const { scratch } = workspaceOf()!
-  const { winogradWeights } = wasm()!.compute().exports
-  // Strip by strip: what a call leaves out is NaN.
-  for (let strip = strips - 1; strip >= 0; strip--)
-    winogradWeights(from.byteOffset, m, channels, to.byteOffset, strip, strip + 1, scratch, side)
-  to.forEach((value, at) => {
+  const job = { kernel: 'packWinograd', blocks: strips, args: [m, channels, side] } as const
+  const packed = packedBytes(job, [given], reach ** 2 * strips * channels * 16, 1)
+  new Float32Array(packed.buffer).forEach((value, at) => {
     const [point, strip] = [Math.floor(at / (strips * channels * 4)), Math.floor(at / (channels * 4)) % strips]
     const [channel, o] = [Math.floor(at / 4) % channels, 4 * strip + (at % 4)]
     let sum = 0
@@ -161,7 +151,6 @@ test.each([
         G[point % reach][i % 3]
     expect(Math.abs(value - sum)).toBeLessThanOrEqual(Math.abs(sum) * 2 ** -24 + 1e-15)
   })
-  blocks.forEach(heapFree)
 })
 
 test.each([
@@ -174,14 +163,9 @@ test.each([
   const given = noise([m, channels, taps], 1).data
   const [strips, groups] = [Math.ceil(m / 4), Math.ceil(taps / 4)]
   const count = 7 * strips * groups * channels * 4
-  const blocks = [heapAllocate(given.byteLength)!, heapAllocate(count * 4, { zero: false })!]
-  const [from, to] = blocks.map(
-    ({ buffer, byteOffset }, i) => new Float32Array(buffer, byteOffset, [given.length, count][i])
-  )
-  from.set(given)
-  to.fill(NaN)
-  wasm()!.compute().exports.lineWeights(from.byteOffset, m, channels, taps, to.byteOffset)
-  to.forEach((value, at) => {
+  const job = { kernel: 'packLines', blocks: strips, args: [m, channels, taps] } as const
+  const packed = packedBytes(job, [given], 4 * count, 1)
+  new Float32Array(packed.buffer).forEach((value, at) => {
     const column = Math.floor(at / 4)
     const channel = column % channels
     const group = Math.floor(column / channels) % groups
@@ -196,7 +180,6 @@ test.each([
     }
     expect(Math.abs(value - sum)).toBeLessThan(2e-7)
   })
-  blocks.forEach(heapFree)
 })
 
 test.each([

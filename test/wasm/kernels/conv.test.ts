@@ -267,7 +267,8 @@ test.each([
   watchingJobs({ ran: job => blocks.push(job.blocks), missed: () => blocks.push(0) }, () => {
     runAccelerated(KIND, inputs, options)
   })
-  expect(blocks).toEqual([count])
+  // The weights are packed before.
+  expect(blocks.at(-1)).toBe(count)
   expectEqual(KIND, inputs, options, WINOGRAD_TOLERANCE)
 })
 

@@ -21,7 +21,10 @@ function rounded(dims: readonly number[], seed: number, type: Narrow): Tensor<'f
 
 /** The type of the panels that a factor is packed into. */
 function packedType(factor: Tensor, mayNarrow = true): string | undefined {
-  const context = { allocate: (type: DType, dims: readonly number[]) => onHeap(convert(noise(dims, 1), type)) }
+  const context = {
+    threads: 1,
+    allocate: (type: DType, dims: readonly number[]) => onHeap(convert(noise(dims, 1), type))
+  }
   const work = packFactor(onHeap(factor), false, context, mayNarrow)
   let step = work.next()
   while (!step.done) step = work.next()

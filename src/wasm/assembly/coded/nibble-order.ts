@@ -195,27 +195,39 @@ export function wideZeros(at: usize): v128 {
   return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(at)))
 }
 
+/** Groups of four rows whose words are put beside each other: the codes of the weights, or their scales. */
+@unmanaged
+export class InterleavedArguments {
+  /** Where they are, and where they go: the same memory, or other memory. */
+  from: usize
+  to: usize
+  /** Words of a row. */
+  words: u32
+  /** Whether they are codes, the uppermost of which are to lack 8. */
+  isCoded: u32
+}
+
 /**
- * Puts the words of groups of four rows beside each other, in place: the codes of the weights, or their scales.
- * @param words of a row
- * @param isCoded whether they are codes, the uppermost of which are to lack 8
+ * Puts the words of the rows of groups `from … end - 1` beside each other.
  * @param spare memory for four rows
  */
-export function interleaveRows(list: usize, words: u32, groups: u32, isCoded: bool, spare: usize): void {
-  const bytes = (<usize>words) << 2
+export function interleave(args: InterleavedArguments, spare: usize, from: u32, end: u32): void {
+  const bytes = (<usize>args.words) << 2
   // As a signed number, a half is less by 16 times what the highest bit of its uppermost code stands for.
-  const flip = i16x8.splat(!ASC_FEATURE_RELAXED_SIMD && isCoded ? <i16>0x8000 : 0)
-  for (let group: u32 = 0; group < groups; group++) {
-    memory.copy(spare, list, TOGETHER * bytes)
+  const flip = i16x8.splat(!ASC_FEATURE_RELAXED_SIMD && args.isCoded ? <i16>0x8000 : 0)
+  let source = args.from + from * TOGETHER * bytes
+  let to = args.to + from * TOGETHER * bytes
+  for (let group = from; group < end; group++, source += TOGETHER * bytes) {
+    memory.copy(spare, source, TOGETHER * bytes)
     let at = spare
-    for (const last = spare + (bytes & ~15); at < last; at += 16, list += 64) {
+    for (const last = spare + (bytes & ~15); at < last; at += 16, to += 64) {
       const a = v128.xor(v128.load(at), flip)
       const b = v128.xor(v128.load(at + bytes), flip)
       const c = v128.xor(v128.load(at + 2 * bytes), flip)
       const d = v128.xor(v128.load(at + 3 * bytes), flip)
-      storeTransposed(a, b, c, d, list, 16)
+      storeTransposed(a, b, c, d, to, 16)
     }
-    for (const end = spare + bytes; at < end; at += 4)
-      for (let i: usize = 0; i < TOGETHER; i++, list += 4) store<u32>(list, load<u32>(at + i * bytes))
+    for (const all = spare + bytes; at < all; at += 4)
+      for (let i: usize = 0; i < TOGETHER; i++, to += 4) store<u32>(to, load<u32>(at + i * bytes))
   }
 }

@@ -313,24 +313,25 @@ function weighted(x: v128, y: v128, z: v128, a: f32, b: f32): v128 {
 }
 
 /**
- * Transforms weights [m][channels][taps] into seven matrices in strips, [7][ceil(m / 4)][ceil(taps / 4)][channels][4].
- * Strips beyond m are 0.
+ * Transforms strips `from … end - 1` of weights [m][channels][taps] into seven matrices in strips,
+ * [7][ceil(m / 4)][ceil(taps / 4)][channels][4]. Strips beyond m are 0.
  */
-export function lineWeights(w: usize, m: u32, channels: u32, taps: u32, to: usize): void {
-  const strips = (m + 3) >> 2
+export function lineWeights(w: usize, m: u32, channels: u32, taps: u32, to: usize, from: u32, end: u32): void {
   const groups = (taps + 3) / SIDE
-  const matrix = (<usize>strips * groups * channels) << 4
-  memory.fill(to, 0, POINTS * matrix)
-  for (let o: u32 = 0; o < m; o++)
+  const strip = (<usize>groups * channels) << 4
+  const matrix = <usize>((m + 3) >> 2) * strip
+  for (let point: u32 = 0; point < POINTS; point++)
+    memory.fill(to + point * matrix + from * strip, 0, (end - from) * strip)
+  for (let o = from << 2, last = min(m, end << 2); o < last; o++)
     for (let g: u32 = 0; g < groups; g++)
       for (let c: u32 = 0; c < channels; c++) {
-        const from = w + ((<usize>(o * channels + c) * taps + (g << 2)) << 2)
+        const own = w + ((<usize>(o * channels + c) * taps + (g << 2)) << 2)
         const left = min(SIDE, taps - (g << 2))
         const at = to + ((<usize>((o >> 2) * groups + g) * channels + c) << 4) + ((o & 3) << 2)
-        const a = <f64>f32.load(from)
-        const b = left > 1 ? <f64>f32.load(from, 4) : 0
-        const e = left > 2 ? <f64>f32.load(from, 8) : 0
-        const f = left > 3 ? <f64>f32.load(from, 12) : 0
+        const a = <f64>f32.load(own)
+        const b = left > 1 ? <f64>f32.load(own, 4) : 0
+        const e = left > 2 ? <f64>f32.load(own, 8) : 0
+        const f = left > 3 ? <f64>f32.load(own, 12) : 0
         putWeights(at, matrix, a, b, e, f, 0.5, 2.8125)
         putWeights(at + 2 * matrix, matrix, a, b, e, f, 1, -4.5)
         putWeights(at + 4 * matrix, matrix, a, b, e, f, 2, 45)
