@@ -79,8 +79,8 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
 }
 
 /*
- * What goes over all nodes or values of a file is a loop and makes no function for it: see "Plans" in
- * docs/architecture.md.
+ * What goes over all nodes or values of a file is a loop and makes no function for it: see "How passes are written"
+ * in docs/plans.md.
  */
 
 function nodesOf({ nodes }: GraphParts, building: Building): Node[] {
