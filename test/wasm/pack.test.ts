@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { panelsJob } from '../../src/wasm/pack.ts'
+import type { DType } from '../../src/tensor/dtype.ts'
+import { Tensor } from '../../src/tensor/tensor.ts'
+import { packMatrix, panelsJob } from '../../src/wasm/pack.ts'
 import { bits } from './compare.ts'
 import { packedBytes } from './packed.ts'
 
@@ -72,4 +74,66 @@ test.each(CASES)('a matrix of %d x %d bytes by %s is put into panels of fours, t
     })
     expect([...packed]).toEqual(expected)
   }
+})
+
+test.each([1, 2, 5])('rows of several groups are put into strips of four, %d at a time', tile => {
+  const [groups, rows, k, strips] = [3, 6, 5, 2]
+  const given = Float32Array.from({ length: groups * rows * k }, (_, i) => i + 1)
+  for (const [rowStep, kStep] of [
+    [k, 1],
+    [1, rows]
+  ]) {
+    const job = { kernel: 'packStrips', blocks: groups * strips, args: [4 * rowStep, 4 * kStep, rows, k] } as const
+    const packed = packedBytes(job, [given], groups * strips * k * 16, tile)
+    const expected = Array.from({ length: groups * strips * k * 4 }, (_, at) => {
+      const [group, element] = [Math.floor(at / (strips * k * 4)), Math.floor(at / 4) % k]
+      const row = 4 * (Math.floor(at / (4 * k)) % strips) + (at % 4)
+      return row < rows ? given[group * rows * k + row * rowStep + element * kStep] : 0
+    })
+    expect([...new Float32Array(packed.buffer)]).toEqual(expected)
+  }
+})
+
+test.each([1, 2, 5])('weights of bytes of several groups are put into strips of four and six, %d at a time', tile => {
+  const [groups, m, k] = [3, 8, 5]
+  const given = bits('uint8', [groups * m * k]).data as Uint8Array
+  const zeros = Int32Array.from({ length: groups * m }, (_, i) => i * 10)
+  const code = (group: number, row: number, at: number) => (row < m && at < k ? given[(group * m + row) * k + at] : 0)
+  const inFours = packedBytes(
+    { kernel: 'packByteStrips', blocks: groups * 2, args: [m, k, 0] },
+    [given, zeros],
+    groups * 2 * 3 * 4 * 4,
+    tile
+  )
+  expect([...new Int16Array(inFours.buffer)]).toEqual(
+    Array.from({ length: groups * 2 * 3 * 4 * 2 }, (_, at) => {
+      const group = Math.floor(at / 48)
+      const row = 4 * (Math.floor(at / 24) % 2) + (Math.floor(at / 2) % 4)
+      const element = 2 * (Math.floor(at / 8) % 3) + (at % 2)
+      return element < k ? code(group, row, element) - zeros[group * m + row] : 0
+    })
+  )
+  const inSixes = packedBytes(
+    { kernel: 'packDotStrips', blocks: groups * 2, args: [m, k, 1] },
+    [given, zeros],
+    groups * 2 * (2 * 6 * 4 + 6 * 4),
+    tile
+  )
+  for (let strip = 0; strip < groups * 2; strip++) {
+    const [group, first] = [Math.floor(strip / 2), 6 * (strip % 2)]
+    const signed = (row: number, at: number) => (code(group, first + row, at) << 24) >> 24
+    const codes = Array.from({ length: 48 }, (_, at) =>
+      signed(Math.floor(at / 4) % 6, 4 * Math.floor(at / 24) + (at % 4))
+    )
+    const sums = Array.from({ length: 6 }, (_, row) => [0, 1, 2, 3, 4].reduce((sum, at) => sum + signed(row, at), 0))
+    expect([...new Int8Array(inSixes.buffer, strip * 72, 48)]).toEqual(codes)
+    expect([...new Int32Array(inSixes.buffer, strip * 72 + 48, 6)]).toEqual(sums)
+  }
+})
+
+test('a matrix without rows is packed at once', () => {
+  const empty = new Tensor('float32', new Float32Array(0), [0, 9])
+  const allocate = (type: DType, dims: readonly number[]) => new Tensor(type, new Float32Array(0), dims)
+  const packing = packMatrix(empty, { k: 0, n: 9, rowStep: 36, columnStep: 4 }, { allocate, threads: 2 })
+  expect(packing.next()).toMatchObject({ done: true, value: { dims: [2, 0, 8] } })
 })
