@@ -36,11 +36,11 @@ export function packToStrips(args: StripsArguments, from: u32, to: u32): void {
   const rows = args.rows
   const k = args.k
   const strips = (rows + 3) >> 2
-  for (let at = from; at < to; ) {
+  for (let at = from; at < to;) {
     const group = at / strips
     const first = (at - group * strips) << 2
     const end = min(rows, (to - group * strips) << 2)
-    const a = args.a + (((<usize>group * rows) * k) << 2) + first * args.rowStep
+    const a = args.a + ((<usize>group * rows * k) << 2) + first * args.rowStep
     packStrips(a, args.rowStep, args.kStep, end - first, k, args.to + ((<usize>at * k) << 4))
     at = (group + 1) * strips
   }
@@ -74,15 +74,9 @@ export function packForLines(args: LineWeightsArguments, from: u32, to: u32): vo
   lineWeights(args.w, args.m, args.channels, args.taps, args.to, from, to)
 }
 
-/** {@link PanelsArguments} for a matrix whose numbers are 16-bit floats, which panels hold; see `packHalves`. */
+/** A matrix all of whose numbers are 16-bit floats into panels of such; see `packHalves`. A block is a panel. */
 @unmanaged
-export class HalfPanelsArguments {
-  b: usize
-  to: usize
-  rowStep: usize
-  columnStep: usize
-  k: usize
-  n: u32
+export class HalfPanelsArguments extends PanelsArguments {
   isBrain: u32
 }
 
@@ -97,9 +91,9 @@ export function packToHalfPanels(args: HalfPanelsArguments, scratch: usize, from
   for (let i: usize = 0; i < k; i += together) {
     const rows = min(together, k - i)
     for (let p = from; p < to; p++) {
-      const b = args.b + i * args.rowStep + (<usize>p << 3) * step
+      const b = args.b + i * args.rowStep + ((<usize>p) << 3) * step
       packPanel(b, args.rowStep, step, rows, min<u32>(8, args.n - (p << 3)), scratch)
-      packHalves(scratch, args.to + ((<usize>p * k + i) << 4), <u32>rows << 3, args.isBrain != 0)
+      packHalves(scratch, args.to + ((<usize>p * k + i) << 4), (<u32>rows) << 3, args.isBrain != 0)
     }
   }
 }

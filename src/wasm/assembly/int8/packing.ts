@@ -1,18 +1,13 @@
+import { PanelsArguments } from '../f32/packing'
 import { DOT_STRIP, packDotPanels } from './dots'
 import { dotStripBytes, packDotStrips } from './dot-strips'
 import { packBytePanels } from './panels'
 import { packByteStrips, stripBytes } from './strips'
 import { packByteWinograd } from './winograd-weights'
 
-/** A matrix of bytes [k][n] into panels of eight columns; steps in bytes. A block is a panel. */
+/** A matrix of bytes [k][n] into panels of eight columns. A block is a panel. */
 @unmanaged
-export class BytePanelsArguments {
-  b: usize
-  to: usize
-  rowStep: usize
-  columnStep: usize
-  k: u32
-  n: u32
+export class BytePanelsArguments extends PanelsArguments {
   /** 128 for uint8, which turns a code into the int8 code that is smaller by 128; else 0. */
   flip: u32
   /** Whether for products of four bytes, with the sums of the columns behind each panel. */
@@ -20,9 +15,9 @@ export class BytePanelsArguments {
 }
 
 export function packToBytePanels(args: BytePanelsArguments, from: u32, to: u32): void {
-  if (args.isForDots)
-    packDotPanels(args.b, args.rowStep, args.columnStep, args.k, args.n, args.flip, args.to, from, to)
-  else packBytePanels(args.b, args.rowStep, args.columnStep, args.k, args.n, args.flip, args.to, from, to)
+  const k = <u32>args.k
+  if (args.isForDots) packDotPanels(args.b, args.rowStep, args.columnStep, k, args.n, args.flip, args.to, from, to)
+  else packBytePanels(args.b, args.rowStep, args.columnStep, k, args.n, args.flip, args.to, from, to)
 }
 
 /** Weights of bytes [groups][m][k] into strips of output channels, [groups][ceil(m / 4 or 6)]. A block is a strip. */
@@ -42,12 +37,12 @@ export function packToByteStrips(args: ByteStripsArguments, from: u32, to: u32):
   const m = args.m
   const k = args.k
   const strips = (m + 3) >> 2
-  for (let at = from; at < to; ) {
+  for (let at = from; at < to;) {
     const group = at / strips
     const row = (at - group * strips) << 2
     const rows = min(m, (to - group * strips) << 2) - row
     const channel = group * m + row
-    const zeros = args.zeros + (<usize>channel << 2)
+    const zeros = args.zeros + ((<usize>channel) << 2)
     packByteStrips(args.w + <usize>channel * k, k, rows, args.isSigned != 0, zeros, args.to + at * stripBytes(k))
     at = (group + 1) * strips
   }
@@ -59,7 +54,7 @@ export function packToDotStrips(args: ByteStripsArguments, from: u32, to: u32): 
   const k = args.k
   const flip: u32 = args.isSigned ? 0 : 128
   const strips = (m + DOT_STRIP - 1) / DOT_STRIP
-  for (let at = from; at < to; ) {
+  for (let at = from; at < to;) {
     const group = at / strips
     const row = (at - group * strips) * DOT_STRIP
     const rows = min(m, (to - group * strips) * DOT_STRIP) - row
@@ -75,7 +70,7 @@ export function packForByteWinograd(args: ByteStripsArguments, from: u32, to: u3
   const bytes = stripBytes(channels)
   const matrix = <usize>((m + 3) >> 2) * bytes
   const row = from << 2
-  const zeros = args.zeros + (<usize>row << 2)
+  const zeros = args.zeros + ((<usize>row) << 2)
   const w = args.w + <usize>row * args.k
   packByteWinograd(w, channels, min(m, to << 2) - row, args.isSigned != 0, zeros, matrix, args.to + from * bytes)
 }
