@@ -1,12 +1,25 @@
 // The models that the benches of whole models run, with their inputs: real sizes, the small ones of the zoos, and the
 // trained ones of the examples.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { importFile } from '../peers.mjs'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/node_modules', import.meta.url))
+
+const BUFFER = Buffer.alloc(1 << 20)
+
+/** Reads the files of a model once: the system that opens it first would find them in no cache of the machine. */
+export function readFiles(path) {
+  const folder = dirname(path)
+  const stem = basename(path, 'onnx')
+  for (const name of readdirSync(folder).filter(name => name.startsWith(stem))) {
+    const file = openSync(join(folder, name))
+    while (readSync(file, BUFFER) > 0);
+    closeSync(file)
+  }
+}
 
 /** The 16 architectures of `data`/perf, filled into `filled` or into a folder that goes afterwards. */
 async function eachPerf({ data, filled }, isWanted, use) {
