@@ -1,6 +1,5 @@
 import { CodedArguments } from './coded/arguments'
 import { codedProduct } from './coded/product'
-import { interleave, InterleavedArguments } from './coded/nibble-order'
 import { foldHalves, HalfFoldArguments } from './f16/fold'
 import { attention } from './f32/attention'
 import { AttentionArguments } from './f32/attention-arguments'
@@ -23,18 +22,6 @@ import { GridArguments, sampleGrid } from './f32/grid'
 import { findHighest, HighestArguments } from './f32/highest'
 import { winogradLines } from './f32/line-winograd'
 import { MatrixArguments, matrixPanels } from './f32/matrix'
-import {
-  HalfPanelsArguments,
-  LineWeightsArguments,
-  packForLines,
-  packForWinograd,
-  packToHalfPanels,
-  packToPanels,
-  packToStrips,
-  PanelsArguments,
-  StripsArguments,
-  WinogradWeightsArguments
-} from './f32/packing'
 import { PoolArguments, poolPlanes } from './f32/pool'
 import { gru, lstm, RecurrentArguments, rnn } from './f32/recurrent'
 import { reduce, ReduceArguments } from './f32/reduce'
@@ -66,14 +53,6 @@ import { byteDepthwisePlanes } from './int8/depthwise'
 import { LevelsArguments, roundToLevels } from './int8/levels'
 import { extremes, ExtremesArguments } from './int8/extremes'
 import { byteMeans, ByteMeanArguments } from './int8/mean'
-import {
-  BytePanelsArguments,
-  ByteStripsArguments,
-  packForByteWinograd,
-  packToBytePanels,
-  packToByteStrips,
-  packToDotStrips
-} from './int8/packing'
 import { byteMaxPlanes, byteMeanPlanes, ByteMeanPoolArguments, BytePoolArguments } from './int8/pool'
 import { byteProduct } from './int8/product'
 import { ByteProductArguments } from './int8/product-arguments'
@@ -82,6 +61,7 @@ import { byteSoftmax, ByteSoftmaxArguments } from './int8/softmax'
 import { lookUpLines, TableArguments } from './int8/table'
 import { byteWinograd } from './int8/winograd'
 import { Job } from './job'
+import { pack } from './packing'
 import { forgetRows } from './remembered'
 import { firstBlock, leave, stop, takeTile } from './scheduler'
 import { arithmetic } from './wide/arithmetic'
@@ -350,38 +330,8 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
     case 104:
       addVotes(changetype<VotesArguments>(args), from, to)
       break
-    case 110:
-      packToPanels(changetype<PanelsArguments>(args), from, to)
-      break
-    case 111:
-      packToStrips(changetype<StripsArguments>(args), from, to)
-      break
-    case 112:
-      packForWinograd(changetype<WinogradWeightsArguments>(args), scratch, from, to)
-      break
-    case 113:
-      packForLines(changetype<LineWeightsArguments>(args), from, to)
-      break
-    case 114:
-      packToHalfPanels(changetype<HalfPanelsArguments>(args), scratch, from, to)
-      break
-    case 115:
-      packToBytePanels(changetype<BytePanelsArguments>(args), from, to)
-      break
-    case 116:
-      packToByteStrips(changetype<ByteStripsArguments>(args), from, to)
-      break
-    case 117:
-      packToDotStrips(changetype<ByteStripsArguments>(args), from, to)
-      break
-    case 118:
-      packForByteWinograd(changetype<ByteStripsArguments>(args), from, to)
-      break
-    case 119:
-      interleave(changetype<InterleavedArguments>(args), scratch, from, to)
-      break
     default:
-      unreachable()
+      pack(job.kernel, args, scratch, from, to)
   }
   return false
 }

@@ -36,13 +36,11 @@ export function packToStrips(args: StripsArguments, from: u32, to: u32): void {
   const rows = args.rows
   const k = args.k
   const strips = (rows + 3) >> 2
-  for (let at = from; at < to;) {
+  for (let at = from; at < to; at++) {
     const group = at / strips
-    const first = (at - group * strips) << 2
-    const end = min(rows, (to - group * strips) << 2)
-    const a = args.a + ((<usize>group * rows * k) << 2) + first * args.rowStep
-    packStrips(a, args.rowStep, args.kStep, end - first, k, args.to + ((<usize>at * k) << 4))
-    at = (group + 1) * strips
+    const row = (at - group * strips) << 2
+    const a = args.a + ((<usize>group * rows * k) << 2) + row * args.rowStep
+    packStrips(a, args.rowStep, args.kStep, min<u32>(4, rows - row), k, args.to + ((<usize>at * k) << 4))
   }
 }
 

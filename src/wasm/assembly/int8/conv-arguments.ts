@@ -8,8 +8,8 @@ import { Windows } from '../windows'
 export class ByteConvArguments {
   x: usize
   /**
-   * [groups][m][channels][taps], or packed, group by group, in strips of four output channels by `packByteStrips` or of
-   * six by `packDotStrips`, or by `packByteWinograd`.
+   * [groups][m][channels][taps], or packed, group by group, in strips of four output channels by `packByteStrip` or of
+   * six by `packDotStrip`, or by `packByteWinograd`.
    */
   w: usize
   /** int32: the zero point of each output channel; not read where W is packed. */

@@ -8,17 +8,11 @@ export function dotStripBytes(k: u32): usize {
 }
 
 /**
- * Writes rows of k bytes, which lie behind each other, as codes of int8 into strips.
+ * Writes up to six rows of k bytes, which lie behind each other, as codes of int8 into a strip. Rows that there are not
+ * are 0.
  * @param flip 128 for uint8, which turns a code into the int8 code that is smaller by 128; else 0
  */
-export function packDotStrips(w: usize, k: u32, rows: u32, flip: u32, to: usize): void {
-  const bytes = dotStripBytes(k)
-  for (let r: u32 = 0; r < rows; r += DOT_STRIP, w += <usize>k * DOT_STRIP, to += bytes)
-    packDotStrip(w, k, min<u32>(DOT_STRIP, rows - r), flip, to)
-}
-
-/** Writes up to six rows into a strip. Rows that there are not are 0. */
-function packDotStrip(w: usize, k: u32, rows: u32, flip: u32, to: usize): void {
+export function packDotStrip(w: usize, k: u32, rows: u32, flip: u32, to: usize): void {
   const sums = to + dotStripBytes(k) - ((<usize>DOT_STRIP) << 2)
   if (rows < DOT_STRIP) memory.fill(to, 0, dotStripBytes(k))
   for (let r: u32 = 0; r < rows; r++, w += k) store<i32>(sums + (r << 2), spreadRow(w, 1, k, flip, true, to + (r << 2)))

@@ -1,8 +1,8 @@
 import { PanelsArguments } from '../f32/packing'
 import { DOT_STRIP, packDotPanels } from './dots'
-import { dotStripBytes, packDotStrips } from './dot-strips'
+import { dotStripBytes, packDotStrip } from './dot-strips'
 import { packBytePanels } from './panels'
-import { packByteStrips, stripBytes } from './strips'
+import { packByteStrip, stripBytes } from './strips'
 import { packByteWinograd } from './winograd-weights'
 
 /** A matrix of bytes [k][n] into panels of eight columns. A block is a panel. */
@@ -37,14 +37,13 @@ export function packToByteStrips(args: ByteStripsArguments, from: u32, to: u32):
   const m = args.m
   const k = args.k
   const strips = (m + 3) >> 2
-  for (let at = from; at < to;) {
+  for (let at = from; at < to; at++) {
     const group = at / strips
     const row = (at - group * strips) << 2
-    const rows = min(m, (to - group * strips) << 2) - row
     const channel = group * m + row
     const zeros = args.zeros + ((<usize>channel) << 2)
-    packByteStrips(args.w + <usize>channel * k, k, rows, args.isSigned != 0, zeros, args.to + at * stripBytes(k))
-    at = (group + 1) * strips
+    const strip = args.to + at * stripBytes(k)
+    packByteStrip(args.w + <usize>channel * k, k, min<u32>(4, m - row), args.isSigned != 0, zeros, strip)
   }
 }
 
@@ -54,12 +53,11 @@ export function packToDotStrips(args: ByteStripsArguments, from: u32, to: u32): 
   const k = args.k
   const flip: u32 = args.isSigned ? 0 : 128
   const strips = (m + DOT_STRIP - 1) / DOT_STRIP
-  for (let at = from; at < to;) {
+  for (let at = from; at < to; at++) {
     const group = at / strips
     const row = (at - group * strips) * DOT_STRIP
-    const rows = min(m, (to - group * strips) * DOT_STRIP) - row
-    packDotStrips(args.w + <usize>(group * m + row) * k, k, rows, flip, args.to + at * dotStripBytes(k))
-    at = (group + 1) * strips
+    const w = args.w + <usize>(group * m + row) * k
+    packDotStrip(w, k, min<u32>(DOT_STRIP, m - row), flip, args.to + at * dotStripBytes(k))
   }
 }
 
@@ -69,8 +67,10 @@ export function packForByteWinograd(args: ByteStripsArguments, from: u32, to: u3
   const channels = args.k / 9
   const bytes = stripBytes(channels)
   const matrix = <usize>((m + 3) >> 2) * bytes
-  const row = from << 2
-  const zeros = args.zeros + ((<usize>row) << 2)
-  const w = args.w + <usize>row * args.k
-  packByteWinograd(w, channels, min(m, to << 2) - row, args.isSigned != 0, zeros, matrix, args.to + from * bytes)
+  for (let at = from; at < to; at++) {
+    const row = at << 2
+    const zeros = args.zeros + ((<usize>row) << 2)
+    const w = args.w + <usize>row * args.k
+    packByteWinograd(w, channels, min<u32>(4, m - row), args.isSigned != 0, zeros, matrix, args.to + at * bytes)
+  }
 }

@@ -15,26 +15,10 @@ export function zeroOfRow(zeros: usize, row: u32): i32 {
   return zeros == 0 ? 0 : load<i32>(zeros + ((<usize>row) << 2))
 }
 
-/** The list from a row on. */
-// @ts-ignore: decorator
-@inline
-export function zerosFrom(zeros: usize, row: u32): usize {
-  return zeros == 0 ? 0 : zeros + ((<usize>row) << 2)
-}
-
-/**
- * Writes rows of k bytes, which lie behind each other, less their zero points into strips.
- * @param zeros of the rows, as `zeroOfRow` takes them
- */
-export function packByteStrips(w: usize, k: u32, rows: u32, isSigned: bool, zeros: usize, to: usize): void {
-  const bytes = stripBytes(k)
-  for (let r: u32 = 0; r < rows; r += 4, w += (<usize>k) << 2, to += bytes)
-    packByteStrip(w, k, min<u32>(4, rows - r), isSigned, zerosFrom(zeros, r), to)
-}
-
 /**
  * Writes up to four rows of k bytes, which lie behind each other, less their zero points into a strip. Rows that there
  * are not, and a last column without a partner, are 0.
+ * @param zeros of the rows, as {@link zeroOfRow} takes them
  */
 export function packByteStrip(w: usize, k: u32, rows: u32, isSigned: bool, zeros: usize, to: usize): void {
   if (rows < 4 || (k & 1) != 0) memory.fill(to, 0, stripBytes(k))

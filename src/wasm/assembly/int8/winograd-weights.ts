@@ -1,29 +1,14 @@
 import { interleaveHigh, interleaveLow, interleaveLowBytes } from '../interleave'
 import { codeIn } from './code'
-import { stripBytes, zeroOfRow, zerosFrom } from './strips'
+import { stripBytes, zeroOfRow } from './strips'
 import { POINTS } from './winograd'
 
 /**
- * Transforms rows of weights, [channels][3][3] less their zero points, into strips of 16 matrices, which are `matrix`
- * bytes apart.
- * @param zeros as `packByteStrips` takes them
+ * Transforms up to four rows of weights, [channels][3][3] less their zero points, into a strip of each of 16 matrices,
+ * which are `matrix` bytes apart. Rows that there are not, and a last channel without a partner, are 0.
+ * @param zeros as `packByteStrip` takes them
  */
 export function packByteWinograd(
-  w: usize,
-  channels: u32,
-  rows: u32,
-  isSigned: bool,
-  zeros: usize,
-  matrix: usize,
-  to: usize
-): void {
-  const bytes = stripBytes(channels)
-  for (let r: u32 = 0; r < rows; r += 4, w += <usize>channels * 36, to += bytes)
-    transformStrip(w, channels, min<u32>(4, rows - r), isSigned, zerosFrom(zeros, r), matrix, to)
-}
-
-/** Transforms up to four rows. Rows that there are not, and a last channel without a partner, are 0. */
-function transformStrip(
   w: usize,
   channels: u32,
   rows: u32,
