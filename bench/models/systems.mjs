@@ -54,7 +54,7 @@ async function collectGarbage() {
 
 /**
  * Waits until no thread of the process has work, 10 s at most. V8 optimizes WebAssembly on threads of its own: a
- * function of onnxruntime-web with a body of 490 KB takes it 1.2 s, during which the next system would have one core less.
+ * function of onnxruntime-web with a body of 490 KB takes it 1.2 s. The next system would have one core less.
  */
 async function untilIdle() {
   for (let i = 0; i < 100; i++) {

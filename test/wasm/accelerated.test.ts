@@ -167,6 +167,22 @@ describe('accelerated kernels equal the reference kernels', () => {
     )
   })
 
+  test.each(POLICIES)('GatherElements of an axis without elements, with %j', policy => {
+    for (const at of [true, false]) {
+      const indices = randomIndices('int64', [3, 3000], [1], false, false, random(1))
+      holdEqual(
+        (d, i, o) => runGatherElements(d, i, o, 1, policy),
+        function* (d, i, o) {
+          yield* gatherOffsets(d, resolveIndices(i, 0, 1, policy), o, 1)
+        },
+        allocate('float32', [3, 0]),
+        indices,
+        [3, 3000],
+        { data: true, indices: at, out: at }
+      )
+    }
+  })
+
   test('GatherElements along an axis that is not the last, of data beyond the cache', () => {
     const cases = fc.record({
       ...common,

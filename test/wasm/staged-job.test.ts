@@ -6,7 +6,17 @@ import { allocate, type Tensor } from '../../src/tensor/tensor.ts'
 import { isOnHeap } from '../../src/wasm/heap.ts'
 import { runJob } from '../../src/wasm/jobs.ts'
 import { gatherJobs } from '../../src/wasm/kernels/gather.ts'
-import { bytesOf, freeHeld, onHeap, POLICIES, random, randomData, randomIndices, runGather } from './gather-calls.ts'
+import {
+  bytesOf,
+  freeHeld,
+  junk,
+  onHeap,
+  POLICIES,
+  random,
+  randomData,
+  randomIndices,
+  runGather
+} from './gather-calls.ts'
 
 afterEach(freeHeld)
 
@@ -41,6 +51,19 @@ describe('arrays that pass through the stage', () => {
       for (const _ of runGather(data, indices, out, POLICIES[0]));
       expect(Buffer.compare(bytesOf(out), bytesOf(expectedRows(data, indices, width)))).toBe(0)
     }
+  })
+
+  test('give the same where a slice has more rows than are copied at once', () => {
+    const [outer, width, count] = [30, 32, 700]
+    const next = random(5)
+    const data = onHeap(randomData('float32', [outer, SIZE, width], next))
+    const indices = randomIndices('int64', [count], [SIZE], true, false, next)
+    const out = junk('float32', [outer, count, width])
+    const expected = junk('float32', [outer, count, width])
+    const layout = { batch: 1, outer, size: SIZE, inner: width, count }
+    for (const _ of gatherBlocks(data, resolveIndices(indices, SIZE, 1, POLICIES[0]), expected, layout));
+    for (const _ of runGather(data, indices, out, { axis: 1, ...POLICIES[0] }));
+    expect(Buffer.compare(bytesOf(out), bytesOf(expected))).toBe(0)
   })
 
   test('may be those of an output alone, and of indices alone', () => {

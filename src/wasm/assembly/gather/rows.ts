@@ -5,7 +5,10 @@ import { resolve } from './resolve'
 
 /** Positions that are resolved at once where each slice of the data has indices of its own. */
 const CHUNK: u32 = 2048
-/** Most positions that are resolved once and kept for all slices of a batch, which share them. */
+/**
+ * Most positions that are resolved once and kept for all slices of a batch, which share them; where a slice has more
+ * blocks than are asked for, only those of these blocks are resolved.
+ */
 const MAX_KEPT: u32 = 16384
 /** Most positions for which a slice takes longer to begin than to copy, and slices whose columns are copied in turn. */
 const FEW: u32 = 16
@@ -14,7 +17,7 @@ const SLICES: u32 = 64
 /** `out[b, o, i] = data[b, o, indices[b, i]]` for the output blocks `from … to-1`. */
 export function gatherRows(args: RowsArguments, scratch: usize, from: u32, to: u32): bool {
   const count = args.count
-  const keep = args.outer > 1 && count <= MAX_KEPT
+  const keep = args.outer > 1 && count <= MAX_KEPT && count <= to - from
   const few = keep && count <= FEW
   const bytes = indexBytes(args)
   const sliceBytes = <usize>args.size * args.width
