@@ -47,14 +47,13 @@ export async function systemsOf(options) {
  * Lets go of what earlier models have left: to free a gigabyte takes 100 ms, which would count as the start of the next
  * system. V8 collects when it hears of much memory outside its heap, which nobody touches here.
  */
-async function collectGarbage() {
+function collectGarbage() {
   for (let i = 0; i < 3; i++) new ArrayBuffer(2 ** 26)
-  await setTimeout(100)
 }
 
 /**
- * Waits until no thread of the process has work, 10 s at most. V8 optimizes WebAssembly on threads of its own: a
- * function of onnxruntime-web with a body of 490 KB takes it 1.2 s. The next system would have one core less.
+ * Waits until no thread of the process has had work for 0.1 s, 10 s at most: the next system would have one core less.
+ * Threads of V8 free memory, and optimize WebAssembly: a function of onnxruntime-web with a body of 490 KB takes 1.2 s.
  */
 async function untilIdle() {
   for (let i = 0; i < 100; i++) {
@@ -67,7 +66,7 @@ async function untilIdle() {
 
 /** Opens a model in one system and runs it once. */
 export async function start({ Tensor, open }, path, inputs) {
-  await collectGarbage()
+  collectGarbage()
   await untilIdle()
   const feeds = Object.fromEntries(
     Object.entries(inputs).map(([name, { type, data, dims }]) => [name, new Tensor(type, data, dims)])

@@ -1,11 +1,9 @@
 import type { NumericArray } from '../tensor/dtype.ts'
-import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
+import { heapAllocate, heapFree, isOnHeap, LINE } from './heap.ts'
 
 /** Bytes that are taken of the heap at once, at least, where nothing else is said, and as a share of what has been. */
 const CHUNK_BYTES = 1 << 16
 const GROWTH = 1 / 4
-/** What is taken starts at lines of the cache. */
-const LINE = 64
 
 /** Free memory of a block, by addresses. */
 interface Span {

@@ -4,8 +4,8 @@ import { growMemory, isWasmBuffer, type Wasm, wasm } from './wasm.ts'
 /** Tensors of fewer bytes become ordinary arrays: making a view of the heap would cost more than it gains. */
 export const MIN_HEAP_BYTES = 4096
 
-/** Bytes of a line. Blocks are whole lines, so each is aligned for SIMD and starts a line of the cache. */
-const LINE = 64
+/** Bytes of a line of the cache. Blocks are whole lines, so each is aligned for SIMD and starts a line. */
+export const LINE = 64
 /** Bytes of a page, by which WebAssembly memory grows. */
 const PAGE = 65536
 /** The lines below belong to the module's own static data. */

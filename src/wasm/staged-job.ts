@@ -1,9 +1,10 @@
 import { clock, copyBytes } from '../host.ts'
 import { bytesOf } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
+import { LINE } from './heap.ts'
 import { closeTiles, openTiles } from './open-job.ts'
 import { type DividedJob, isShared, QUANTUM_MS, runnerOf } from './shared-jobs.ts'
-import { alignedBytes, ALIGNMENT, copyElements, type InputUse, stagedBytes } from './staging.ts'
+import { alignedBytes, copyElements, type InputUse, stagedBytes } from './staging.ts'
 import { requestWorkers, workersReady } from './threads.ts'
 import { inWholeTiles, type Tiling } from './tiling.ts'
 import type { JobRunner } from './wasm.ts'
@@ -19,7 +20,6 @@ const MAX_BLOCKS = 1 << 18
  * cache take the kernel longer than the copy, so their parts are not divided.
  */
 const PIECE_BYTES = 1 << 14
-const LINE = 64
 /** Bytes of a part that threads share, of inputs and output each; one of 512 KiB takes 1.03 of the time. */
 const SHARED_BYTES = 1 << 18
 /** Bytes of output up to which one thread takes less time for whole lines than two that share them: 0.88 of it. */
@@ -116,7 +116,7 @@ class StagedRun {
   /** Blocks whose staged inputs, and whose output, fit into so many bytes. */
   private blocksIn(bytes: number): number {
     const perBlock = this.staged.reduce((sum, { bytesPerBlock }) => sum + bytesPerBlock, 0)
-    const room = bytes - ALIGNMENT * this.staged.length
+    const room = bytes - LINE * this.staged.length
     const most = (MAX_BLOCKS * bytes) / STAGE_BYTES
     return Math.floor(Math.min(most, bytes / this.job.template.blockBytes, room / perBlock))
   }

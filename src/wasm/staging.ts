@@ -1,7 +1,7 @@
 import { copyBytes, MIN_COPY } from '../host.ts'
 import { bytesOf } from '../tensor/arrays.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
-import { heapAllocate, isOnHeap } from './heap.ts'
+import { heapAllocate, isOnHeap, LINE } from './heap.ts'
 
 /**
  * How an array of a job may be staged, that is copied to the heap for the kernel, where it does not lie there:
@@ -11,9 +11,6 @@ import { heapAllocate, isOnHeap } from './heap.ts'
  *   stage. Only for arrays whose parts lie in the order of the output blocks.
  */
 export type Staging = 'never' | 'whole' | 'parts'
-
-/** Alignment of arrays that share the stage, in bytes. */
-export const ALIGNMENT = 64
 
 /** How a job reads an input. */
 export interface InputUse {
@@ -60,7 +57,7 @@ export function copyElements(
 }
 
 /** Bytes that an array takes on the stage, where others lie behind it: whole lines of the cache. */
-export const alignedBytes = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+export const alignedBytes = (bytes: number): number => Math.ceil(bytes / LINE) * LINE
 
 /** A part of the heap through which arrays pass. */
 export interface Stage {

@@ -5,6 +5,7 @@ import { FROM_START } from '../../op-kit/updates.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { DTYPES, MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
+import { LINE } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
 import type { InputUse, Staging } from '../staging.ts'
 
@@ -209,8 +210,6 @@ const CACHED_BYTES = 1 << 19
 /** Bounds of a packed panel. */
 const MAX_PANEL_BYTES = 1 << 18
 const MAX_PANEL_COLUMNS = 256
-/** Bytes of a cache line. */
-const LINE = 64
 
 /**
  * Columns of a panel; undefined where packing does not pay, which takes data beyond the cache, panels of whole cache
