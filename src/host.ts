@@ -18,7 +18,7 @@ export const fs = builtin('node:fs')
 export const path = builtin('node:path')
 export const { fileURLToPath } = builtin('node:url') ?? {}
 const { Buffer } = builtin('node:buffer') ?? {}
-const { fill } = Buffer?.prototype ?? {}
+const { copy, fill } = Buffer?.prototype ?? {}
 /** Asked for only when something is read over a network: they take time to load. */
 export const nodeHttp = () => builtin('node:http')
 export const nodeHttps = () => builtin('node:https')
@@ -34,13 +34,17 @@ export const clock: () => number = isNode
     }
   : () => performance.now()
 
-let isOfAmd: boolean | undefined
+let isOfZen5: boolean | undefined
 
-/** Whether the processor is one of AMD; false where the system does not say so at once. */
-export const isAmd = (): boolean => (isOfAmd ??= vendor().includes('AuthenticAMD'))
+/** Whether the processor is one of AMD, Zen 5 or newer; false where the system does not say so at once. */
+export const isZen5 = (): boolean => (isOfZen5 ??= namesZen5(processor()))
 
-/** Text that names who made the processor: on Linux the beginning of what the system says of its first core. */
-function vendor(): string {
+/** Whether the text names a processor of AMD of family 26, which is Zen 5, or newer. */
+export const namesZen5 = (text: string): boolean =>
+  text.includes('AuthenticAMD') && Number(/family[\s:]+(\d+)/i.exec(text)?.[1]) >= 26
+
+/** Text that names maker and family of the processor: on Linux the beginning of what is said of its first core. */
+function processor(): string {
   if (!isLinux) return (isNode && process.env.PROCESSOR_IDENTIFIER) || ''
   try {
     const file = fs.openSync('/proc/cpuinfo', 'r')
@@ -90,8 +94,10 @@ export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** Bytes from which on {@link copyBytes} pays for the views that it needs. */
+/** Bytes from which on {@link copyBytes} pays for the views of whole arrays that it needs. */
 export const MIN_COPY = 4096
+/** Bytes from which on a memcpy takes less time than `set`: that of Node 20 needs a view of what it copies. */
+const MIN_PIECE = isEarlyV8 ? MIN_COPY : 256
 /**
  * Bytes of a memcpy at most. The C library of GNU copies pieces that fit into half of the cache of a core (512 KiB and
  * more) by the instruction for strings, which does not read the lines that it writes; larger ones take 1.6 times as
@@ -100,21 +106,27 @@ export const MIN_COPY = 4096
 export const COPY_PIECE = 256 << 10
 
 /**
- * Copies bytes to position `at`. Engines copy memory that threads share word by word, also where they could take longer
- * steps; to fill a buffer of Node with bytes is one memcpy, which takes a fourth to a half of the time.
+ * Copies the bytes `start … end-1` to position `at`. Engines copy memory that threads share word by word, also where
+ * they could take longer steps; a memcpy takes a fourth to a half of the time.
+ * @throws RangeError where they do not fit
  */
-export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0): void {
-  const { length } = from
-  const isTooLong = at + length > to.length
-  if (!fill || length < MIN_COPY || isTooLong) to.set(from, at)
-  else if (length <= COPY_PIECE) fill.call(to, from, at, at + length)
-  else {
-    for (let start = 0; start < length; start += COPY_PIECE) {
-      const end = Math.min(length, start + COPY_PIECE)
-      fill.call(to, from.subarray(start, end), at + start, at + end)
-    }
+export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0, start = 0, end = from.length): void {
+  const length = end - start
+  if (!copyPiece || length < MIN_PIECE || at + length > to.length) {
+    to.set(length === from.length ? from : from.subarray(start, end), at)
+    return
   }
+  for (let next = start; next < end; next += COPY_PIECE)
+    copyPiece(from, to, at + next - start, next, Math.min(end, next + COPY_PIECE))
 }
+
+/** One memcpy: to copy between buffers, from Node 22 on; in Node 20 that is `set`, but to fill a buffer is a memcpy. */
+const copyPiece = !Buffer
+  ? undefined
+  : isEarlyV8
+    ? (from: Uint8Array, to: Uint8Array, at: number, start: number, end: number) =>
+        fill.call(to, end - start === from.length ? from : from.subarray(start, end), at, at + end - start)
+    : (from: Uint8Array, to: Uint8Array, at: number, start: number, end: number) => copy.call(from, to, at, start, end)
 
 /**
  * Memory that holds anything, for an array that is written whole before anybody gets it; undefined where there is only

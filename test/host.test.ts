@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildSync } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
-import { isAmd } from '../src/host.ts'
+import { isZen5, namesZen5 } from '../src/host.ts'
 import { layer, net } from './openvino/ir.ts'
 
 /**
@@ -177,6 +177,18 @@ test.skipIf(header.glibcVersionRuntime === undefined)('what the collector frees 
   expect(Math.min(...later)).toBeLessThan((3 * 2 ** 23) / 2 ** 12 / 4)
 })
 
-test('a processor of AMD is known where the system names it', () => {
-  expect(isAmd()).toBe(process.platform !== 'darwin' && /\bAMD\b/.test(cpus()[0].model))
+test.each([
+  ['processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n', true],
+  ['processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n', false],
+  ['processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 26\nmodel\t\t: 143\n', false],
+  ['AMD64 Family 26 Model 68 Stepping 0, AuthenticAMD', true],
+  ['AMD64 Family 25 Model 33 Stepping 2, AuthenticAMD', false],
+  ['', false]
+])('%j is of Zen 5 or newer: %s', (text, expected) => {
+  expect(namesZen5(text)).toBe(expected)
+})
+
+test('the processor of this machine is of Zen 5 where its system says so', () => {
+  const text = process.platform === 'linux' ? readFileSync('/proc/cpuinfo', 'utf8') : process.env.PROCESSOR_IDENTIFIER
+  expect(isZen5()).toBe(namesZen5(text ?? ''))
 })

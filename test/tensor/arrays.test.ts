@@ -3,7 +3,7 @@ import { COPY_PIECE, copyBytes, MIN_COPY } from '../../src/host.ts'
 import { bytesOf, copyArray, copyOfArray, rawArray } from '../../src/tensor/arrays.ts'
 import type { ArrayConstructor, NumericArray } from '../../src/tensor/dtype.ts'
 
-const LENGTHS = [0, 1, MIN_COPY - 1, MIN_COPY, MIN_COPY + 1, 3 * MIN_COPY + 5, COPY_PIECE, 2 * COPY_PIECE + 1]
+const LENGTHS = [0, 1, 300, MIN_COPY - 1, MIN_COPY, MIN_COPY + 1, 3 * MIN_COPY + 5, COPY_PIECE, 2 * COPY_PIECE + 1]
 const numbered = (memory: ArrayBufferLike): Uint8Array => new Uint8Array(memory).map((_, i) => i % 251)
 
 test.each([3, MIN_COPY])('%i elements are copied to a place in another array of their type', length => {
@@ -29,9 +29,10 @@ describe('bytes are copied', () => {
         const expected = new Uint8Array(size).fill(255)
         expected.set(bytes.subarray(from, from + length), at)
         expect(Buffer.compare(to, expected)).toBe(0)
-        // And back.
+        // And back, by where they lie in the whole.
         memory.set(bytes)
-        copyBytes(to.subarray(at, at + length), memory, from)
+        memory.fill(255, from, from + length)
+        copyBytes(to, memory, from, at, at + length)
         expect(Buffer.compare(memory, bytes)).toBe(0)
       }
     }

@@ -28,8 +28,8 @@ import {
 
 afterEach(freeHeld)
 
-const processor = vi.hoisted(() => ({ isAmd: false }))
-vi.mock(import('../../src/host.ts'), async original => ({ ...(await original()), isAmd: () => processor.isAmd }))
+const processor = vi.hoisted(() => ({ isZen5: false }))
+vi.mock(import('../../src/host.ts'), async original => ({ ...(await original()), isZen5: () => processor.isZen5 }))
 
 /** What a kernel makes of its output, as a hash of the bytes, or the message of its error. */
 function outcome(steps: Paced, out: Tensor): string {
@@ -280,11 +280,11 @@ describe('accelerated kernels equal the reference kernels', () => {
       size: fc.integer({ min: 2, max: 20 }),
       inner: fc.oneof(fc.integer({ min: 513, max: 9000 }), fc.integer({ min: 20_000, max: 70_000 })),
       isTuples: fc.boolean(),
-      isAmd: fc.boolean()
+      isZen5: fc.boolean()
     })
     fc.assert(
-      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, size, inner, isTuples, isAmd }) => {
-        processor.isAmd = isAmd
+      fc.property(cases, ({ seed, type, indexType, policy, bad, places: at, size, inner, isTuples, isZen5 }) => {
+        processor.isZen5 = isZen5
         const next = random(seed)
         const data = randomData(type, [size, inner], next)
         const count = Math.ceil((MIN_FAR * size) / bytesOf(data).length) + 3

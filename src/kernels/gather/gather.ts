@@ -1,4 +1,6 @@
+import { copyBytes } from '../../host.ts'
 import type { Movable } from '../../shapes/fact.ts'
+import { bytesOf } from '../../tensor/arrays.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, inChunks, Pace } from '../core/pace.ts'
 import type { Positions } from '../core/positions.ts'
@@ -244,6 +246,10 @@ function moveBlocks(
     }
   } else if (block <= SHORT && from instanceof Int32Array) {
     moveWords(from, base, positions, start, end, to as Int32Array, target, block)
+  } else if (block > SHORT && !Array.isArray(from)) {
+    const { BYTES_PER_ELEMENT: unit } = from
+    const out = bytesOf(to as Uint8Array)
+    moveLong(bytesOf(from), base, positions, start, end, out, target * unit, block * unit)
   } else {
     for (let i = start; i < end; i++, target += block) {
       const position = positions[i]
@@ -251,6 +257,45 @@ function moveBlocks(
       else if (!Array.isArray(to)) to.fill(0, target, target + block)
     }
   }
+}
+
+/** Blocks that are read from before they are copied; see {@link touch}. */
+const AHEAD = 16
+
+/** {@link moveBlocks} for blocks of `width` bytes, each of which is worth a call; `target` counts bytes. */
+function moveLong(
+  from: Uint8Array,
+  base: number,
+  positions: Positions,
+  start: number,
+  end: number,
+  to: Uint8Array,
+  target: number,
+  width: number
+): void {
+  for (let i = start; i < end; i++, target += width) {
+    if ((i - start) % AHEAD === 0) touch(from, base, positions, i, Math.min(end, i + AHEAD), width)
+    const position = positions[i]
+    const at = (base + position) * width
+    if (position >= 0) copyBytes(from, to, target, at, at + width)
+    else to.fill(0, target, target + width)
+  }
+}
+
+/** What {@link touch} has read: the compiler leaves out loads that nobody uses. */
+const TOUCHED = new Uint8Array(1)
+
+/**
+ * Reads the first and the last byte of some blocks, so that the processor waits for their cache misses at once, where
+ * each copy would wait for its own: 0.83 to 0.9 of the time of blocks of 3 and 8 KB that come from memory.
+ */
+function touch(from: Uint8Array, base: number, positions: Positions, start: number, end: number, width: number): void {
+  let read = 0
+  for (let i = start; i < end; i++) {
+    const at = (base + Math.max(0, positions[i])) * width
+    read |= from[at] | from[at + width - 1]
+  }
+  TOUCHED[0] = read
 }
 
 /** {@link moveBlocks} for short blocks of 32-bit words: a loop that meets one type of array is several times faster. */
