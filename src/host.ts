@@ -96,8 +96,8 @@ export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Bytes from which on {@link copyBytes} pays for the views of whole arrays that it needs. */
 export const MIN_COPY = 4096
-/** Bytes from which on a memcpy takes less time than `set`: that of Node 20 needs a view of what it copies. */
-const MIN_PIECE = isEarlyV8 ? MIN_COPY : 256
+/** Bytes from which on a memcpy of a part takes less time than `set`: that of Node 20 needs a view of the part. */
+const MIN_PART = isEarlyV8 ? MIN_COPY : 256
 /**
  * Bytes of a memcpy at most. The C library of GNU copies pieces that fit into half of the cache of a core (512 KiB and
  * more) by the instruction for strings, which does not read the lines that it writes; larger ones take 1.6 times as
@@ -112,21 +112,24 @@ export const COPY_PIECE = 256 << 10
  */
 export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0, start = 0, end = from.length): void {
   const length = end - start
-  if (!copyPiece || length < MIN_PIECE || at + length > to.length) {
-    to.set(length === from.length ? from : from.subarray(start, end), at)
+  const isWhole = length === from.length
+  if (!Buffer || length < (isWhole ? MIN_COPY : MIN_PART) || at + length > to.length) {
+    to.set(isWhole ? from : from.subarray(start, end), at)
     return
   }
   for (let next = start; next < end; next += COPY_PIECE)
     copyPiece(from, to, at + next - start, next, Math.min(end, next + COPY_PIECE))
 }
 
-/** One memcpy: to copy between buffers, from Node 22 on; in Node 20 that is `set`, but to fill a buffer is a memcpy. */
-const copyPiece = !Buffer
-  ? undefined
-  : isEarlyV8
-    ? (from: Uint8Array, to: Uint8Array, at: number, start: number, end: number) =>
-        fill.call(to, end - start === from.length ? from : from.subarray(start, end), at, at + end - start)
-    : (from: Uint8Array, to: Uint8Array, at: number, start: number, end: number) => copy.call(from, to, at, start, end)
+/**
+ * One memcpy. To fill a buffer of Node with bytes is one, and from Node 22 on to copy a part of a buffer is one, too,
+ * which needs no view of the part. To copy a whole buffer is `set`.
+ */
+function copyPiece(from: Uint8Array, to: Uint8Array, at: number, start: number, end: number): void {
+  if (end - start === from.length) fill.call(to, from, at, at + from.length)
+  else if (isEarlyV8) fill.call(to, from.subarray(start, end), at, at + end - start)
+  else copy.call(from, to, at, start, end)
+}
 
 /**
  * Memory that holds anything, for an array that is written whole before anybody gets it; undefined where there is only
