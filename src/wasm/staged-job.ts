@@ -8,24 +8,22 @@ import { alignedBytes, copyElements, type InputUse, stagedBytes } from './stagin
 import { requestWorkers, workersReady } from './threads.ts'
 import { inWholeTiles, type Tiling } from './tiling.ts'
 import type { JobRunner } from './wasm.ts'
-import { HEADER, PART_BYTES, STAGE_BYTES, type Workspace } from './workspace.ts'
+import { HEADER, PART_BYTES, type Workspace } from './workspace.ts'
 
 /** Instead of an address: the array is staged part by part. */
 export const BY_PART = -1
-/** Most blocks for which the stage is used at a time. */
-const MAX_BLOCKS = 1 << 18
+/** Most blocks of a part. */
+const MAX_BLOCKS = 1 << 16
 /**
  * Bytes of output of a piece: what one thread computes of a part and copies to the caller's array while the first cache
  * holds it. Rows of 3 and 8 KB take 0.75 of the time of copies from the second cache. Blocks shorter than a line of the
  * cache take the kernel longer than the copy, so their parts are not divided.
  */
 const PIECE_BYTES = 1 << 14
-/** Bytes of a part that threads share, of inputs and output each; one of 512 KiB takes 1.03 of the time. */
-const SHARED_BYTES = 1 << 18
 /** Bytes of output up to which one thread takes less time for whole lines than two that share them: 0.88 of it. */
 const MIN_SHARED = 1 << 21
-/** Tiles of a part that threads share: the main thread joins the workers late, when it has copied. */
-const SHARED_TILES = 8
+/** Tiles of a part, which threads share: the main thread joins the workers late, when it has copied. */
+const TILES = 8
 
 /** A job some of whose arrays pass through the stage, a part of its blocks at a time. */
 export interface StagedJob {
@@ -77,10 +75,9 @@ class StagedRun {
   private readonly target: Uint8Array
   /** Blocks of a piece, and the beginning of the stage, where each is computed; undefined where parts are whole. */
   private readonly piece: { readonly blocks: number; readonly bytes: Uint8Array } | undefined
-  /** Blocks of a tile that threads share; tiles of a part that one thread computes, and of one that threads share. */
+  /** Blocks of a tile, and of a part: whole tiles, so that threads may go on behind any part. */
   private readonly tile: number
-  private readonly tilesAlone: number
-  private readonly tilesShared: number
+  private readonly part: number
 
   constructor(job: StagedJob, workspace: Workspace) {
     const { template, inputs, addresses, out } = job
@@ -95,10 +92,9 @@ class StagedRun {
       const { elementsPerBlock = 0 } = use
       return { index, elementsPerBlock, bytesPerBlock: elementsPerBlock * stagedBytes(use, array) }
     })
-    const shared = this.blocksIn(SHARED_BYTES)
-    this.tile = Math.max(1, Math.floor(shared / SHARED_TILES))
-    this.tilesShared = Math.max(1, Math.floor(shared / this.tile))
-    this.tilesAlone = Math.max(1, Math.floor(this.blocksIn(PART_BYTES) / this.tile))
+    const most = this.blocksPerPart()
+    this.tile = Math.max(1, Math.floor(most / TILES))
+    this.part = this.tile * Math.max(1, Math.floor(most / this.tile))
     this.piece = this.isOutStaged && template.blockBytes >= LINE ? this.pieceOf(template.blockBytes) : undefined
   }
 
@@ -113,12 +109,11 @@ class StagedRun {
     return { blocks, bytes: this.workspace.outputStage.bytes.subarray(0, blocks * blockBytes) }
   }
 
-  /** Blocks whose staged inputs, and whose output, fit into so many bytes. */
-  private blocksIn(bytes: number): number {
+  /** Most blocks whose staged inputs, and whose output, have {@link PART_BYTES}. */
+  private blocksPerPart(): number {
     const perBlock = this.staged.reduce((sum, { bytesPerBlock }) => sum + bytesPerBlock, 0)
-    const room = bytes - LINE * this.staged.length
-    const most = (MAX_BLOCKS * bytes) / STAGE_BYTES
-    return Math.floor(Math.min(most, bytes / this.job.template.blockBytes, room / perBlock))
+    const room = PART_BYTES - LINE * this.staged.length
+    return Math.floor(Math.min(MAX_BLOCKS, PART_BYTES / this.job.template.blockBytes, room / perBlock))
   }
 
   /**
@@ -126,14 +121,12 @@ class StagedRun {
    * @returns the first block that is left when the quantum has passed; undefined where the kernel stopped
    */
   computeAlone(first: number): number | undefined {
-    const { job } = this
+    const { job, part } = this
     const { blocks } = job.template
-    // Whole tiles: threads may go on behind any part.
-    const part = this.tile * this.tilesAlone
     job.write(inWholeTiles(blocks, part))
     const begin = clock()
-    // At two places in turn: on a processor of AMD, jobs that read the data from one end to the other took 1.5 times as
-    // long where parts of this size lay at one place.
+    // At two places in turn: on processors of AMD, jobs that read the data from one end to the other take 1.3 to 1.5
+    // times as long where parts lie at one place, and where two places together have less than 512 KiB.
     for (let start = first, at = 0; start < blocks; start += part, at = PART_BYTES - at) {
       if (start > first && clock() - begin > QUANTUM_MS) return start
       const end = Math.min(blocks, start + part)
@@ -166,16 +159,15 @@ class StagedRun {
 
   /** The same together with workers: the parts lie at two places of the stage in turn. */
   computeTogether(first: number, workers: number): number | undefined {
-    const { job, runner, tile, workspace } = this
+    const { job, runner, part, tile, workspace } = this
     const { header } = workspace
     const { blocks } = job.template
-    const part = tile * this.tilesShared
     job.write(inWholeTiles(blocks, tile))
     const begin = clock()
     const endOf = (start: number): number => Math.min(blocks, start + part)
     this.stage(first, endOf(first), 0)
-    for (let start = first, at = 0; ; start += part, at = SHARED_BYTES - at) {
-      const other = SHARED_BYTES - at
+    for (let start = first, at = 0; ; start += part, at = PART_BYTES - at) {
+      const other = PART_BYTES - at
       const end = endOf(start)
       const isLast = end === blocks || clock() - begin > QUANTUM_MS
       this.placeInputs(start, end, at)

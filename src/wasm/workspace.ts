@@ -35,10 +35,11 @@ export const TAP = 40
 /** Bytes of the memory through which inputs are staged, and as many for the output. */
 export const STAGE_BYTES = 1 << 20
 /**
- * Bytes of a part that one thread computes of a job whose arrays pass through the stage, of inputs and output each. The
- * caches of a core hold them: the kernel finds its inputs there, and the copy to the caller's array the output.
+ * Bytes of a part of a job whose arrays pass through the stage, of inputs and output each. The caches of a core hold
+ * them: the kernel finds its inputs there, and the copy to the caller's array the output. Parts of 512 KiB that threads
+ * share take 1.03 of the time.
  */
-export const PART_BYTES = 1 << 17
+export const PART_BYTES = 1 << 18
 
 /** Heap memory of the main thread's jobs. Its content need not outlive a yield, so all jobs of a process share it. */
 export interface Workspace {
