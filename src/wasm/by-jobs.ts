@@ -3,7 +3,7 @@ import { withOutput } from '../op-kit/with-output.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { isOnHeap } from './heap.ts'
-import { type JobTemplate, runJob } from './jobs.ts'
+import { type JobTemplate, runJob, servesOutside } from './jobs.ts'
 import { arrayOf, type Selector, type TensorOperands } from './selector.ts'
 import { isStaged } from './staging.ts'
 
@@ -20,7 +20,7 @@ export const byJobs =
     if (jobs.length === 0) return undefined
     const serving = jobs.filter(job => servesInputs(job, arraysOf(names, operands)))
     const kernel = serving.length > 0 ? gatherKernel(op, names, serving) : undefined
-    const isByParts = serving.length > 0 && serving[0].outputStaging === 'parts'
+    const isByParts = serving.length > 0 && ['parts', 'shared'].includes(serving[0].outputStaging)
     const decisive = names.filter((_, i) => jobs.some(job => job.inputs[i].staging === 'never'))
     if (decisive.length === 0) return { kernel, isByParts }
     const lieOnHeap = decisive.map(name => isOnHeap(arrayOf(operands[name]!)))
@@ -44,10 +44,11 @@ function gatherKernel(op: Op, names: readonly string[], jobs: readonly JobTempla
   return function* (operands, parameters, context) {
     const out = context.rawOutput()
     const outArray = arrayOf(out)
-    const template = isOnHeap(outArray) ? jobs[0] : jobs.find(({ outputStaging }) => outputStaging !== 'never')
+    const { threads } = context
+    const template = isOnHeap(outArray) ? jobs[0] : jobs.find(job => servesOutside(job, outArray.byteLength, threads))
     if (template !== undefined) {
       const arrays = arraysOf(names, operands as TensorOperands)
-      if ((yield* runJob(template, arrays, outArray, context.threads)) === 'done') return
+      if ((yield* runJob(template, arrays, outArray, threads)) === 'done') return
     }
     const rest = op.run(operands, parameters, withOutput(context, out))
     if (rest) yield* rest

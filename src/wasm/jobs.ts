@@ -5,8 +5,8 @@ import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { jobWatcher } from './job-watcher.ts'
 import { runTiles } from './open-job.ts'
 import { type DividedJob, isAtOnce, runAlone, runInPlace, runnerOf, workersFor, writeHeader } from './shared-jobs.ts'
-import { BY_PART, runStaged } from './staged-job.ts'
-import { alignedBytes, copyFrom, copyTo, type InputUse, isStaged, stageWhole, type Staging } from './staging.ts'
+import { BY_PART, MIN_SHARED, runStaged } from './staged-job.ts'
+import { alignedBytes, copyFrom, copyTo, type InputUse, isStaged, type OutputStaging, stageWhole } from './staging.ts'
 import { type Tiling, tilingOf } from './tiling.ts'
 import { PART_BYTES, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
 
@@ -16,8 +16,8 @@ import { PART_BYTES, STAGE_BYTES, type Workspace, workspaceOf } from './workspac
  */
 export interface JobTemplate extends DividedJob {
   readonly inputs: readonly InputUse[]
-  /** `parts` only where the output blocks lie in their order, and the kernel computes any number of them. */
-  readonly outputStaging: Staging
+  /** By parts only where the output blocks lie in their order, and the kernel computes any number of them. */
+  readonly outputStaging: OutputStaging
   /** The kernel's arguments after the addresses of the arrays, in the order of its class in assembly/. */
   readonly args: readonly number[]
 }
@@ -30,10 +30,19 @@ export interface JobTemplate extends DividedJob {
 export type JobResult = 'done' | 'failed' | 'full'
 
 /**
+ * Whether a job may run where its output lies outside the heap.
+ * @param bytes of the output
+ * @param threads most threads to use
+ */
+export const servesOutside = ({ outputStaging }: JobTemplate, bytes: number, threads: number): boolean =>
+  outputStaging === 'shared' ? threads > 1 && bytes > MIN_SHARED : outputStaging !== 'never'
+
+/**
  * Runs a job by WebAssembly, in one go where it is short ({@link runAtOnce}); else it yields about every
  * {@link QUANTUM}. During a yield workers may go on with it; none does any more once the generator has ended.
  * @param inputs in the order of `template.inputs`; any array that does not lie on the heap must be one that may be
  *   staged
+ * @param out an array that does not lie on the heap only where {@link servesOutside} says so
  * @param threads most threads to use, the calling one included
  */
 export function* runJob(
@@ -55,7 +64,7 @@ export function* runJob(
     }
     let outCopy: Uint8Array | undefined
     if (isOnHeap(out)) addresses.push(out.byteOffset)
-    else if (template.outputStaging === 'parts') addresses.push(BY_PART)
+    else if (template.outputStaging !== 'whole') addresses.push(BY_PART)
     else {
       outCopy = heapAllocate(out.byteLength, { zero: false })
       if (outCopy === undefined) return 'full'
@@ -93,8 +102,7 @@ export function runAtOnce(
   if (workspace === undefined) return false
   const { accelerated, header, args, outputStage } = workspace
   const isOutOnHeap = isOnHeap(out)
-  const { outputStaging } = template
-  if (!isOutOnHeap && (outputStaging === 'never' || out.byteLength > PART_BYTES)) return false
+  if (!isOutOnHeap && (!servesOutside(template, out.byteLength, threads) || out.byteLength > PART_BYTES)) return false
   const workers = workersFor(work, header, threads - 1)
   const tiling = tilingOf(template, workers + 1)
   writeHeader(template, header, args.byteOffset, tiling)

@@ -21,7 +21,7 @@ const MAX_BLOCKS = 1 << 16
  */
 const PIECE_BYTES = 1 << 14
 /** Bytes of output up to which one thread takes less time for whole lines than two that share them: 0.88 of it. */
-const MIN_SHARED = 1 << 21
+export const MIN_SHARED = 1 << 21
 /** Tiles of a part, which threads share: the main thread joins the workers late, when it has copied. */
 const TILES = 8
 

@@ -12,6 +12,9 @@ import { heapAllocate, isOnHeap, LINE } from './heap.ts'
  */
 export type Staging = 'never' | 'whole' | 'parts'
 
+/** How an output may be; `shared`: part by part where threads share the parts, and else `never`. */
+export type OutputStaging = Staging | 'shared'
+
 /** How a job reads an input. */
 export interface InputUse {
   readonly staging: Staging

@@ -6,7 +6,7 @@ import { factOf } from '../../src/shapes/fact.ts'
 import type { NumericArray } from '../../src/tensor/dtype.ts'
 import { allocate, Tensor } from '../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree, heapStats } from '../../src/wasm/heap.ts'
-import { type JobTemplate, runJob } from '../../src/wasm/jobs.ts'
+import { type JobTemplate, runJob, servesOutside } from '../../src/wasm/jobs.ts'
 import { gatherJobs } from '../../src/wasm/kernels/gather.ts'
 import { select } from '../../src/wasm/select.ts'
 import {
@@ -70,6 +70,20 @@ describe('jobs', () => {
       'done'
     )
     expect(elsewhere).toEqual(Float32Array.from(own.out as Float32Array))
+  })
+
+  test('write long blocks outside the heap only where threads share many of them', () => {
+    const MB = 1 << 20
+    const serves = (width: number, bytes: number, threads: number): boolean => {
+      const indices = allocate('int64', [Math.ceil(bytes / width)])
+      const [template] = gatherJobs({ data: allocate('uint8', [2, width]), indices }, params)
+      return servesOutside(template, bytes, threads)
+    }
+    expect(serves(1000, MB, 1)).toBe(true)
+    expect(serves(8000, 8 * MB, 2)).toBe(true)
+    expect(serves(8000, 8 * MB, 1)).toBe(false)
+    expect(serves(8000, MB, 2)).toBe(false)
+    expect(serves(20_000, 8 * MB, 2)).toBe(false)
   })
 
   test('are not selected for data elsewhere that exceed what is moved, nor for uint32 and uint64 indices', () => {

@@ -7,7 +7,7 @@ import { DTYPES, MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { LINE } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import type { InputUse, Staging } from '../staging.ts'
+import type { InputUse, OutputStaging, Staging } from '../staging.ts'
 
 interface Operands {
   readonly data: Tensor
@@ -18,6 +18,8 @@ interface Operands {
 const MIN_MOVED = 1 << 14
 /** Bytes of a block from which on a copy of its own to an array outside the heap takes less time than staging. */
 const MIN_OWN_COPY = isEarlyV8 ? 1 << 12 : 1 << 11
+/** The same where threads share the parts that are staged. */
+const MIN_OWN_COPY_SHARED = 1 << 14
 /**
  * Data elsewhere are copied to the heap only for blocks of at most this many bytes, only up to so many bytes of data,
  * and only where so many bytes are moved; see {@link dataStaging}.
@@ -132,7 +134,7 @@ interface Form {
   readonly width: number
   readonly work: number
   readonly dataUse: InputUse
-  readonly outputStaging: Staging
+  readonly outputStaging: OutputStaging
   /** Whether an index is read as 8 bytes, and whether as 4 though it has fewer. */
   readonly isWide: boolean
   readonly isWidened: boolean
@@ -153,7 +155,7 @@ function formOf(data: Tensor, indices: Tensor, blocks: number, inner: number): F
     width,
     work: blocks * Math.max(width, ELEMENT_WORK),
     dataUse: { staging: dataStaging((data.data as NumericArray).byteLength, width, moved) },
-    outputStaging: width >= MIN_OWN_COPY ? 'never' : 'parts',
+    outputStaging: width < MIN_OWN_COPY ? 'parts' : width < MIN_OWN_COPY_SHARED ? 'shared' : 'never',
     isWide: indices.type === 'int64',
     isWidened: indices.type !== 'int64' && indices.type !== 'int32'
   }
