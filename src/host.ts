@@ -123,11 +123,12 @@ export function copyBytes(from: Uint8Array, to: Uint8Array, at = 0, start = 0, e
 
 /**
  * One memcpy. To fill a buffer of Node with bytes is one, and from Node 22 on to copy a part of a buffer is one, too,
- * which needs no view of the part. To copy a whole buffer is `set`.
+ * which needs no view of the part. To copy a whole buffer is `set`, and Node 22 and 24 take positions modulo 2^32.
  */
 function copyPiece(from: Uint8Array, to: Uint8Array, at: number, start: number, end: number): void {
-  if (end - start === from.length) fill.call(to, from, at, at + from.length)
-  else if (isEarlyV8) fill.call(to, from.subarray(start, end), at, at + end - start)
+  const last = at + end - start
+  if (end - start === from.length) fill.call(to, from, at, last)
+  else if (isEarlyV8 || end > 2 ** 32 || last > 2 ** 32) fill.call(to, from.subarray(start, end), at, last)
   else copy.call(from, to, at, start, end)
 }
 

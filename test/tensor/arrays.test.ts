@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { COPY_PIECE, copyBytes, MIN_COPY } from '../../src/host.ts'
+import { COPY_PIECE, copyBytes, isEarlyV8, MIN_COPY } from '../../src/host.ts'
 import { bytesOf, copyArray, copyOfArray, rawArray } from '../../src/tensor/arrays.ts'
 import type { ArrayConstructor, NumericArray } from '../../src/tensor/dtype.ts'
 
@@ -36,6 +36,22 @@ describe('bytes are copied', () => {
         expect(Buffer.compare(memory, bytes)).toBe(0)
       }
     }
+  })
+
+  test('from and to places beyond 4 GiB, where the engine has arrays so long', () => {
+    const size = 2 ** 32 + 2 ** 16
+    if (isEarlyV8) {
+      expect(() => new Uint8Array(size)).toThrow(RangeError)
+      return
+    }
+    // Pages that nobody touches take no memory.
+    const long = new Uint8Array(size)
+    const bytes = numbered(new ArrayBuffer(1000))
+    copyBytes(bytes, long, 2 ** 32 + 7, 1, 990)
+    const back = new Uint8Array(1000)
+    copyBytes(long, back, 1, 2 ** 32 + 7, 2 ** 32 + 7 + 989)
+    expect(back.subarray(1, 990)).toEqual(bytes.subarray(1, 990))
+    expect(long.subarray(7, 996).every(byte => byte === 0)).toBe(true)
   })
 
   test('to where there is no room for them: not at all', () => {
