@@ -97,7 +97,7 @@ export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Bytes from which on {@link copyBytes} pays for the views of whole arrays that it needs. */
 export const MIN_COPY = 4096
 /** Bytes from which on a memcpy of a part takes less time than `set`: that of Node 20 needs a view of the part. */
-const MIN_PART = isEarlyV8 ? MIN_COPY : 256
+const MIN_PART = isEarlyV8 ? MIN_COPY : 1024
 /**
  * Bytes of a memcpy at most. The C library of GNU copies pieces that fit into half of the cache of a core (512 KiB and
  * more) by the instruction for strings, which does not read the lines that it writes; larger ones take 1.6 times as

@@ -50,15 +50,15 @@ export function unitsOfBoth(
   return { from: array, to: unitsOf(b).array, per }
 }
 
-/**
- * Two tensors of one type as units of the greatest width that divides blocks of `inner` elements and both offsets.
- * @returns the units of both, and the number of units of a block
- */
-export function blockUnitsOf(
-  data: Movable,
-  out: Movable,
-  inner: number
-): { readonly from: UnitArray; readonly to: UnitArray; readonly block: number } {
+/** The units of two arrays, and the number of units of a block. */
+export interface BlockUnits {
+  readonly from: UnitArray
+  readonly to: UnitArray
+  readonly block: number
+}
+
+/** Two tensors of one type as units of the greatest width that divides blocks of `inner` elements and both offsets. */
+export function blockUnitsOf(data: Movable, out: Movable, inner: number): BlockUnits {
   const source: unknown = data.data
   if (Array.isArray(source)) return { from: source, to: out.data as unknown as unknown[], block: inner }
   const from = source as Uint8Array

@@ -4,7 +4,7 @@ import { bytesOf } from '../../tensor/arrays.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { chunkSize, COST, inChunks, Pace } from '../core/pace.ts'
 import type { Positions } from '../core/positions.ts'
-import { blockUnitsOf, copyUnits, SHORT, type UnitArray } from '../core/units.ts'
+import { type BlockUnits, blockUnitsOf, copyUnits, SHORT, type UnitArray } from '../core/units.ts'
 import { type IndexPolicy, ravelPositions, resolveIndicesPaced, resolveTuplesPaced } from './indices.ts'
 
 /** How Gather sees its data: `[batch, outer, size, inner]`, and its indices: `[batch, count]`. */
@@ -121,8 +121,9 @@ export function* gatherBlocks(
 ): Generator<void> {
   const { batch, outer, size, inner, count } = layout
   if (out.data.length === 0) return
-  const { from, to, block } = blockUnitsOf(data, out, inner)
-  const cost = COST_OF_BLOCK + COST.copy * block
+  const units = blockUnitsOf(data, out, inner)
+  const cost = COST_OF_BLOCK + COST.copy * units.block
+  const { from, to, block } = units.block > SHORT ? inBytes(units) : units
   const chunk = chunkSize(cost)
   if (batch === 1 && (block === 1 || outer > 1) && count * block <= FEW && from instanceof Int32Array) {
     const typed = to as Int32Array
@@ -146,6 +147,13 @@ export function* gatherBlocks(
       }
     }
   }
+}
+
+/** Blocks as bytes, which are copied by their place among all; those of a plain array as they are. */
+const inBytes = (units: BlockUnits): BlockUnits => {
+  const { from, to, block } = units
+  if (Array.isArray(from) || Array.isArray(to)) return units
+  return { from: bytesOf(from), to: bytesOf(to), block: block * from.BYTES_PER_ELEMENT }
 }
 
 /**
@@ -246,10 +254,8 @@ function moveBlocks(
     }
   } else if (block <= SHORT && from instanceof Int32Array) {
     moveWords(from, base, positions, start, end, to as Int32Array, target, block)
-  } else if (block > SHORT && !Array.isArray(from)) {
-    const { BYTES_PER_ELEMENT: unit } = from
-    const out = bytesOf(to as Uint8Array)
-    moveLong(bytesOf(from), base, positions, start, end, out, target * unit, block * unit)
+  } else if (block > SHORT && from instanceof Uint8Array) {
+    moveLong(from, base, positions, start, end, to as Uint8Array, target, block)
   } else {
     for (let i = start; i < end; i++, target += block) {
       const position = positions[i]
@@ -262,7 +268,7 @@ function moveBlocks(
 /** Blocks that are read from before they are copied; see {@link touch}. */
 const AHEAD = 16
 
-/** {@link moveBlocks} for blocks of `width` bytes, each of which is worth a call; `target` counts bytes. */
+/** {@link moveBlocks} for blocks of `width` bytes, each of which is worth a call. */
 function moveLong(
   from: Uint8Array,
   base: number,
