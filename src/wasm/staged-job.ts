@@ -94,7 +94,7 @@ class StagedRun {
     })
     const most = this.blocksPerPart()
     this.tile = Math.max(1, Math.floor(most / TILES))
-    this.part = this.tile * Math.max(1, Math.floor(most / this.tile))
+    this.part = most - (most % this.tile)
     this.piece = this.isOutStaged && template.blockBytes >= LINE ? this.pieceOf(template.blockBytes) : undefined
   }
 
@@ -109,11 +109,11 @@ class StagedRun {
     return { blocks, bytes: this.workspace.outputStage.bytes.subarray(0, blocks * blockBytes) }
   }
 
-  /** Most blocks whose staged inputs, and whose output, have {@link PART_BYTES}. */
+  /** Most blocks whose staged inputs, and whose output, have {@link PART_BYTES}; at least one. */
   private blocksPerPart(): number {
     const perBlock = this.staged.reduce((sum, { bytesPerBlock }) => sum + bytesPerBlock, 0)
     const room = PART_BYTES - LINE * this.staged.length
-    return Math.floor(Math.min(MAX_BLOCKS, PART_BYTES / this.job.template.blockBytes, room / perBlock))
+    return Math.max(1, Math.floor(Math.min(MAX_BLOCKS, PART_BYTES / this.job.template.blockBytes, room / perBlock)))
   }
 
   /**

@@ -78,5 +78,5 @@ export function copyTo(target: Stage, offset: number, array: NumericArray): void
 /** Copies the beginning of a part of the heap to the whole of an array. */
 export function copyFrom(source: Stage, array: NumericArray): void {
   if (array instanceof Float32Array && array.byteLength < MIN_COPY) array.set(source.floats.subarray(0, array.length))
-  else copyBytes(source.bytes.subarray(0, array.byteLength), bytesOf(array))
+  else copyBytes(source.bytes, bytesOf(array), 0, 0, array.byteLength)
 }

@@ -92,5 +92,5 @@ function columnsFrom(
 /** Copies a matrix of float32 to columns `from …` of one that has `n`. */
 function copyColumns(matrix: Uint8Array, m: number, to: Uint8Array, n: number, from: number): void {
   const width = matrix.length / m
-  for (let row = 0; row < m; row++) copyBytes(matrix.subarray(row * width, (row + 1) * width), to, 4 * (row * n + from))
+  for (let row = 0; row < m; row++) copyBytes(matrix, to, 4 * (row * n + from), row * width, (row + 1) * width)
 }

@@ -60,7 +60,7 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
           if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), layout, context.threads)
           before += line
         }
-        if (!isHere) copyBytes(target.subarray(0, array.byteLength), bytesOf(array))
+        if (!isHere) copyBytes(target, bytesOf(array), 0, 0, array.byteLength)
       } finally {
         if (!isHere) heapFree(target)
       }
