@@ -66,10 +66,24 @@ const byOperator = (rows: readonly TraceRow[]): Total[] => totalsBy(rows, operat
 const byNode = (rows: readonly TraceRow[]): Total[] =>
   totalsBy(rows, node => JSON.stringify([node.place.graphPath, node.index, node.name]))
 
+/**
+ * Milliseconds of all rows. The time of a node with a body has that of the body in it, whose nodes began later and are
+ * listed before. Nodes of functions stand in no other node.
+ */
+function totalTime(rows: readonly TraceRow[]): number {
+  let all = 0
+  let begin = Infinity
+  for (const { start, milliseconds } of [...rows].reverse()) {
+    if (start >= begin) continue
+    begin = start
+    all += milliseconds
+  }
+  return all
+}
+
 function totalsText(rows: readonly TraceRow[], columns: number | undefined): string[][] {
   if (rows.length === 0) return []
-  // Nodes of bodies are counted with the node that has the body.
-  const all = rows.reduce((sum, { node, milliseconds }) => sum + (node.place.graphPath ? 0 : milliseconds), 0)
+  const all = totalTime(rows)
   const cells = ({ calls, milliseconds }: Total): string[] => [
     String(calls),
     milliseconds.toFixed(3),

@@ -201,6 +201,38 @@ describe('run', () => {
     ])
   })
 
+  test('takes shares of the time of a run from nodes of functions too, and once of a body and its nodes', async () => {
+    const branch = (name: string) => ({
+      graph: { outputs: [port(name, 'float')], nodes: [node('Gather', ['a', 'b'], [name])] }
+    })
+    const choose = node('If', ['c'], ['q'], { then_branch: branch('r'), else_branch: branch('s') })
+    const model = file(
+      'function.onnx',
+      onnxBytes({
+        inputs: [port('table', 'float', ['rows', 3]), port('ids', 'int64', ['n']), port('c', 'bool', [])],
+        outputs: [port('y', 'float')],
+        nodes: [node('pick', ['table', 'ids', 'c'], ['y'], {}, 'own')],
+        domains: ['own'],
+        functions: [
+          {
+            name: 'pick',
+            domain: 'own',
+            opsetImport: [{ domain: '', version: 17 }],
+            input: ['a', 'b', 'c'],
+            output: ['y'],
+            node: [choose, node('Neg', ['q'], ['y'])]
+          }
+        ]
+      })
+    )
+    const { stdout } = await nodewise(['run', model, '-i', TABLE, '-i', 'ids=[1,0]', '-i', 'c=true', '--trace'])
+    const shares = [...stdout.matchAll(/^(\S+)-\d+ +1 +\S+ +(\S+) %$/gm)]
+    const share = Object.fromEntries(shares.map(([, operator, percent]) => [operator, Number(percent)]))
+    expect(Object.keys(share).sort()).toEqual(['Gather', 'If', 'Neg'])
+    expect(share.If + share.Neg).toBeCloseTo(100, 0)
+    expect(share.Gather).toBeLessThan(share.If)
+  })
+
   test('writes a Chrome trace with --profile', async () => {
     const out = join(folder, 'profile.json')
     expect(
