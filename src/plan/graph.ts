@@ -2,8 +2,9 @@ import { type BoundGraph, type Call, isUnbound, type Unbound } from '../bind/cal
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import { isDefault, type Propagation } from '../infer/propagate.ts'
 import type { SelectKernel } from '../op-kit/define.ts'
-import { type Dim, sameDim } from '../shapes/dim.ts'
+import { type Dim, sameDim, toDim } from '../shapes/dim.ts'
 import { type Fact, factOf, knownValue, tensorFact } from '../shapes/fact.ts'
+import { isSym } from '../shapes/sym.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
@@ -285,4 +286,12 @@ export function knownTensor(graph: PlanGraph, id: ValueId | undefined, most = In
 export function scalarOf(graph: PlanGraph, id: ValueId | undefined): number | undefined {
   const value = knownTensor(graph, id, 1)
   return value?.data.length === 1 && value.type !== 'string' ? toDoubles(value)[0] : undefined
+}
+
+/** The one element of a value, as far as it is known. */
+export function elementOf(graph: PlanGraph, id: ValueId | undefined): Dim | undefined {
+  const fact = id === undefined ? undefined : graph.facts.get(id)
+  const value = fact?.kind === 'tensor' ? fact.value : undefined
+  const element = value?.data.length === 1 ? value.data[0] : undefined
+  return typeof element === 'bigint' || isSym(element) ? toDim(element) : undefined
 }

@@ -16,12 +16,14 @@ import { integerProducts } from './integer-products.ts'
 import { joinProducts } from './join-products.ts'
 import { lastConvolutions } from './last-convolutions.ts'
 import { levels } from './levels.ts'
+import { loopBags } from './loop-bags.ts'
 import { oneElement } from './one-element.ts'
 import { pack } from './pack.ts'
 import type { Pass } from './pass.ts'
 import { prune } from './prune.ts'
 import { scanDistances } from './scan-distances.ts'
 import { schedule } from './schedule.ts'
+import { sequenceBags } from './sequence-bags.ts'
 import { sequences } from './sequences.ts'
 import { share } from './share.ts'
 import { tablesOfCodes } from './tables-of-codes.ts'
@@ -53,6 +55,8 @@ export const IMPROVING: readonly Pass[] = [
 export const IMPROVING_FAST: readonly Pass[] = [
   branches,
   scanDistances,
+  loopBags,
+  sequenceBags,
   bypass,
   sequences,
   computeWide,

@@ -1,7 +1,6 @@
-import { altered, type BoundGraph, type Call, isCall } from '../bind/call.ts'
+import { altered, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { toDoubles } from '../tensor/elements.ts'
-import { elementCount } from '../tensor/tensor.ts'
+import { BodyCalls, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
 import { type PlanCall, planCall, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -40,7 +39,7 @@ function distancesFor(graph: PlanGraph, call: Call): Call | undefined {
   if (![...call.node.attributes.keys()].every(name => PLAIN_ATTRIBUTES.has(name))) return undefined
   if (unchanged !== undefined && graph.isRead(unchanged)) return undefined
   if (!haveRows(graph, kept, scanned)) return undefined
-  const power = powerOf(body)
+  const power = body.items.every(isCall) ? powerOf(new BodyCalls(body, graph)) : undefined
   if (power === undefined) return undefined
   return altered(fusedCall(call, op, { a: scanned, b: kept }, { power, isRoot: false }), {
     outputs: [result],
@@ -55,22 +54,18 @@ function haveRows(graph: PlanGraph, ...ids: readonly (ValueId | undefined)[]): b
 }
 
 /** The power whose sums a body gives, of what its rows differ by from the one row, where it hands its matrix on. */
-function powerOf(body: BoundGraph): number | undefined {
-  const { graph, items } = body
-  if (graph.inputs.length !== 2 || graph.outputs.length !== 2 || !items.every(isCall)) return undefined
-  const makers: Makers = new Map(items.filter(isCall).flatMap(call => call.outputs.map(id => [id, call] as const)))
-  const [matrix, row] = graph.inputs.map(({ value }) => value)
-  const [handedOn, sums] = graph.outputs.map(({ value }) => value)
-  const sum = makerOf(sums, makers)
-  if (originOf(handedOn, makers) !== matrix || sum === undefined || !isOverRows(sum, body)) return undefined
-  const { power, of } = summedBy(sum, body, makers) ?? {}
-  const difference = makerOf(of, makers)
-  if (difference === undefined || !isNamed('Sub')(difference)) return undefined
-  const parts = difference.inputs.map(id => originOf(id, makers))
+function powerOf(calls: BodyCalls): number | undefined {
+  const [matrix, row, ...moreInputs] = calls.inputs
+  const [handedOn, sums, ...moreOutputs] = calls.outputs
+  if (row === undefined || sums === undefined || moreInputs.length > 0 || moreOutputs.length > 0) return undefined
+  const sum = calls.makerOf(sums, 'ReduceSumSquare', 'ReduceL1', 'ReduceSum')
+  if (calls.originOf(handedOn) !== matrix || sum === undefined || !isOverRows(sum, calls)) return undefined
+  const { power, of } = summedBy(sum, calls) ?? {}
+  const difference = calls.makerOf(of, 'Sub')
+  if (difference === undefined) return undefined
+  const parts = difference.inputs.map(id => calls.originOf(id))
   return parts.includes(matrix) && parts.includes(row) ? power : undefined
 }
-
-type Makers = ReadonlyMap<ValueId | undefined, Call>
 
 /** Which power of the size of a value is summed up, and of which value. */
 interface Summed {
@@ -78,43 +73,28 @@ interface Summed {
   readonly of: ValueId | undefined
 }
 
-function summedBy(sum: Call, body: BoundGraph, makers: Makers): Summed | undefined {
+function summedBy(sum: Call, calls: BodyCalls): Summed | undefined {
   const [of] = sum.inputs
-  if (isNamed('ReduceSumSquare')(sum)) return { power: 2, of }
-  if (isNamed('ReduceL1')(sum)) return { power: 1, of }
-  const call = makerOf(of, makers)
-  if (!isNamed('ReduceSum')(sum) || call === undefined) return undefined
-  if (isNamed('Abs')(call)) return { power: 1, of: call.inputs[0] }
-  const power = isNamed('Pow')(call) ? exponentOf(call, body) : undefined
-  if (power === undefined) return undefined
-  const size = makerOf(call.inputs[0], makers)
-  if (size && isNamed('Abs')(size)) return { power, of: size.inputs[0] }
+  if (sum.op.name === 'ReduceSumSquare') return { power: 2, of }
+  if (sum.op.name === 'ReduceL1') return { power: 1, of }
+  const call = calls.makerOf(of, 'Abs', 'Pow')
+  if (call?.op.name === 'Abs') return { power: 1, of: call.inputs[0] }
+  const exponent = call?.inputs[1]
+  const power = calls.numberOf(exponent)
+  if (call === undefined || power === undefined || !addsNoAxis(exponent, calls)) return undefined
+  const size = calls.makerOf(call.inputs[0], 'Abs')
+  if (size) return { power, of: size.inputs[0] }
   return power % 2 === 0 ? { power, of: call.inputs[0] } : undefined
 }
 
-/** The one number that a call raises a matrix to, where it is a constant. */
-function exponentOf({ inputs: [, id] }: Call, { constants }: BoundGraph): number | undefined {
-  const given = id === undefined ? undefined : constants.get(id)
-  return given && given.dims.length <= 2 && elementCount(given.dims) === 1 ? toDoubles(given.read())[0] : undefined
-}
-
-const makerOf = (id: ValueId | undefined, makers: Makers): Call | undefined => makers.get(originOf(id, makers))
-
-/** The value that an Identity, or one after the other, has made another one of. */
-function originOf(id: ValueId | undefined, makers: Makers): ValueId | undefined {
-  let origin = id
-  for (let call = makers.get(origin); call && isNamed('Identity')(call); call = makers.get(origin))
-    origin = call.inputs[0]
-  return origin
+/** Whether a number that is broadcast to a matrix leaves it one. */
+const addsNoAxis = (id: ValueId | undefined, calls: BodyCalls): boolean => {
+  const constant = calls.constantOf(calls.originOf(id))
+  return constant !== undefined && constant.dims.length <= 2
 }
 
 /** Whether a call reduces the rows of a matrix, each to a number. */
-function isOverRows(call: Call, { constants }: BoundGraph): boolean {
-  if (call.known.keepDims !== false) return false
-  const source = call.dataDependent.find(({ name }) => name === 'axes')?.source
-  const id = source && call.inputs[source.index]
-  const given = id === undefined ? undefined : constants.get(id)
-  const known = call.known.axes as readonly number[] | undefined
-  const axes = source === undefined ? (known ?? []) : given ? toDoubles(given.read()) : []
-  return axes.length === 1 && (axes[0] === 1 || axes[0] === -1)
+function isOverRows(call: Call, calls: BodyCalls): boolean {
+  const axes = calls.numbersOf(call, 'axes')
+  return call.known.keepDims === false && (isOne(axes, 1) || isOne(axes, -1))
 }

@@ -14,6 +14,7 @@ import {
 } from './kernels/arithmetic.ts'
 import { ofFloats, selectOfDoubles } from './kernels/as-floats.ts'
 import { selectAttention, selectScaledDotProductAttention } from './kernels/attention.ts'
+import { selectGatherBags } from './kernels/bags.ts'
 import { selectBest, selectHardmax } from './kernels/best.ts'
 import { selectQLinearBinary } from './kernels/byte-binary.ts'
 import { selectByteConcat, selectQLinearConcat } from './kernels/byte-concat.ts'
@@ -276,6 +277,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceL2', selectReduce('l2')],
   ['ReduceLogSum', selectLogSum],
   ['ReduceLogSumExp', either(selectLogSumExp, selectWideLogSumExp)],
+  ['GatherBags', selectGatherBags],
   ['CDist', selectDistances],
   ['LRN', selectResponse],
   ['Normalizer', either(selectNormalizer, ofFloats(selectNormalizer))],

@@ -84,6 +84,7 @@ const COMPUTING = {
   wideTop: 102,
   determinant: 103,
   votes: 104,
+  bags: 105,
   packPanels: 110,
   packStrips: 111,
   packWinograd: 112,

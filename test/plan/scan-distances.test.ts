@@ -6,6 +6,8 @@ interface Changes {
   /** Nodes between the inputs of the body, `matrix` and `row`, and its outputs, `same` and `sums`. */
   readonly nodes?: readonly object[]
   readonly power?: number
+  /** Dims of the power. */
+  readonly powerDims?: readonly number[]
   readonly attributes?: { readonly scan_input_directions: number[] }
   readonly outputs?: readonly object[]
   readonly matrix?: readonly (number | string)[]
@@ -33,7 +35,7 @@ const model = (changes: Changes = {}): ModelParts => ({
         graph: {
           inputs: [port('matrix', 'float'), port('row', 'float')],
           outputs: [port('same', 'float'), port('sums', 'float')],
-          initializers: [int64s('axes', [1], [1]), floats('power', [1], [changes.power ?? 2])],
+          initializers: [int64s('axes', [1], [1]), floats('power', changes.powerDims ?? [1], [changes.power ?? 2])],
           nodes: changes.nodes ?? [same, sub, sumOf('difference', { axes: [1], keepdims: 0 })]
         }
       },
@@ -86,6 +88,7 @@ describe('distances by a Scan', () => {
 
   test.each<[string, Changes]>([
     ['odd powers', { nodes: [same, sub, raised('difference'), sum('raised')], power: 3 }],
+    ['a power that adds an axis', { nodes: [same, sub, raised('difference'), sum('raised')], powerDims: [1, 1, 1] }],
     ['plain sums', { nodes: [same, sub, sum('difference')] }],
     ['sums over other axes', { nodes: [same, sub, sumOf('difference', { axes: [0], keepdims: 0 })] }],
     ['sums that keep the axis', { nodes: [same, sub, sumOf('difference', { axes: [1], keepdims: 1 })] }],

@@ -3,6 +3,7 @@ import { codedProduct } from './coded/product'
 import { foldHalves, HalfFoldArguments } from './f16/fold'
 import { attention } from './f32/attention'
 import { AttentionArguments } from './f32/attention-arguments'
+import { BagArguments, reduceBags } from './f32/bags'
 import { best, BestArguments } from './f32/best'
 import { ChannelGroupsArguments, normalizeChannelGroups } from './f32/channel-groups'
 import { ChooseArguments, chooseLines } from './f32/choose'
@@ -329,6 +330,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 104:
       addVotes(changetype<VotesArguments>(args), from, to)
+      break
+    case 105:
+      reduceBags(changetype<BagArguments>(args), from, to)
       break
     default:
       pack(job.kernel, args, scratch, from, to)
