@@ -1,7 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { gatherBags, type GatherBagsParams } from '../op-kit/gather-bags.ts'
-import { type Dim, sameDim, subDims } from '../shapes/dim.ts'
+import { type Dim, minDim, sameDim, subDims } from '../shapes/dim.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import { BodyCalls, inputFor, isOne } from './body-calls.ts'
@@ -94,9 +94,9 @@ function countingOf(graph: PlanGraph, loop: Call): Counting | undefined {
   return { graph, calls, index, count, row: insert.inputs[1] }
 }
 
-/** Whether the first condition of a loop is that 0 is less than the count. */
+/** Whether the first condition of a loop is that 0 is less than the count, or both are known to be so. */
 function beginsBefore(graph: PlanGraph, condition: ValueId | undefined, count: ValueId): boolean {
-  if (scalarOf(graph, condition) === 1) return true
+  if (scalarOf(graph, condition) === 1) return minDim(elementOf(graph, count) ?? 0) > 0
   const less = callMaking(graph, condition)
   return (
     less !== undefined && isNamed('Less')(less) && scalarOf(graph, less.inputs[0]) === 0 && less.inputs[1] === count

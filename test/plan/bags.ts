@@ -35,3 +35,29 @@ export async function outputOf(
   session.dispose()
   return result
 }
+
+type NodeParts = {
+  readonly name: string
+  readonly input: readonly string[]
+  readonly attribute: readonly { g?: Body }[]
+}
+type Body = { readonly node: readonly object[] }
+
+/** A model in which one input of a node, which may stand in a body, is another one. */
+export function withInput(parts: ModelParts, name: string, position: number, input: string): ModelParts {
+  let isFound = false
+  const changed = (nodes: readonly object[]): object[] =>
+    nodes.map(each => {
+      const part = each as NodeParts
+      const attribute = part.attribute.map(item =>
+        item.g ? { ...item, g: { ...item.g, node: changed(item.g.node) } } : item
+      )
+      if (part.name !== name) return { ...part, attribute }
+      isFound = true
+      const inputs = Array.from({ length: Math.max(part.input.length, position + 1) }, (_, i) => part.input[i] ?? '')
+      return { ...part, attribute, input: inputs.with(position, input) }
+    })
+  const nodes = changed(parts.nodes)
+  if (!isFound) throw new Error(`no node is named ${name}`)
+  return { ...parts, nodes }
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
 import { bools } from '../ops/model.ts'
 import { noise } from '../wasm/compare.ts'
 import { list, longs, outputOf, someRows, table, WIDTH } from './bags.ts'
@@ -28,12 +28,18 @@ interface Changes {
   readonly loop?: readonly string[]
   readonly table?: object
   readonly inputs?: readonly object[]
+  /** Dims of the indices. */
+  readonly indices?: readonly (number | string)[]
 }
 
 /** EmbeddingBag as the older exporter of PyTorch writes it. */
 const model = (changes: Changes = {}): ModelParts => ({
   opset: changes.opset ?? 17,
-  inputs: [port('indices', 'int64', ['n']), port('begins', 'int64', ['b']), ...(changes.inputs ?? [])],
+  inputs: [
+    port('indices', 'int64', changes.indices ?? ['n']),
+    port('begins', 'int64', ['b']),
+    ...(changes.inputs ?? [])
+  ],
   outputs: [port('y', 'float')],
   initializers: [
     changes.table ?? table,
@@ -41,7 +47,8 @@ const model = (changes: Changes = {}): ModelParts => ({
     list('one', 1),
     list('two', 2),
     list('far', 2 ** 53),
-    bools('yes', [], [1])
+    bools('yes', [], [1]),
+    bools('no', [], [0])
   ],
   nodes: [
     node('Shape', ['indices'], ['size']),
@@ -49,6 +56,7 @@ const model = (changes: Changes = {}): ModelParts => ({
     node('Slice', ['offsets', 'one', 'far', 'zero', 'one'], ['ends']),
     node('Shape', ['ends'], ['count']),
     node('Squeeze', ['count', 'zero'], ['trip']),
+    node('Squeeze', ['size', 'zero'], ['all']),
     node('Loop', changes.loop ?? ['trip', 'yes'], ['y'], {
       body: {
         graph: {
@@ -166,6 +174,24 @@ describe('a Loop over bags', () => {
       { body: { goesOn: [node('Less', ['i', 'most'], ['goesOn'])] }, inputs: [port('most', 'int64', [])] }
     ],
     ['a condition that may be false', { loop: ['trip', 'may'], inputs: [port('may', 'bool', [])] }],
+    [
+      'a condition that is false from the second run on',
+      { body: { goesOn: [node('Cast', ['no'], ['goesOn'], { to: 9 })] } }
+    ],
+    ['a run for each index', { loop: ['all', 'yes'] }],
+    ['indices of two axes', { indices: ['n', 2] }],
+    [
+      'weights of rows of two axes',
+      {
+        inputs: weights,
+        table: floats('table', [2, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]),
+        body: { rows: weighted('gathered', 'column') }
+      }
+    ],
+    [
+      'another list than that of the run',
+      { body: { from: [node('Gather', ['offsets', 'first'], ['from'])] }, inputs: [port('first', 'int64', [])] }
+    ],
     ['another number of runs', { loop: ['times', 'yes'], inputs: [port('times', 'int64', [])] }],
     ['a table of another type', { table: { name: 'table', dims: [2, 2], dataType: 11, doubleData: [1, 2, 3, 4] } }],
     [

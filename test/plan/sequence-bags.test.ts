@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
-import { list, longs, outputOf, someRows, table, WIDTH } from './bags.ts'
+import { list, longs, outputOf, someRows, table, WIDTH, withInput } from './bags.ts'
 import { opsOf, planOf } from './plan.ts'
 
 const one = (name: string, number: number): object => ({ ...list(name, number), dims: [] })
 const branch = (output: string, ...nodes: readonly object[]) => ({
   graph: { outputs: [port(output, 'float')], nodes }
 })
-const zeros = (...dims: readonly number[]) => ({
+/** A branch that gives rows of one number. */
+const row = (number: number, count: number) => ({
   graph: {
     outputs: [port('nothing', 'float')],
     nodes: [],
-    initializers: [floats('nothing', dims, new Array<number>(dims.reduce((a, b) => a * b, 1)).fill(0))]
+    initializers: [floats('nothing', [count, WIDTH], new Array<number>(count * WIDTH).fill(number))]
   }
 })
 const choice = (condition: string, output: string, then: object, otherwise: object): object =>
@@ -110,7 +111,7 @@ const model = ({ reduction = REDUCTIONS.sum, ...changes }: Changes = {}): ModelP
             node('Slice', ['offsets', ...(changes.positions ?? ['at', 'atNext'])], ['start']),
             ...(changes.end ?? [node('Slice', ['offsets', 'atNext', 'atEnd'], ['end'])]),
             node('Equal', ['start', 'end'], ['isEmpty']),
-            choice('isEmpty', 'bag', changes.empty ?? zeros(1, WIDTH), branch('reduced', ...reduction)),
+            choice('isEmpty', 'bag', changes.empty ?? row(0, 1), branch('reduced', ...reduction)),
             node('SequenceInsert', ['before', 'bag'], ['after']),
             node('Add', ['i', changes.step ?? 'one'], ['next']),
             node('Less', [changes.more ?? 'next', 'count'], ['goesOn'])
@@ -144,6 +145,11 @@ describe('a Loop that adds bags to a sequence', () => {
     }
   )
 
+  test('is one call where the number of bags is known', async () => {
+    const parts = { ...model(), inputs: [port('indices', 'int64', ['n']), port('begins', 'int64', [3])] }
+    expect(opsOf(await planOf(parts)).at(-1)).toBe('GatherBags')
+  })
+
   test('of means refuses bags that start before the first index', async () => {
     const feeds = { indices: someRows(60), begins: longs(0, -7) }
     await expect(outputOf(model({ reduction: REDUCTIONS.mean }), feeds, 'fast')).rejects.toMatchObject({
@@ -153,7 +159,8 @@ describe('a Loop that adds bags to a sequence', () => {
   })
 
   test.each<[string, Changes]>([
-    ['bags of something else where they are empty', { empty: zeros(2, WIDTH) }],
+    ['two rows where bags are empty', { empty: row(0, 2) }],
+    ['a row of ones where bags are empty', { empty: row(1, 1) }],
     ['a start that is not the number of the run', { positions: ['atNext', 'atEnd'] }],
     ['more than one element for a start', { positions: ['at', 'atEnd'] }],
     ['ends of its own', { end: [node('Add', ['start', 'two'], ['end'])] }],
@@ -181,6 +188,45 @@ describe('a Loop that adds bags to a sequence', () => {
     const ops = opsOf(await planOf(model(changes)))
     expect(ops).toContain('Loop')
     expect(ops).not.toContain('GatherBags')
+  })
+
+  test.each<[reduction: keyof typeof REDUCTIONS, node: string, position: number, input: string]>([
+    ['mean', 'Equal_isLast', 0, 'one'],
+    ['mean', 'Sub_final', 0, 'two'],
+    ['max', 'Sub_final', 1, 'zero'],
+    ['mean', 'Sub_number', 1, 'end'],
+    ['mean', 'Cast_divisor', 0, 'all'],
+    ['mean', 'CastLike_none', 0, 'one'],
+    ['mean', 'Shape_all', 0, 'begins'],
+    ['mean', 'Identity_same', 0, 'someRow'],
+    ['mean', 'ReduceSum_total', 0, 'weighted'],
+    ['mean', 'ReduceMean_ofOther', 0, 'weighted'],
+    ['max', 'Concat_offsets', 1, 'one1'],
+    ['sum', 'Loop_counted', 1, 'may'],
+    ['sum', 'Loop_counted', 3, 'some'],
+    ['sum', 'Less_isSome', 0, 'one'],
+    ['sum', 'Less_isSome', 1, 'two'],
+    ['sum', 'Size_count', 0, 'indices'],
+    ['sum', 'SequenceInsert_after', 0, 'none'],
+    ['sum', 'SequenceInsert_after', 2, 'zero'],
+    ['sum', 'Slice_rows', 1, 'zeros'],
+    ['sum', 'Slice_rows', 2, 'atEnd'],
+    ['sum', 'Slice_start', 3, 'one1'],
+    ['sum', 'Equal_isEmpty', 1, 'ones']
+  ])('stays a Loop in a %s where %s reads another input %i, %s', async (reduction, name, position, input) => {
+    const parts = model({ reduction: REDUCTIONS[reduction] })
+    const given: ModelParts = {
+      ...parts,
+      inputs: [
+        ...parts.inputs!,
+        port('may', 'bool', []),
+        port('someRow', 'float', [1, WIDTH]),
+        port('one1', 'int64', [1])
+      ],
+      nodes: [node('SequenceConstruct', ['someRow'], ['some']), ...parts.nodes]
+    }
+    expect(opsOf(await planOf(given))).toContain('GatherBags')
+    expect(opsOf(await planOf(withInput(given, name, position, input)))).not.toContain('GatherBags')
   })
 
   test('stays a Loop where somebody reads the sequence', async () => {
