@@ -16,6 +16,7 @@ const isConv = isNamed('Conv', 'ConvTranspose')
 const isProduct = isNamed('MatMul')
 const isGemm = isNamed('Gemm')
 const isNorm = isNamed('BatchNormalization')
+const isRecurrent = isNamed('LSTM', 'GRU', 'RNN')
 /** What moves weights, or converts them, has patterns of its own, and so have codes. */
 const isMoving = isNamed('Cast', 'Flatten', 'Identity', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze')
 /**
@@ -71,7 +72,7 @@ export const computedWeights: Pass = {
 /** The operands that a kernel may pack, or that belong to them. */
 function partsOf(call: Call): readonly (ValueId | undefined)[] {
   const names = isConv(call) ? ['w', 'bias'] : isGemm(call) ? ['b', 'c'] : isProduct(call) ? ['b'] : []
-  const all = isNorm(call) ? ['scale', 'bias', 'mean', 'variance'] : names
+  const all = isNorm(call) ? ['scale', 'bias', 'mean', 'variance'] : isRecurrent(call) ? ['w', 'r', 'b'] : names
   return all.map(name => operandOf(call, name))
 }
 

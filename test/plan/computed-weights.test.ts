@@ -81,6 +81,47 @@ describe('weights that nodes compute of constants are constants', () => {
     expect(await differenceBetween(parts, { x: dims })).toBeLessThan(1e-5)
   })
 
+  test.each([
+    ['LSTM', 4],
+    ['GRU', 3],
+    ['RNN', 1]
+  ])('of a recurrent layer, put into another order of gates, in a body too: %s', async (op, gates) => {
+    const size = 8 * gates
+    /** The first gate behind the others, and an axis for the direction. */
+    const ordered = (name: string): object[] => [
+      node('Slice', [name, 'zero', 'eight', 'zero'], [`${name} first`]),
+      node('Slice', [name, 'eight', 'end', 'zero'], [`${name} others`]),
+      node('Concat', [`${name} others`, `${name} first`], [`${name} gates`], { axis: 0 }),
+      node('Unsqueeze', [`${name} gates`, 'zero'], [`${name} layer`])
+    ]
+    const nodes = [
+      ...['v', 'r', 'b'].flatMap(ordered),
+      node(op, ['x', 'v layer', 'r layer', 'b layer'], ['all', 'y'], { hidden_size: 8 })
+    ]
+    const lists = { zero: 0, eight: 8, end: 1000 }
+    const parts = model([], {
+      inputs: [port('x', 'float', [5, 1, 6])],
+      initializers: [
+        ...[constant('v', [size, 6], 1), constant('r', [size, 8], 2), constant('b', [2 * size], 3)],
+        ...Object.entries(lists).map(([name, number]) => int64s(name, [1], [number]))
+      ],
+      nodes
+    })
+    expect(await opsOf(parts)).toEqual([op])
+    expect(await differenceBetween(parts, { x: [5, 1, 6] })).toBeLessThan(1e-5)
+
+    const body = {
+      inputs: [port('i', 'int64', []), port('go', 'bool', [])],
+      outputs: [port('go', 'bool', []), port('y', 'float')],
+      nodes
+    }
+    const looped = { ...parts, nodes: [node('Loop', ['eight', ''], ['y'], { body: { graph: body } })] }
+    const plan = await planOf(looped)
+    const [planned] = [...plan.steps[0].bodies.values()]
+    expect(planned.plan().steps.map(({ call }) => call.op.name)).toEqual([op])
+    expect(await differenceBetween(looped, { x: [5, 1, 6] })).toBeLessThan(1e-5)
+  })
+
   test('in exact precision as the nodes make them', async () => {
     const x = noise([1, 8, 9, 9], 7)
     const whole = new InferenceSession(await onnxModel(standardized), { precision: 'exact' })
