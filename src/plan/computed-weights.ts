@@ -54,11 +54,11 @@ export const computedWeights: Pass = {
     const ofConstants = callsOfConstants(graph)
     const made = new Set<PlanCall>()
     for (const { call } of graph.calls)
-      for (const id of partsOf(call)) {
+      for (const id of partsOf(graph, call)) {
         const maker = id === undefined ? undefined : graph.makerOf(id)
         if (id === undefined || !ofConstants.has(maker as PlanCall) || graph.constantOf(id)) continue
         const chain = chainOf(graph, id)
-        if (!isBounded(graph, chain, call) || !isComputed(chain) || !areWeights(graph, id)) continue
+        if (!isBounded(graph, chain, call) || !(isBody(graph) || isComputed(chain)) || !areWeights(graph, id)) continue
         graph.constants.set(id, constantOf(graph, id, chain))
         for (const item of chain.calls) made.add(item)
       }
@@ -69,8 +69,12 @@ export const computedWeights: Pass = {
   }
 }
 
-/** The operands that a kernel may pack, or that belong to them. */
-function partsOf(call: Call): readonly (ValueId | undefined)[] {
+/** Nodes of a body run with each iteration, whatever they make. */
+const isBody = ({ bound }: PlanGraph): boolean => bound.graph.path !== ''
+
+/** The operands that a kernel may pack, or that belong to them; in a body all inputs. */
+function partsOf(graph: PlanGraph, call: Call): readonly (ValueId | undefined)[] {
+  if (isBody(graph)) return call.inputs
   const names = isConv(call) ? ['w', 'bias'] : isGemm(call) ? ['b', 'c'] : isProduct(call) ? ['b'] : []
   const all = isNorm(call) ? ['scale', 'bias', 'mean', 'variance'] : isRecurrent(call) ? ['w', 'r', 'b'] : names
   return all.map(name => operandOf(call, name))
@@ -85,7 +89,7 @@ const areWeights = (graph: PlanGraph, id: ValueId): boolean =>
   [...graph.readersOf(id)].every(
     reader =>
       isPlanCall(reader) &&
-      partsOf(reader.call).includes(id) &&
+      partsOf(graph, reader.call).includes(id) &&
       reader.call.inputs.filter(input => input === id).length === 1
   )
 

@@ -122,6 +122,29 @@ describe('weights that nodes compute of constants are constants', () => {
     expect(await differenceBetween(looped, { x: [5, 1, 6] })).toBeLessThan(1e-5)
   })
 
+  test('of any call in a body, also where they are only moved', async () => {
+    const nodes = [
+      node('Transpose', ['v'], ['moved']),
+      node('Mul', ['x', 'moved'], ['scaled']),
+      node('Exp', ['g'], ['computed']),
+      node('Add', ['scaled', 'computed'], ['y'])
+    ]
+    const body = {
+      inputs: [port('i', 'int64', []), port('go', 'bool', [])],
+      outputs: [port('go', 'bool', []), port('y', 'float')],
+      nodes
+    }
+    const parts = model([], {
+      inputs: [port('x', 'float', [50, 60])],
+      initializers: [constant('v', [60, 50], 1), constant('g', [50, 60], 2), int64s('trip', [], [3])],
+      nodes: [node('Loop', ['trip', ''], ['y'], { body: { graph: body } })]
+    })
+    const [planned] = [...(await planOf(parts)).steps[0].bodies.values()]
+    expect(planned.plan().steps.map(({ call }) => call.op.name)).toEqual(['Mul', 'Add'])
+    expect(await differenceBetween(parts, { x: [50, 60] })).toBeLessThan(1e-6)
+    expect(await opsOf(model(nodes, { ...parts, nodes }))).toEqual(expect.arrayContaining(['Transpose', 'Exp']))
+  })
+
   test('in exact precision as the nodes make them', async () => {
     const x = noise([1, 8, 9, 9], 7)
     const whole = new InferenceSession(await onnxModel(standardized), { precision: 'exact' })
