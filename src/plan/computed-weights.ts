@@ -53,15 +53,19 @@ export const computedWeights: Pass = {
     if (graph.isObserved) return false
     const ofConstants = callsOfConstants(graph)
     const made = new Set<PlanCall>()
-    for (const { call } of graph.calls)
+    // Backwards, so that a chain is as long as it may be: it may grow no larger than the constants that it begins with.
+    for (const item of graph.calls.toReversed()) {
+      const { call } = item
+      if (made.has(item)) continue
       for (const id of partsOf(graph, call)) {
         const maker = id === undefined ? undefined : graph.makerOf(id)
         if (id === undefined || !ofConstants.has(maker as PlanCall) || graph.constantOf(id)) continue
         const chain = chainOf(graph, id)
         if (!isBounded(graph, chain, call) || !(isBody(graph) || isComputed(chain)) || !areWeights(graph, id)) continue
         graph.constants.set(id, constantOf(graph, id, chain))
-        for (const item of chain.calls) made.add(item)
+        for (const each of chain.calls) made.add(each)
       }
+    }
     // Backwards, so that what read the result of a call is gone before it.
     for (const item of graph.calls.toReversed())
       if (made.has(item) && !isNeeded(graph, item)) graph.remove(item, 'folded')

@@ -17,6 +17,7 @@ import { joinProducts } from './join-products.ts'
 import { lastConvolutions } from './last-convolutions.ts'
 import { levels } from './levels.ts'
 import { loopBags } from './loop-bags.ts'
+import { loopLists } from './loop-lists.ts'
 import { oneElement } from './one-element.ts'
 import { pack } from './pack.ts'
 import type { Pass } from './pass.ts'
@@ -30,7 +31,9 @@ import { tablesOfCodes } from './tables-of-codes.ts'
 import { widen } from './widen.ts'
 
 /** Passes up to where all that is left has to be sound, and those after that. */
-export const SELECTING: readonly Pass[] = [fold, prune]
+export const SELECTING: readonly Pass[] = [fold, prune, loopLists]
+/** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
+export const SELECTING_FAST: readonly Pass[] = [fold, prune, sequenceBags, loopLists]
 /** What the patterns of quantized models leave of codes, and weights that nodes compute. */
 const LEFT_OF_CODES: readonly Pass[] = [levels, prune, foldNumbers, convWeights, computedWeights, prune]
 export const IMPROVING: readonly Pass[] = [
@@ -56,7 +59,6 @@ export const IMPROVING_FAST: readonly Pass[] = [
   branches,
   scanDistances,
   loopBags,
-  sequenceBags,
   bypass,
   sequences,
   computeWide,

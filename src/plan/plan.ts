@@ -9,7 +9,7 @@ import type { Tensor } from '../tensor/tensor.ts'
 import { outputsBypassed } from './bypass.ts'
 import { type PlanCall, PlanGraph, type PlanOptions, positionOf, type RemovedNode } from './graph.ts'
 import { Progress, runPasses } from './pass.ts'
-import { IMPROVING, IMPROVING_FAST, SELECTING } from './passes.ts'
+import { IMPROVING, IMPROVING_FAST, SELECTING, SELECTING_FAST } from './passes.ts'
 import { missingIn, refuseFailures, refuseFindings, refuseMissing } from './refuse.ts'
 
 /** One call over numbered slots; -1 where an input or output is left out or unwanted. */
@@ -130,7 +130,7 @@ function select(result: Propagation, wanted: readonly ValueId[], planning: Plann
   const graph = new PlanGraph(result, wanted, options)
   if (outer) takeConstants(graph, outer)
   const progress = new Progress()
-  runPasses(graph, SELECTING, progress)
+  runPasses(graph, options.isExact === true ? SELECTING : SELECTING_FAST, progress)
   refuseFindings(graph)
   missing.push(...missingIn(graph))
   for (const { call } of graph.calls)

@@ -67,8 +67,9 @@ function describedStep(step: Step, facts: Plan['facts'], { bodies }: Propagation
   const factAt = (id: ValueId | undefined): Fact | undefined => (id === undefined ? undefined : facts.get(id))
   const isSure = inPlace.some(position => mayAgree(factAt(call.inputs[position]), factAt(call.outputs[0])))
   const inner = [...step.bodies].flatMap(([body, { plan: planned }]) => {
-    const known = bodies.get(body)
-    return known ? [described(planned(), known)] : []
+    // Passes change outputs of bodies, which are other ones then; the path of a graph stays.
+    const known = [...bodies].find(([{ graph }]) => graph.path === body.graph.path)
+    return known ? [described(planned(), known[1])] : []
   })
   return {
     op: call.op.name,

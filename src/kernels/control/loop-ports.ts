@@ -54,6 +54,8 @@ export type LoopOutput =
       readonly axis: number
       readonly stacks: boolean
       readonly reversed: boolean
+      /** Whether a loop without iterations is an error. */
+      readonly isNeverEmpty?: boolean
     }
 
 /** How the body of a loop is connected: one entry for each input of the body and for each output of the operator. */

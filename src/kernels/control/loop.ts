@@ -5,7 +5,7 @@ import { type DType, DTYPES, type Storage } from '../../tensor/dtype.ts'
 import { MAX_SLAB_ARRAY, Slab } from '../../tensor/slab.ts'
 import { allocate, isTensor, MAX_ITEMS, product, Tensor, type Value } from '../../tensor/tensor.ts'
 import { copyStrided } from '../core/copy-strided.ts'
-import { joinTensors } from '../core/join.ts'
+import { failEmpty, joinTensors } from '../core/join.ts'
 import type { Paced } from '../core/pace.ts'
 import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice } from './loop-ports.ts'
 
@@ -203,6 +203,7 @@ function giveWithout(ports: LoopPorts, body: LoopBody, operands: readonly Value[
   for (const [i, port] of ports.outputs.entries()) {
     if (port.kind === 'last' && port.initial !== undefined) sink.give(i, operands[port.initial])
     else if (sink.wanted(i)) {
+      if (port.kind === 'concatenated' && port.isNeverEmpty) failEmpty()
       facts ??= body.infer(ports.inputs.map(input => firstFact(input, operands)))
       const fact = facts[port.from]
       if (fact.kind !== 'tensor' || fact.type === undefined) {

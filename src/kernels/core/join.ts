@@ -6,6 +6,10 @@ import { product, type Tensor } from '../../tensor/tensor.ts'
 import { copyStrided } from './copy-strided.ts'
 import { COST, Pace } from './pace.ts'
 
+/** @throws NodewiseError `value-out-of-range` */
+export const failEmpty = (): never =>
+  fail('value-out-of-range', 'the sequence is empty; there is nothing to put together')
+
 /**
  * Concatenates tensors along `axis`, or stacks them along a new axis. Tensors of rank 0 are concatenated to rank 1.
  * @param parts at least one

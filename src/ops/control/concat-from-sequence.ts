@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { joinTensors } from '../../kernels/core/join.ts'
+import { failEmpty, joinTensors } from '../../kernels/core/join.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { flag, int } from '../../op-kit/sources.ts'
 import { type Dim, mulDims, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
@@ -38,8 +38,6 @@ export const concatFromSequence = defineOp({
     yield* joinTensors(tensors, p.axis, p.stacks, 'element', (dims, type) => call.output(0, dims, type))
   }
 })
-
-const failEmpty = (): never => fail('value-out-of-range', 'the sequence is empty; there is nothing to put together')
 
 /**
  * Dims of the output. Elements may differ along the axis, so a dim there may be unknown although their number is known.
