@@ -1,6 +1,7 @@
 import { byOperand } from '../bind/operands.ts'
 import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
+import { dimsOf } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Packed, SelectKernel } from '../op-kit/define.ts'
 import { isOfParameters, isSamePack } from '../op-kit/packs.ts'
@@ -17,6 +18,7 @@ import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { readInPlace, RecordedInput } from './recorded-input.ts'
 import { isPartOf, RecordedMemory } from './recorded-memory.ts'
 import { type Made, RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
+import { mayReread, rereading } from './reread.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
 const LIMITS: Limits = {
@@ -174,7 +176,8 @@ class Recorder {
     const operands = byOperand(call, inputs)
     const prepared = prepareRun(call, inputs, operands, this.run, memo)
     const isFixed = decisiveInputs(memo).every(i => this.isFixed(step, i))
-    if (prepared !== memo.kept || !isFixed) throw new Unrepeatable()
+    const isReread = !isFixed && this.limits.kind === 'body' && mayReread(call)
+    if (prepared !== memo.kept || !(isFixed || isReread)) throw new Unrepeatable()
     const { parameters, outputs, selection } = prepared
     const context = new RecordedCall(
       call,
@@ -184,9 +187,11 @@ class Recorder {
       this.run.threads,
       (type, dims) => this.tensor(type, dims)
     )
-    const kernel: Kernel = prepared.kernel ?? call.op.run.bind(call.op)
+    const kernel: Kernel = isReread
+      ? rereading(call, inputs, dimsOf(outputs[0]), this.run.overrides)
+      : (prepared.kernel ?? call.op.run.bind(call.op))
     const recorded = new RecordedStep(undefined, kernel, operands, parameters, context)
-    const isOfJobs = selection?.looksAt?.every(name => this.isFixedOperand(step, name)) === true
+    const isOfJobs = isFixed && selection?.looksAt?.every(name => this.isFixedOperand(step, name)) === true
     const jobs = isOfJobs ? new Jobs(this.arenas, knownArrays(inputs, context.packed), this.run.threads) : undefined
     yield* runThrough(recorded, jobs)
     const isDone = this.takeOver(step, context)

@@ -10,6 +10,8 @@ import { agrees, type Signature, signatureOf } from './signature.ts'
 import { isConstant, type Slots } from './slots.ts'
 import type { Spare, Weights } from './weights.ts'
 
+/** Runs that recordings of a body may not serve, for which they were tried. */
+const MAX_MISSES = 16
 /** Runs of a body with the same types and dims in a row before one is recorded for the first time. */
 const RUNS_BEFORE = 2
 /**
@@ -87,6 +89,8 @@ export class RepeatedBody {
   private count = 0
   /** Where dims come and go it is recorded less and less often. */
   private runsBefore = RUNS_BEFORE
+  /** Runs that its recordings did not serve. */
+  private misses = 0
 
   /** @param recorded gets it when it has a recording */
   constructor(body: BodyPlan, held: HeldRecording, recorded: Set<RepeatedBody>) {
@@ -110,11 +114,26 @@ export class RepeatedBody {
   take(plan: Plan, slots: Slots, run: RecordedRun, call: object): Value[] | undefined | Paced<Value[] | undefined> {
     const { recording } = this.held
     if (recording === 'none') return undefined
+    // Another run is under way there.
+    if (recording?.isRunning) return undefined
     if (recording?.fits(slots)) {
       const started = recording.start(run, slots, call)
-      return started && 'next' in started ? valuesOf(started) : started?.values
+      return started && 'next' in started ? this.valuesOf(started) : this.noted(started)
     }
     return this.isDue(plan, slots) ? this.record(plan, slots, run) : undefined
+  }
+
+  private *valuesOf(started: Paced<Repeated | undefined>): Paced<Value[] | undefined> {
+    return this.noted(yield* started)
+  }
+
+  /** A body whose values often decide dims otherwise than they did when it was recorded is not tried any more. */
+  private noted(repeated: Repeated | undefined): Value[] | undefined {
+    if (repeated) return repeated.values
+    if (++this.misses < MAX_MISSES) return undefined
+    this.letGo()
+    this.held.recording = 'none'
+    return undefined
   }
 
   private *record(plan: Plan, slots: Slots, run: RecordedRun): Paced<Value[] | undefined> {
@@ -164,8 +183,4 @@ export class RepeatedBody {
     const sources = new Set([...plan.inputs, ...this.captured])
     return (this.sources = [...sources].filter(slot => read.has(slot)))
   }
-}
-
-function* valuesOf(started: Paced<Repeated | undefined>): Paced<Value[] | undefined> {
-  return (yield* started)?.values
 }

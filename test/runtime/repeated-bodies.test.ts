@@ -111,6 +111,68 @@ describe('bodies that run again and again for values of the same types and dims'
     of.dispose()
   })
 
+  describe('with a Slice whose bounds move', () => {
+    /** Sums of rows of x, from each of `from` to the number of `to`. */
+    const sums: ModelParts = {
+      inputs: [port('x', 'float', ['n', 3]), ...['from', 'to'].map(name => port(name, 'int64', ['k']))],
+      outputs: [port('y', 'float')],
+      initializers: [int64s('zero', [1], [0])],
+      nodes: [
+        node('Shape', ['from'], ['k']),
+        node('Squeeze', ['k', 'zero'], ['trip']),
+        node('Loop', ['trip', ''], ['y'], {
+          body: {
+            graph: {
+              inputs: [port('i', 'int64', []), port('c', 'bool', [])],
+              outputs: [port('c', 'bool'), port('sum', 'float')],
+              nodes: [
+                node('Gather', ['from', 'i'], ['start']),
+                node('Gather', ['to', 'i'], ['end']),
+                node('Unsqueeze', ['start', 'zero'], ['starts']),
+                node('Unsqueeze', ['end', 'zero'], ['ends']),
+                node('Slice', ['x', 'starts', 'ends', 'zero'], ['rows']),
+                node('Tanh', ['rows'], ['curved']),
+                node('ReduceSum', ['curved', 'zero'], ['sum'], { keepdims: 0 })
+              ]
+            }
+          }
+        })
+      ]
+    }
+    const slices = (from: readonly number[], to: readonly number[]): Feeds => ({
+      x: new Tensor('float32', numbers(300), [100, 3]),
+      from: new Tensor('int64', from.map(BigInt), [from.length]),
+      to: new Tensor('int64', to.map(BigInt), [to.length])
+    })
+    const each = Array.from({ length: 40 }, (_, i) => i)
+
+    test('are recorded where its dims stay the same', async () => {
+      const of = await InferenceSession.create(onnxBytes(sums), { threads: 1 })
+      const [from, to] = [each.map(i => (i * 7) % 90), each.map(i => ((i * 7) % 90) + 5)]
+      const before = heapStats().blocks
+      for (let i = 0; i < 3; i++) {
+        const feeds = slices(from, to)
+        expect(contents(await of.run(feeds))).toEqual(await watched(of, feeds))
+      }
+      expect(heapStats().blocks).toBeGreaterThan(before)
+      of.dispose()
+    })
+
+    test('are computed as ever where its dims change, and not tried for long', async () => {
+      const of = await InferenceSession.create(onnxBytes(sums), { threads: 1 })
+      const before = heapStats().blocks
+      for (const lengths of [each.map(() => 2), each.map(i => (i < 20 ? 2 : i % 4)), each, each.map(() => -50)]) {
+        const feeds = slices(
+          each,
+          lengths.map((length, i) => i + length)
+        )
+        expect(contents(await of.run(feeds))).toEqual(await watched(of, feeds))
+      }
+      expect(heapStats().blocks).toBe(before)
+      of.dispose()
+    })
+  })
+
   test('take states that change places as often as they do, and those that stay once', async () => {
     const states = ['a', 'b', 'c']
     const swapping = await InferenceSession.create(
