@@ -8,6 +8,7 @@ import type { BodyPlan, Plan } from '../plan/plan.ts'
 import { type Fact, factOf } from '../shapes/fact.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Holds } from './holds.ts'
+import type { Repeated } from './recording.ts'
 import type { RepeatedBody } from './repeated-bodies.ts'
 import type { Run } from './run.ts'
 import { isConstant, type Slot, type Slots } from './slots.ts'
@@ -80,8 +81,8 @@ class ActiveBody implements Body {
     if (this.context.steps.isDue()) return this.goOn(plan, slots, isFirst)
     const taken = this.take(plan, slots)
     if (taken && 'next' in taken) return this.goOn(plan, slots, isFirst, taken)
-    if (taken) return this.hold(taken)
-    const made = this.execute(plan, slots, this.context)
+    if (taken?.values) return this.hold(taken.values)
+    const made = this.execute(taken?.rest ?? plan, slots, this.context)
     return 'next' in made ? this.endOf(made, slots, isFirst) : this.made(made, slots, isFirst)
   }
 
@@ -95,12 +96,12 @@ class ActiveBody implements Body {
   }
 
   /** @param begun what {@link take} has begun; left out: it is asked after a pause */
-  private *goOn(plan: Plan, slots: Slots, isFirst: boolean, begun?: Paced<Value[] | undefined>): Paced<Value[]> {
+  private *goOn(plan: Plan, slots: Slots, isFirst: boolean, begun?: Paced<Repeated | undefined>): Paced<Value[]> {
     if (begun === undefined) yield
     const taken = begun ?? this.take(plan, slots)
     const known = taken && 'next' in taken ? yield* taken : taken
-    if (known) return this.hold(known)
-    const made = this.execute(plan, slots, this.context)
+    if (known?.values) return this.hold(known.values)
+    const made = this.execute(known?.rest ?? plan, slots, this.context)
     return this.made('next' in made ? yield* made : made, slots, isFirst)
   }
 

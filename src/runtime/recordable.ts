@@ -17,8 +17,8 @@ export interface Limits {
   /** Bytes of the heap that are taken at once. */
   readonly chunk: number
   /**
-   * What is recorded: a run, of which the first steps may be recorded alone; a body, which is recorded whole or not at
-   * all, and where what it only passes on is not copied; a segment of a run, also as a whole, whose results are lent.
+   * What is recorded: a run, of which the first steps may be recorded alone; a body, of which they may, too, and where
+   * what it only passes on is not copied; a segment of a run, as a whole or not at all, whose results are lent.
    */
   readonly kind: 'run' | 'body' | 'segment'
 }

@@ -30,8 +30,8 @@ const LIMITS: Limits = {
   kind: 'run'
 }
 export const MAX_RECORDED_BYTES = LIMITS.values + LIMITS.jobs
-/** The first steps of a plan are recorded alone where there are at least so many. */
-const MIN_STEPS = 8
+/** The first steps of a plan are recorded alone where there are at least so many; segments are recorded whole. */
+const MIN_STEPS = { run: 8, body: 4, segment: Infinity } as const
 
 /** What recording needs of a run. */
 export interface RecordedRun extends RunPart {
@@ -74,7 +74,7 @@ export function* record(
 const NOTHING: ReadonlySet<number> = new Set()
 
 const isWorthwhile = (count: number, { steps }: Plan, { kind }: Limits): boolean =>
-  count === steps.length || (kind === 'run' && count >= MIN_STEPS)
+  count === steps.length || count >= MIN_STEPS[kind]
 
 /** What a run is given, by slot. */
 interface Given {

@@ -40,7 +40,7 @@ export class RecordedStep {
 
 /** What a recording has made of the values of a run. */
 export interface Repeated {
-  /** The outputs of the plan, which are the caller's; without them there are steps left to take. */
+  /** The outputs of the plan; without them there are steps left to take. */
   readonly values?: Value[]
   readonly rest?: Plan
 }
@@ -171,10 +171,7 @@ export class Recording {
    */
   results(budget: Budget, slots: Slots): Repeated {
     const { made, rest } = this
-    if (rest) {
-      for (const [slot, value] of made) slots[slot] = held(value!, budget, rest.outputAt[slot] < 0 ? 'heap' : 'output')
-      return { rest }
-    }
+    if (rest) return this.handOn(rest, budget, slots, 'heap', 'output')
     const { spares } = budget
     const values = made.map(([, value]) => {
       const { type, data, dims } = value!
@@ -182,6 +179,16 @@ export class Recording {
       return new Tensor(type, copyOfArray(array, spares?.take(array.byteLength)), dims)
     })
     return { values }
+  }
+
+  /**
+   * Gives the steps that are left copies of what they read.
+   * @param region where these lie, and where those lie that are outputs of the plan, too
+   */
+  private handOn(rest: Plan, budget: Budget, slots: Slots, region: Region, ofOutputs: Region): Repeated {
+    for (const [slot, value] of this.made)
+      slots[slot] = held(value!, budget, rest.outputAt[slot] < 0 ? region : ofOutputs)
+    return { rest }
   }
 
   /**
@@ -194,18 +201,20 @@ export class Recording {
   }
 
   /** The outputs of a body, held by the budget: copies of what steps have made. */
-  heldValues({ budget, weights }: RunPart, slots: Slots): Value[] {
-    return this.made.map(([slot, made]) => {
+  ofBody({ budget, weights }: RunPart, slots: Slots): Repeated {
+    if (this.rest) return this.handOn(this.rest, budget, slots, 'body', 'result')
+    const values = this.made.map(([slot, made]) => {
       if (made) return budget.copy(made)
       const passed = slots[slot]!
       const value = isConstant(passed) ? weights.read(passed, budget) : passed
       budget.hold(value)
       return value
     })
+    return { values }
   }
 
   private outcome(run: RunPart, slots: Slots, call: object | undefined): Repeated {
-    if (call) return { values: this.heldValues(run, slots) }
+    if (call) return this.ofBody(run, slots)
     return this.isLent ? this.lend(slots) : this.results(run.budget, slots)
   }
 

@@ -105,47 +105,46 @@ export class RepeatedBody {
   }
 
   /**
-   * Takes a run as it was recorded; the first one is recorded.
-   * @param slots hold what the body reads
+   * Takes a run, or its first steps, as it was recorded; the first one is recorded.
+   * @param slots hold what the body reads, and get what steps that are left read
    * @param call of the operator for which the body runs: what is captured is the same for all its runs
-   * @returns its outputs, which the budget holds; undefined where the run has to be taken in the usual way; what is
-   *   left to do where that takes long
+   * @returns its outputs, which the budget holds, or the steps that are left; undefined where the run has to be taken
+   *   in the usual way; what is left to do where that takes long
    */
-  take(plan: Plan, slots: Slots, run: RecordedRun, call: object): Value[] | undefined | Paced<Value[] | undefined> {
+  take(plan: Plan, slots: Slots, run: RecordedRun, call: object): Repeated | undefined | Paced<Repeated | undefined> {
     const { recording } = this.held
     if (recording === 'none') return undefined
     // Another run is under way there.
     if (recording?.isRunning) return undefined
     if (recording?.fits(slots)) {
       const started = recording.start(run, slots, call)
-      return started && 'next' in started ? this.valuesOf(started) : this.noted(started)
+      return started && 'next' in started ? this.endOf(started) : this.noted(started)
     }
     return this.isDue(plan, slots) ? this.record(plan, slots, run) : undefined
   }
 
-  private *valuesOf(started: Paced<Repeated | undefined>): Paced<Value[] | undefined> {
+  private *endOf(started: Paced<Repeated | undefined>): Paced<Repeated | undefined> {
     return this.noted(yield* started)
   }
 
   /** A body whose values often decide dims otherwise than they did when it was recorded is not tried any more. */
-  private noted(repeated: Repeated | undefined): Value[] | undefined {
-    if (repeated) return repeated.values
-    if (++this.misses < MAX_MISSES) return undefined
+  private noted(repeated: Repeated | undefined): Repeated | undefined {
+    if (repeated || ++this.misses < MAX_MISSES) return repeated
     this.letGo()
     this.held.recording = 'none'
     return undefined
   }
 
-  private *record(plan: Plan, slots: Slots, run: RecordedRun): Paced<Value[] | undefined> {
+  private *record(plan: Plan, slots: Slots, run: RecordedRun): Paced<Repeated | undefined> {
     this.letGo()
     this.runsBefore *= 2
     this.recorded.add(this)
-    const values = yield* this.held.made(
+    const repeated = yield* this.held.made(
       () => this.recordedRun(plan, slots, run),
-      made => made.heldValues(run, slots)
+      made => made.ofBody(run, slots)
     )
     if (!this.held.recording || this.held.recording === 'none') this.recorded.delete(this)
-    return values
+    return repeated
   }
 
   /** @returns bytes that it held */

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
+import type { Plan } from '../../src/plan/plan.ts'
 import { randomSource } from '../../src/runtime/random.ts'
+import { Recording } from '../../src/runtime/recording.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -109,6 +111,63 @@ describe('bodies that run again and again for values of the same types and dims'
     other.dispose()
     expect(contents(await of.run(all[0]))).toEqual(alone[0])
     of.dispose()
+  })
+
+  describe('with a branch behind other steps', () => {
+    /** A state of a thousand elements that goes another way where its sum is large. */
+    const branching: ModelParts = {
+      inputs: [port('x', 'float', ['n']), port('trip', 'int64', [])],
+      outputs: [port('y', 'float'), port('all', 'float')],
+      initializers: [int64s('zero', [1], [0]), floats('half', [], [0.5])],
+      nodes: [
+        node('Loop', ['trip', '', 'x'], ['y', 'all'], {
+          body: {
+            graph: {
+              inputs: [port('i', 'int64', []), port('c', 'bool', []), port('a', 'float')],
+              outputs: [port('c', 'bool'), port('a2', 'float'), port('sum', 'float')],
+              nodes: [
+                node('Mul', ['a', 'half'], ['scaled']),
+                node('Cast', ['i'], ['step'], { to: 1 }),
+                node('Sin', ['step'], ['wave']),
+                node('Add', ['scaled', 'wave'], ['moved']),
+                node('ReduceSum', ['moved', 'zero'], ['sum'], { keepdims: 0 }),
+                node('Less', ['sum', 'half'], ['isLess']),
+                node('If', ['isLess'], ['a2'], {
+                  then_branch: {
+                    graph: { outputs: [port('t', 'float')], nodes: [node('Sub', ['a', 'moved'], ['t'])] }
+                  },
+                  else_branch: { graph: { outputs: [port('e', 'float')], nodes: [node('Neg', ['moved'], ['e'])] } }
+                })
+              ]
+            }
+          }
+        })
+      ]
+    }
+    const feeds = (trip: number): Feeds => ({
+      x: new Tensor('float32', numbers(1000), [1000]),
+      trip: new Tensor('int64', [BigInt(trip)], [])
+    })
+
+    test('are recorded up to there', async () => {
+      const start = vi.spyOn(Recording.prototype, 'start')
+      const of = await InferenceSession.create(onnxBytes(branching), { threads: 1 })
+      for (const trip of [1, 2, 5, 40, 7]) {
+        const given = feeds(trip)
+        expect(contents(await of.run(given))).toEqual(await watched(of, given))
+      }
+      const left = start.mock.results.map(({ value }) => (value as { rest?: Plan } | undefined)?.rest?.steps.length)
+      expect(left.filter(steps => steps === 1).length).toBeGreaterThan(30)
+      start.mockRestore()
+      of.dispose()
+    })
+
+    test('hold no more after many runs', async () => {
+      const of = await InferenceSession.create(onnxBytes(branching), { threads: 1, maxMemory: 20e6 })
+      const { all } = await of.run(feeds(20_000))
+      expect(all.dims).toEqual([20_000])
+      of.dispose()
+    })
   })
 
   describe('with a Slice whose bounds move', () => {
