@@ -1,4 +1,4 @@
-import { InferenceSession } from '../../src/index.ts'
+import { InferenceSession, type RunOptions } from '../../src/index.ts'
 import { toDoubles } from '../../src/tensor/elements.ts'
 import { isTensor, Tensor, type Value } from '../../src/tensor/tensor.ts'
 import { floats, int64s, type ModelParts, onnxModel } from '../fixtures/onnx.ts'
@@ -26,10 +26,11 @@ export const someRows = (count: number): Tensor =>
 export async function outputOf(
   parts: ModelParts,
   feeds: Readonly<Record<string, Value>>,
-  precision: 'fast' | 'exact'
+  precision: 'fast' | 'exact',
+  options: RunOptions = {}
 ): Promise<{ readonly dims: readonly number[]; readonly numbers: readonly number[] }> {
   const session = new InferenceSession(await onnxModel(parts), { precision })
-  const { y } = await session.run(feeds)
+  const { y } = await session.run(feeds, options)
   if (!y || !isTensor(y)) throw new Error('y is no tensor')
   const result = { dims: y.dims, numbers: [...toDoubles(y)] }
   session.dispose()

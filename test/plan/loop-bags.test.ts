@@ -137,6 +137,23 @@ describe('a Loop over bags', () => {
     }
   })
 
+  test.each<[string, Changes]>([
+    ['sums', {}],
+    ['means', { body: { reduced: [reduced('ReduceMean')] } }],
+    ['the highest elements', { body: { reduced: [reduced('ReduceMax')] } }],
+    ['weighted sums', { inputs: weights, body: { rows: weighted('gathered', 'column') } }]
+  ])('reads zeros for %s of indices that are out of range, where it is to', async (_, changes) => {
+    const feeds = {
+      indices: longs(...Array.from({ length: 60 }, (__, i) => (i % 7 === 0 ? 40 + i : i - 41))),
+      begins: longs(0, 1, 9),
+      ...(changes.inputs && { weights: noise([60], 3) })
+    }
+    const [fast, exact] = await Promise.all(
+      (['fast', 'exact'] as const).map(precision => outputOf(model(changes), feeds, precision, { outOfRange: 'zero' }))
+    )
+    exact.numbers.forEach((number, i) => expect(fast.numbers[i]).toBeCloseTo(number, 5))
+  })
+
   test('names an index that is out of range, and its position', async () => {
     await expect(outputOf(model(), { indices: longs(1, 2, 40), begins: longs(0, 1) }, 'fast')).rejects.toMatchObject({
       code: 'index-out-of-range',
