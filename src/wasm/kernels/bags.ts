@@ -4,7 +4,7 @@ import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, runHere, selectorFor, staged } from '../selector.ts'
+import { arrayOf, runHere, selectorFor, staged, tileOfFlops } from '../selector.ts'
 
 /** Elements that are read, below which setting the job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 10
@@ -19,15 +19,16 @@ export const selectGatherBags = selectorFor<GatherBagsParams>(({ operands, param
   const width = product(dims, 1)
   const read = (indices?.dims ?? table!.dims)[0] * width
   if (parameters.outOfRange === 'zero' || read < MIN_ELEMENTS || !isOnHeap(arrayOf(table!))) return undefined
-  const template: JobTemplate = {
+  const templateFor = (rows: number): JobTemplate => ({
     kernel: 'bags',
     blocks: dims[0],
     blockBytes: 4 * width,
-    work: 4 * read,
+    work: 4 * rows * width,
     inputs: staged(4),
-    outputStaging: 'parts',
+    outputStaging: 'whole',
+    tile: tileOfFlops((rows * width) / Math.max(1, dims[0]), dims[0]),
     args: [width, weights ? WEIGHTED : REDUCTIONS[parameters.reduction]]
-  }
+  })
   return {
     holds: others => isOnHeap(arrayOf(others.table as Tensor)),
     *kernel(given, params, context) {
@@ -36,9 +37,17 @@ export const selectGatherBags = selectorFor<GatherBagsParams>(({ operands, param
       const out = arrayOf(context.rawOutput()) as Float32Array
       const array = arrayOf(tensors.table) as Float32Array
       const inputs: NumericArray[] = [array, bags.rows, bags.bounds, bags.weights ?? NO_WEIGHTS]
+      const template = templateFor(rowsIn(bags.bounds))
       const isServed = bags.rows instanceof Int32Array && (yield* runHere(template, inputs, out, context.threads))
       if (isServed) clearBags(bags.zeros, width, out)
       else yield* reduceBagSlices(array, width, bags, out)
     }
   }
 })
+
+/** Rows of all bags, which may have some of them in common. */
+function rowsIn(bounds: Int32Array): number {
+  let rows = 0
+  for (let i = 0; i < bounds.length; i += 2) rows += bounds[i + 1] - bounds[i]
+  return rows
+}

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { gatherBags } from '../../../src/op-kit/gather-bags.ts'
+import { factOf } from '../../../src/shapes/fact.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { select } from '../../../src/wasm/select.ts'
 import fc from '../../fixtures/random-cases.ts'
 import { differenceOf, noise, onHeap, runPlanned } from '../compare.ts'
 
@@ -57,6 +59,23 @@ describe('bags in WebAssembly', () => {
       const { data } = runPlanned(gatherBags, operands, parameters, [3, 40], isFast)
       expect([...(data as Float32Array)].slice(40, 80)).toEqual(new Array(40).fill(0))
     }
+  })
+
+  test('pause where they have many rows in common', () => {
+    const [rows, bags, width] = [20_000, 2000, 64]
+    const operands = {
+      table: onHeap(noise([rows, width], 1)),
+      starts: longs(new Array<number>(bags).fill(0)),
+      ends: longs(new Array<number>(bags).fill(rows))
+    }
+    const out = new Tensor('float32', new Float32Array(bags * width), [bags, width])
+    const parameters = { ...plain, reduction: 'sum' }
+    const kernel = select(gatherBags, operands, { parameters, outputs: [factOf(out)] })!.kernel!
+    const work = kernel(operands, parameters, { rawOutput: () => out, threads: 1 } as never) as Generator<void>
+    let pauses = 0
+    while (pauses < 3 && !work.next().done) pauses++
+    work.return(undefined)
+    expect(pauses).toBe(3)
   })
 
   test('hand NaN on', () => {
