@@ -189,6 +189,20 @@ export class PlanGraph {
     this.setList(this.items.flatMap((item): readonly PlanItem[] => by.get(item) ?? [item]))
   }
 
+  /**
+   * Puts other calls, one for one, in the places of those for which there is one.
+   * @returns whether there was any
+   */
+  replaceEach(callFor: (call: Call) => Call | undefined): boolean {
+    const by = new Map<PlanCall, readonly PlanCall[]>()
+    for (const item of this.calls) {
+      const call = callFor(item.call)
+      if (call) by.set(item, [planCall(call)])
+    }
+    this.spread(by)
+    return by.size > 0
+  }
+
   private setList(items: PlanItem[]): void {
     this.list = items
     this.current = undefined

@@ -6,7 +6,7 @@ import { sameDim } from '../shapes/dim.ts'
 import { knownValue } from '../shapes/fact.ts'
 import { BodyCalls, inputFor, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
-import { elementOf, isFloat32, type PlanCall, planCall, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import { elementOf, isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -21,16 +21,7 @@ export const loopBags: Pass = {
   name: 'loop-bags',
   requires: ['prune'],
   ops: ['Loop'],
-  run(graph) {
-    if (graph.isObserved) return false
-    const spread = new Map<PlanCall, readonly PlanCall[]>()
-    for (const item of graph.calls) {
-      const call = isLoop(item.call) ? bagsFor(graph, item.call) : undefined
-      if (call) spread.set(item, [planCall(call)])
-    }
-    graph.spread(spread)
-    return spread.size > 0
-  }
+  run: graph => !graph.isObserved && graph.replaceEach(call => (isLoop(call) ? bagsFor(graph, call) : undefined))
 }
 
 function bagsFor(graph: PlanGraph, call: Call): Call | undefined {

@@ -2,7 +2,7 @@ import { altered, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { BodyCalls, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
-import { type PlanCall, planCall, type PlanGraph, shapeOf } from './graph.ts'
+import { type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, operatorOf } from './patterns.ts'
 
@@ -18,16 +18,7 @@ export const scanDistances: Pass = {
   name: 'scan-distances',
   requires: ['prune'],
   ops: ['Scan'],
-  run(graph) {
-    if (graph.isObserved) return false
-    const spread = new Map<PlanCall, readonly PlanCall[]>()
-    for (const item of graph.calls) {
-      const call = isScan(item.call) ? distancesFor(graph, item.call) : undefined
-      if (call) spread.set(item, [planCall(call)])
-    }
-    graph.spread(spread)
-    return spread.size > 0
-  }
+  run: graph => !graph.isObserved && graph.replaceEach(call => (isScan(call) ? distancesFor(graph, call) : undefined))
 }
 
 function distancesFor(graph: PlanGraph, call: Call): Call | undefined {

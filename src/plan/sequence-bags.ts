@@ -6,16 +6,7 @@ import { toDoubles } from '../tensor/elements.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import { BodyCalls, inputFor, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
-import {
-  callMaking,
-  elementOf,
-  isFloat32,
-  type PlanCall,
-  planCall,
-  type PlanGraph,
-  scalarOf,
-  shapeOf
-} from './graph.ts'
+import { callMaking, elementOf, isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -32,16 +23,7 @@ export const sequenceBags: Pass = {
   name: 'sequence-bags',
   requires: ['prune'],
   ops: ['ConcatFromSequence'],
-  run(graph) {
-    if (graph.isObserved) return false
-    const spread = new Map<PlanCall, readonly PlanCall[]>()
-    for (const item of graph.calls) {
-      const call = isJoining(item.call) ? bagsFor(graph, item.call) : undefined
-      if (call) spread.set(item, [planCall(call)])
-    }
-    graph.spread(spread)
-    return spread.size > 0
-  }
+  run: graph => !graph.isObserved && graph.replaceEach(call => (isJoining(call) ? bagsFor(graph, call) : undefined))
 }
 
 function bagsFor(graph: PlanGraph, joining: Call): Call | undefined {

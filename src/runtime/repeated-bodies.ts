@@ -10,7 +10,7 @@ import { agrees, type Signature, signatureOf } from './signature.ts'
 import { isConstant, type Slots } from './slots.ts'
 import type { Spare, Weights } from './weights.ts'
 
-/** Runs that recordings of a body may not serve, for which they were tried. */
+/** By so many runs those that recordings of a body did not serve may be more than those that they served. */
 const MAX_MISSES = 16
 /** Runs of a body with the same types and dims in a row before one is recorded for the first time. */
 const RUNS_BEFORE = 2
@@ -89,7 +89,7 @@ export class RepeatedBody {
   private count = 0
   /** Where dims come and go it is recorded less and less often. */
   private runsBefore = RUNS_BEFORE
-  /** Runs that its recordings did not serve. */
+  /** Runs that its recordings did not serve, less those that they served; at least 0. */
   private misses = 0
 
   /** @param recorded gets it when it has a recording */
@@ -129,8 +129,10 @@ export class RepeatedBody {
 
   /** A body whose values often decide dims otherwise than they did when it was recorded is not tried any more. */
   private noted(repeated: Repeated | undefined): Repeated | undefined {
-    if (repeated || ++this.misses < MAX_MISSES) return repeated
+    this.misses = Math.max(0, this.misses + (repeated ? -1 : 1))
+    if (this.misses < MAX_MISSES) return repeated
     this.letGo()
+    this.recorded.delete(this)
     this.held.recording = 'none'
     return undefined
   }
