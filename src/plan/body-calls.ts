@@ -80,9 +80,10 @@ export class BodyCalls {
 
   /** The one number that a value is in each run. */
   numberOf(id: ValueId | undefined): number | undefined {
-    const cast = this.makerOf(id, 'CastLike', 'Cast')
-    const elements = cast ? undefined : this.elementsOf(this.originOf(id))
-    if (cast) return this.numberOf(cast.inputs[0])
+    let from = this.originOf(id)
+    for (let cast = this.makerOf(from, 'CastLike', 'Cast'); cast; cast = this.makerOf(from, 'CastLike', 'Cast'))
+      from = this.originOf(cast.inputs[0])
+    const elements = this.elementsOf(from)
     return elements?.length === 1 ? elements[0] : undefined
   }
 

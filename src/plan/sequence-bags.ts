@@ -87,12 +87,15 @@ function beginsBefore(graph: PlanGraph, condition: ValueId | undefined, count: V
 
 /** What a value is more than the number of the run: by reshapes, and by sums with constants. */
 function positionOf(calls: BodyCalls, id: ValueId | undefined, index: ValueId): number | undefined {
-  if (calls.originOf(id) === index) return 0
-  const reshape = calls.makerOf(id, 'Reshape', 'Unsqueeze')
-  if (reshape) return positionOf(calls, reshape.inputs[0], index)
-  const sum = calls.makerOf(id, 'Add')
-  const [before, more] = [sum && positionOf(calls, sum.inputs[0], index), sum && calls.numberOf(sum.inputs[1])]
-  return before === undefined || more === undefined ? undefined : before + more
+  let position = 0
+  for (let at = calls.originOf(id); at !== index;) {
+    const call = calls.makerOf(at, 'Reshape', 'Unsqueeze', 'Add')
+    const more = call?.op.name === 'Add' ? calls.numberOf(call.inputs[1]) : 0
+    if (call === undefined || more === undefined) return undefined
+    position += more
+    at = calls.originOf(call.inputs[0])
+  }
+  return position
 }
 
 interface Bags {
