@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { type Positions, positionsArray } from '../kernels/core/positions.ts'
-import { type BagSlices, reduceBagSlices, sliceBounds } from '../kernels/gather/bag-slices.ts'
+import { bagBounds, type BagSlices, reduceBagSlices } from '../kernels/gather/bag-slices.ts'
 import { type IndexPolicy, reportIndex, resolveIndicesPaced } from '../kernels/gather/indices.ts'
 import { maxDims, subDims, unknownDim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
@@ -77,8 +77,8 @@ export function* bagSlicesOf(
   if (!indices) for (let row = 0; row < size; row++) rows[row] = row
   return {
     rows,
-    bounds: sliceBounds(from, to, rows.length),
-    zeros: areOffsets ? bagsOfZeros(from, to) : [],
+    bounds: bagBounds(from, to, rows.length),
+    zeros: areOffsets && reduction === 'max' ? bagsOfZeros(from, to) : [],
     weights: weights?.data as Float32Array | undefined,
     reduction
   }

@@ -2,8 +2,9 @@ import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
+import { tensorOf } from './derive.ts'
 import type { PlanGraph } from './graph.ts'
-import { isNamed } from './patterns.ts'
+import { isNamed, numbersBy } from './patterns.ts'
 
 /** Elements of a parameter that are read: a list of axes has no more. */
 const MAX_ELEMENTS = 64
@@ -71,11 +72,7 @@ export class BodyCalls {
 
   /** A parameter that is a number or a list of them, where it is known: from an attribute, or from a constant. */
   numbersOf(call: Call, name: string): readonly number[] | undefined {
-    const source = call.dataDependent.find(parameter => parameter.name === name)?.source
-    if (source === undefined) return [(call.known[name] ?? []) as number | readonly number[]].flat()
-    const id = call.inputs[source.index]
-    if (id === undefined) return [(source.fallback?.value ?? []) as number | readonly number[]].flat()
-    return this.elementsOf(id)
+    return numbersBy(call, name, id => this.elementsOf(id))
   }
 
   /** The one number that a value is in each run. */
@@ -91,7 +88,7 @@ export class BodyCalls {
   private elementsOf(id: ValueId | undefined): readonly number[] | undefined {
     const constant = this.constantOf(id)
     if (constant === undefined || constant.type === 'string' || product(constant.dims) > MAX_ELEMENTS) return undefined
-    return [...toDoubles('read' in constant ? constant.read() : constant)]
+    return [...toDoubles(tensorOf(constant))]
   }
 
   /** A constant of the body, or of what is around it. */

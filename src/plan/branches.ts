@@ -1,8 +1,7 @@
 import { altered, type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { knownValue } from '../shapes/fact.ts'
 import { fold } from './fold.ts'
-import { type PlanCall, planCall, type PlanGraph } from './graph.ts'
+import { knownFlag, type PlanCall, planCall, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, standardCall } from './patterns.ts'
 import { prune } from './prune.ts'
@@ -21,16 +20,7 @@ export const branches: Pass = {
   run(graph) {
     if (graph.isObserved) return false
     let changed = false
-    for (let isDone = false; !isDone;) {
-      const spread = new Map<PlanCall, readonly PlanCall[]>()
-      for (const item of graph.calls) {
-        const calls = isBranching(item.call) ? callsOfBranch(graph, item) : undefined
-        if (calls) spread.set(item, calls)
-      }
-      graph.spread(spread)
-      isDone = spread.size === 0
-      changed ||= !isDone
-    }
+    while (graph.spreadEach(item => (isBranching(item.call) ? callsOfBranch(graph, item) : undefined))) changed = true
     // The calls of the branches have not been folded and pruned yet.
     if (changed) for (const pass of [fold, prune]) pass.run(graph)
     return changed
@@ -40,9 +30,7 @@ export const branches: Pass = {
 /** Whether the condition of an If holds; undefined: that is not known before a run. */
 function conditionOf(graph: PlanGraph, { call }: PlanCall): boolean | undefined {
   const [id] = call.inputs
-  const fact = id === undefined ? undefined : graph.facts.get(id)
-  const value = fact?.kind === 'tensor' ? knownValue(fact) : undefined
-  return value?.data.length === 1 ? Boolean(value.data[0]) : undefined
+  return id === undefined ? undefined : knownFlag(graph.facts.get(id))
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Dim } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { allocate, product, Tensor, withDims } from '../tensor/tensor.ts'
 import { derivedConstant, tensorOf } from './derive.ts'
-import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, shapeOf } from './graph.ts'
+import { isFloat32, type PlanCall, planCall, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, standardCall } from './patterns.ts'
 
@@ -24,16 +24,8 @@ export const einsumProducts: Pass = {
   name: 'einsum products',
   requires: ['prune'],
   ops: ['Einsum'],
-  run(graph) {
-    if (graph.isObserved) return false
-    const by = new Map<PlanItem, readonly PlanCall[]>()
-    for (const item of graph.calls) {
-      const calls = isEinsum(item.call) ? productCalls(graph, item.call) : undefined
-      if (calls) by.set(item, calls)
-    }
-    graph.spread(by)
-    return by.size > 0
-  }
+  run: graph =>
+    !graph.isObserved && graph.spreadEach(({ call }) => (isEinsum(call) ? productCalls(graph, call) : undefined))
 }
 
 /** A product of a value by constant weights. */

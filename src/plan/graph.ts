@@ -190,17 +190,25 @@ export class PlanGraph {
   }
 
   /**
-   * Puts other calls, one for one, in the places of those for which there is one.
-   * @returns whether there was any
+   * Puts calls in the places of those for which there are some.
+   * @returns whether there were any
    */
-  replaceEach(callFor: (call: Call) => Call | undefined): boolean {
+  spreadEach(callsFor: (item: PlanCall) => readonly PlanCall[] | undefined): boolean {
     const by = new Map<PlanCall, readonly PlanCall[]>()
     for (const item of this.calls) {
-      const call = callFor(item.call)
-      if (call) by.set(item, [planCall(call)])
+      const calls = callsFor(item)
+      if (calls) by.set(item, calls)
     }
     this.spread(by)
     return by.size > 0
+  }
+
+  /** The same where there is one call for one. */
+  replaceEach(callFor: (call: Call) => Call | undefined): boolean {
+    return this.spreadEach(item => {
+      const call = callFor(item.call)
+      return call && [planCall(call)]
+    })
   }
 
   private setList(items: PlanItem[]): void {
@@ -300,6 +308,12 @@ export function knownTensor(graph: PlanGraph, id: ValueId | undefined, most = In
 export function scalarOf(graph: PlanGraph, id: ValueId | undefined): number | undefined {
   const value = knownTensor(graph, id, 1)
   return value?.data.length === 1 && value.type !== 'string' ? toDoubles(value)[0] : undefined
+}
+
+/** The one element of a value as a flag, where it is known. */
+export function knownFlag(fact: Fact | undefined): boolean | undefined {
+  const value = fact?.kind === 'tensor' ? knownValue(fact) : undefined
+  return value?.data.length === 1 ? Boolean(value.data[0]) : undefined
 }
 
 /** The one element of a value, as far as it is known. */

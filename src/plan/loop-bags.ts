@@ -3,10 +3,9 @@ import type { ValueId } from '../graph/graph.ts'
 import type { IndexPolicy } from '../kernels/gather/indices.ts'
 import { gatherBags } from '../op-kit/gather-bags.ts'
 import { sameDim } from '../shapes/dim.ts'
-import { knownValue } from '../shapes/fact.ts'
 import { BodyCalls, inputFor, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
-import { elementOf, isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import { elementOf, isFloat32, knownFlag, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -41,9 +40,7 @@ function bagsFor(graph: PlanGraph, call: Call): Call | undefined {
 function goesOn(graph: PlanGraph, body: BoundGraph): boolean {
   const [condition] = body.graph.outputs.map(({ value }) => value)
   if (condition === body.graph.inputs[1].value) return true
-  const fact = graph.bodies.get(body)?.facts.get(condition)
-  const known = fact?.kind === 'tensor' ? knownValue(fact) : undefined
-  return known?.data.length === 1 && Boolean(known.data[0])
+  return knownFlag(graph.bodies.get(body)?.facts.get(condition)) === true
 }
 
 /** Where bags come from: values around the loop. */
@@ -78,15 +75,7 @@ function unweighted(calls: BodyCalls, rows: ValueId | undefined, reduction: Bags
   const table = lookup && calls.around(lookup.inputs[0])
   if (slice === undefined || table === undefined) return undefined
   const { of: indices, starts, ends } = slice
-  return {
-    reduction,
-    policy: policyOf(lookup!),
-    table,
-    indices,
-    starts,
-    ends,
-    weights: undefined
-  }
+  return { reduction, policy: policyOf(lookup!), table, indices, starts, ends, weights: undefined }
 }
 
 const policyOf = ({ known: { negative, outOfRange } }: Call): IndexPolicy =>

@@ -102,11 +102,23 @@ export function operatorOf(
 }
 
 /** A parameter that is a number or a list of them, where it is known: from an attribute, or from a constant. */
-export function numbersOf(graph: PlanGraph, call: Call, name: string): readonly number[] | undefined {
+export const numbersOf = (graph: PlanGraph, call: Call, name: string): readonly number[] | undefined =>
+  numbersBy(call, name, id => {
+    const value = knownTensor(graph, id)
+    return value && [...toDoubles(value)]
+  })
+
+/**
+ * {@link numbersOf} by what is known of constants; none where an attribute is left out.
+ * @param elementsOf the elements of a constant, where they are known
+ */
+export function numbersBy(
+  call: Call,
+  name: string,
+  elementsOf: (id: ValueId) => readonly number[] | undefined
+): readonly number[] | undefined {
   const source = call.dataDependent.find(parameter => parameter.name === name)?.source
-  if (source === undefined) return [call.known[name] as number | readonly number[]].flat()
+  if (source === undefined) return [(call.known[name] ?? []) as number | readonly number[]].flat()
   const id = call.inputs[source.index]
-  if (id === undefined) return [(source.fallback?.value ?? []) as number | readonly number[]].flat()
-  const value = knownTensor(graph, id)
-  return value && [...toDoubles(value)]
+  return id === undefined ? [(source.fallback?.value ?? []) as number | readonly number[]].flat() : elementsOf(id)
 }

@@ -5,6 +5,7 @@ import { type Dim, minDim, sameDim, subDims } from '../shapes/dim.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { elementCount } from '../tensor/tensor.ts'
 import { BodyCalls, inputFor, isOne } from './body-calls.ts'
+import { tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { callMaking, elementOf, isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -70,7 +71,7 @@ function countingOf(graph: PlanGraph, loop: Call): Counting | undefined {
   if (insert === undefined || insert.inputs[2] !== undefined || count === undefined) return undefined
   if (calls.originOf(insert.inputs[0]) !== sequence || calls.originOf(less!.inputs[0]) !== calls.originOf(next))
     return undefined
-  const isCounted = positionOf(calls, next, index) === 1 && scalarOf(graph, first ?? '') === 0
+  const isCounted = positionOf(calls, next, index) === 1 && scalarOf(graph, first) === 0
   const isEmpty = callMaking(graph, empty)?.op.name === 'SequenceEmpty'
   if (!isCounted || !isEmpty || !beginsBefore(graph, condition, count)) return undefined
   return { graph, calls, index, count, row: insert.inputs[1] }
@@ -150,7 +151,7 @@ function isZeros(calls: BodyCalls, rows: readonly Dim[]): boolean {
   if (constant === undefined || constant.dims.length !== rows.length || constant.dims[0] !== 1) return false
   if (!constant.dims.every((dim, i) => i === 0 || dim === rows[i]) || elementCount(constant.dims) > MAX_ZEROS)
     return false
-  return toDoubles('read' in constant ? constant.read() : constant).every(element => element === 0)
+  return toDoubles(tensorOf(constant)).every(element => element === 0)
 }
 
 type Found = Pick<Bags, 'rows' | 'reduction'>

@@ -112,10 +112,8 @@ export class RepeatedBody {
    *   in the usual way; what is left to do where that takes long
    */
   take(plan: Plan, slots: Slots, run: RecordedRun, call: object): Repeated | undefined | Paced<Repeated | undefined> {
-    const { recording } = this.held
-    if (recording === 'none') return undefined
-    // Another run is under way there.
-    if (recording?.isRunning) return undefined
+    const { recording, isReady } = this.held
+    if (!isReady || recording === 'none') return undefined
     if (recording?.fits(slots)) {
       const started = recording.start(run, slots, call)
       return started && 'next' in started ? this.endOf(started) : this.noted(started)

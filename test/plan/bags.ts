@@ -18,6 +18,8 @@ export const longs = (...numbers: readonly number[]): Tensor =>
 
 export const list = (name: string, ...numbers: readonly number[]): object => int64s(name, [numbers.length], numbers)
 
+export const scalar = (name: string, number: number): object => int64s(name, [], [number])
+
 /** Indices of rows, some of them counted from the end. */
 export const someRows = (count: number): Tensor =>
   longs(...Array.from({ length: count }, (_, i) => ((i * 17) % ROWS) - (i % 3 === 0 ? ROWS : 0)))

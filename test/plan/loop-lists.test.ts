@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
 import { type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
-import { list, longs } from './bags.ts'
+import { longs, scalar } from './bags.ts'
 import { opsOf, planOf } from './plan.ts'
-
-const one = (name: string, number: number): object => ({ ...list(name, number), dims: [] })
 
 interface Changes {
   /** Nodes of the body that make `doubled` of `x` and `total`, the carried value, and `after` of `before`. */
@@ -25,7 +23,7 @@ const insert = node('SequenceInsert', ['before', 'doubled'], ['after'])
 const model = (changes: Changes = {}): ModelParts => ({
   inputs: [port('x', 'float', [2, 3]), port('trip', 'int64', []), port('go', 'bool', []), ...(changes.inputs ?? [])],
   outputs: changes.outputs ?? [port('y', 'float'), port('last', 'float')],
-  initializers: [one('zero', 0), one('one', 1)],
+  initializers: [scalar('zero', 0), scalar('one', 1)],
   nodes: [
     changes.begin ?? node('SequenceEmpty', [], ['none']),
     node('Loop', ['trip', 'go', 'none', 'x'], ['all', 'last'], {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
-import { list, longs, outputOf, someRows, table, WIDTH, withInput } from './bags.ts'
+import { list, longs, outputOf, scalar, someRows, table, WIDTH, withInput } from './bags.ts'
 import { opsOf, planOf } from './plan.ts'
 
-const one = (name: string, number: number): object => ({ ...list(name, number), dims: [] })
 const branch = (output: string, ...nodes: readonly object[]) => ({
   graph: { outputs: [port(output, 'float')], nodes }
 })
@@ -78,9 +77,9 @@ const model = ({ reduction = REDUCTIONS.sum, ...changes }: Changes = {}): ModelP
   outputs: [port('y', 'float')],
   initializers: [
     table,
-    one('zero', 0),
-    one('one', 1),
-    one('two', 2),
+    scalar('zero', 0),
+    scalar('one', 1),
+    scalar('two', 2),
     list('zeros', 0),
     list('minus', -1),
     list('ones', 1),

@@ -68,8 +68,8 @@ function describedStep(step: Step, facts: Plan['facts'], { bodies }: Propagation
   const isSure = inPlace.some(position => mayAgree(factAt(call.inputs[position]), factAt(call.outputs[0])))
   const inner = [...step.bodies].flatMap(([body, { plan: planned }]) => {
     // Passes change outputs of bodies, which are other ones then; the path of a graph stays.
-    const known = [...bodies].find(([{ graph }]) => graph.path === body.graph.path)
-    return known ? [described(planned(), known[1])] : []
+    const known = bodies.get(body) ?? [...bodies.values()].find(({ bound }) => bound.graph.path === body.graph.path)
+    return known ? [described(planned(), known)] : []
   })
   return {
     op: call.op.name,

@@ -73,7 +73,7 @@ const byNode = (rows: readonly TraceRow[]): Total[] =>
 function totalTime(rows: readonly TraceRow[]): number {
   let all = 0
   let begin = Infinity
-  for (const { start, milliseconds } of [...rows].reverse()) {
+  for (const { start, milliseconds } of rows.toReversed()) {
     if (start >= begin) continue
     begin = start
     all += milliseconds

@@ -9,7 +9,7 @@ export interface BagSlices {
   readonly rows: Positions
   /** Of each bag the position of its first row, and of the one after its last. */
   readonly bounds: Int32Array
-  /** Empty bags that have zeros whatever is wanted. */
+  /** Empty bags that have zeros where the highest elements are wanted. */
   readonly zeros: readonly number[]
   /** A factor for each of `rows`; only of sums. */
   readonly weights: Float32Array | undefined
@@ -20,7 +20,7 @@ export interface BagSlices {
  * The bounds of slices `starts[i]:ends[i]` of a list.
  * @param size of the list
  */
-export function sliceBounds(starts: Positions, ends: Positions, size: number): Int32Array {
+export function bagBounds(starts: Positions, ends: Positions, size: number): Int32Array {
   const bounds = new Int32Array(2 * ends.length)
   for (let i = 0; i < ends.length; i++) {
     const { first, count } = sliceRange(size, starts[i], ends[i], 1)
