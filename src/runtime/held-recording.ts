@@ -21,6 +21,12 @@ export class HeldRecording {
     return recording !== 'none' && recording?.isRunning !== true
   }
 
+  /** Bytes that the recording takes, where there is one. */
+  get bytes(): number {
+    const { recording } = this
+    return recording === undefined || recording === 'none' ? 0 : recording.bytes
+  }
+
   /**
    * Takes a run that is recorded.
    * @param take gets what has been made of it

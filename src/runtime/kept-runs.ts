@@ -18,6 +18,10 @@ export interface Kept extends SparedPlan {
   readonly held: HeldRecording
   /** The steps before those that are recorded, and these; made when a run is first to be recorded. */
   parted?: Parted
+  /** Runs of it that none of the same signature came before. */
+  uses: number
+  /** Whether its recording takes so little memory that others may be held; found out then. */
+  isLight?: boolean
 }
 
 /** Signatures that are known at most: as many as lengths of short texts. */
@@ -26,6 +30,10 @@ const MAX_SIGNATURES = 64
 const MAX_STEPS = 1 << 13
 /** Bytes of values that are kept for all signatures at most, where there are several. */
 const MAX_BYTES = 1 << 24
+/** Uses of something kept before one is recorded, which takes as long as is gained by so many. */
+const MIN_USES = 4
+/** Bytes of recordings above which no further one is made for a signature that does not follow itself. */
+const MAX_RECORDED_BYTES = 1 << 25
 
 /** What is kept for runs of several signatures that come again and again, such as texts of the same lengths. */
 export class KeptRuns {
@@ -37,6 +45,26 @@ export class KeptRuns {
   /** What is kept for the signature of these values. */
   of(given: Given): Kept | undefined {
     return this.list.find(({ signature }) => agrees(signature, given))
+  }
+
+  has(kept: Kept): boolean {
+    return this.list.includes(kept)
+  }
+
+  /** Whether a run of something kept may be taken from a recording of it, or be the one that is recorded. */
+  mayRepeat(kept: Kept): boolean {
+    if (!kept.held.isReady || !this.has(kept)) return false
+    if (kept.held.bytes > 0) return true
+    return kept.uses > MIN_USES && kept.isLight !== false && this.recordedBytes < MAX_RECORDED_BYTES
+  }
+
+  private get recordedBytes(): number {
+    return this.list.reduce((sum, { held }) => sum + held.bytes, 0)
+  }
+
+  /** Lets go of recordings, which are made anew. */
+  forgetRecordings(): void {
+    for (const { held } of this.list) held.letGo()
   }
 
   /** Whether a run had this signature before, as far as is known; from now on one had. */

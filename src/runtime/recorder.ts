@@ -30,6 +30,8 @@ const LIMITS: Limits = {
   kind: 'run'
 }
 export const MAX_RECORDED_BYTES = LIMITS.values + LIMITS.jobs
+/** Most bytes of values that live at once where several recordings of runs are held. */
+const MAX_LIGHT = 1 << 20
 /** The first steps of a plan are recorded alone where there are at least so many; segments are recorded whole. */
 const MIN_STEPS = { run: 8, body: 4, segment: Infinity } as const
 
@@ -49,14 +51,13 @@ export interface RecordedRun extends RunPart {
 export function* record(
   plan: Plan,
   sources: readonly number[],
-  slots: readonly (Value | Constant | undefined)[],
+  slots: SlotsAtStart,
   run: RecordedRun,
   limits = LIMITS,
   staying: ReadonlySet<number> = NOTHING
 ): Paced<Recording | undefined> {
-  const given = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
-  const inPlace = readInPlace(plan, given)
-  const count = countRecordable(plan, new Map([...given].filter(([slot]) => !inPlace.has(slot))), limits)
+  const { given, inPlace, copied } = givenBy(plan, sources, slots)
+  const count = countRecordable(plan, copied, limits)
   if (!isWorthwhile(count, plan, limits)) return undefined
   const recorder = new Recorder(plan, { given, inPlace, staying }, run, limits)
   let recording: Recording | undefined
@@ -69,6 +70,19 @@ export function* record(
     if (recording === undefined) for (const arena of Object.values(recorder.arenas)) arena.freeAll()
   }
   return recording
+}
+
+/** Whether few bytes live at once in a run that {@link record} would record. */
+export const isLight = (plan: Plan, sources: readonly number[], slots: SlotsAtStart): boolean =>
+  countRecordable(plan, givenBy(plan, sources, slots).copied, { ...LIMITS, live: MAX_LIGHT }) >= 0
+
+type SlotsAtStart = readonly (Value | Constant | undefined)[]
+
+/** The values of these slots: those that are read where they lie, and those that are copied. */
+function givenBy(plan: Plan, sources: readonly number[], slots: SlotsAtStart) {
+  const given = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
+  const inPlace = readInPlace(plan, given)
+  return { given, inPlace, copied: new Map([...given].filter(([slot]) => !inPlace.has(slot))) }
 }
 
 const NOTHING: ReadonlySet<number> = new Set()

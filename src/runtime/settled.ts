@@ -7,7 +7,7 @@ import { HeldRecording } from './held-recording.ts'
 import { type Kept, KeptRuns, type SparedPlan } from './kept-runs.ts'
 import { lookupsFirst, releaseMade, slotsMadeBy } from './lookups-first.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
-import { MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
+import { isLight, MAX_RECORDED_BYTES, record, type RecordedRun } from './recorder.ts'
 import { Recording, type Repeated } from './recording.ts'
 import { agrees, type Given, type Signature, signatureOf } from './signature.ts'
 import type { Slots } from './slots.ts'
@@ -18,7 +18,7 @@ import type { Spare, Weights } from './weights.ts'
 export interface Course {
   readonly plan: Plan
   readonly watch: Watch | undefined
-  /** What is kept for runs of this signature that follow each other; not in the first two of them. */
+  /** What is kept for runs of this signature; not in the first two of them. */
   readonly kept?: Kept | undefined
   /** How a run is taken whose inputs have other dims than those of the run before. */
   readonly growing?: GrowingCourse | undefined
@@ -75,7 +75,7 @@ export class Settled implements Spare {
     if (known) this.use(known)
     if (last && agrees(last, given)) {
       if (known === undefined) return { plan: whole, watch: new Watch(whole, last, overrides) }
-      this.kept?.held.letGo()
+      if (this.kept?.isLight === false) this.kept.held.letGo()
       this.kept = known
       this.last = undefined
       return { plan: known.plan, watch: undefined, kept: known }
@@ -89,7 +89,10 @@ export class Settled implements Spare {
         return { plan: whole, watch: new Watch(whole, ANY, overrides) }
     }
     const mayRecur = signature !== undefined && growing?.isRecorded !== true
-    if (mayRecur && known) return { plan: known.plan, watch: undefined }
+    if (mayRecur && known) {
+      known.uses++
+      return { plan: known.plan, watch: undefined, kept: known }
+    }
     if (mayRecur && keptRuns.sees(signature)) return { plan: whole, watch: new Watch(whole, signature, overrides) }
     return { plan: growing?.plan ?? whole, watch: undefined, growing }
   }
@@ -112,7 +115,7 @@ export class Settled implements Spare {
     // Runs of other signatures prepare their steps for other dims.
     const own = alteredPlan(plan, { steps: plan.steps.map(withOwnMemo) })
     const held = new HeldRecording(this.weights, this.blocks)
-    this.use({ signature: watch.signature, plan: own, bytes, blocks, held })
+    this.use({ signature: watch.signature, plan: own, bytes, blocks, held, uses: 0 })
   }
 
   private use(kept: Kept): void {
@@ -167,7 +170,7 @@ export class Settled implements Spare {
   }
 
   private mayRepeat(kept: Kept): boolean {
-    return this.kept === kept && kept.held.isReady
+    return this.kept === kept ? kept.held.isReady : this.keptRuns.mayRepeat(kept)
   }
 
   private *recorded(kept: Kept, given: Given, run: RecordedRun, slots: Slots): Paced<Repeated | undefined> {
@@ -178,12 +181,14 @@ export class Settled implements Spare {
       return started && 'next' in started ? yield* started : started
     }
     const sources = [...kept.plan.inputs.filter((_, i) => given[i] !== undefined), ...(first ? slotsMadeBy(first) : [])]
+    kept.isLight ??= isLight(others, sources, slots)
+    if (!kept.isLight && this.kept !== kept) return undefined
     return yield* held.made(
       function* () {
         return run.budget.fits(MAX_RECORDED_BYTES) ? yield* record(others, sources, slots, run) : undefined
       },
       recording => recording.results(run.budget, slots),
-      () => this.kept === kept
+      () => this.keptRuns.has(kept)
     )
   }
 
@@ -198,7 +203,7 @@ export class Settled implements Spare {
   }
 
   forget(): void {
-    this.kept?.held.letGo()
+    this.keptRuns.forgetRecordings()
   }
 
   private forgo(kept: Kept): number {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Step } from '../../src/plan/plan.ts'
+import type { HeldRecording } from '../../src/runtime/held-recording.ts'
 import { type Kept, KeptRuns } from '../../src/runtime/kept-runs.ts'
 import { tensorFact } from '../../src/shapes/fact.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
@@ -62,4 +63,49 @@ test('a signature is known from its second run on, as long as not too many other
   expect(runs.sees(signature(3))).toBe(true)
   for (let size = 5; size < 69; size++) runs.sees(signature(size))
   expect(runs.sees(signature(3))).toBe(false)
+})
+
+describe('of runs whose signatures come in turn', () => {
+  type Held = Pick<HeldRecording, 'isReady' | 'bytes' | 'letGo'>
+  const none: Held = { isReady: true, bytes: 0, letGo: () => 0 }
+  const recorded = (bytes: number): Held => ({ ...none, bytes })
+  const usedBy = (size: number, held: Held, uses: number, isLight?: boolean): Kept =>
+    Object.assign(kept(size), { held, uses, isLight })
+
+  test.each([
+    ['that were recorded are taken from it', recorded(1), 1, true, true],
+    ['that were recorded are not while another is under way', { ...recorded(1), isReady: false }, 9, true, false],
+    ['are recorded where that may be light', none, 5, undefined, true],
+    ['are recorded where that is light', none, 5, true, true],
+    ['are not recorded where that is not', none, 5, false, false],
+    ['are not recorded before so many came that it is worthwhile', none, 4, true, false]
+  ])('those %s', (_, held, uses, isLight, expected) => {
+    const runs = new KeptRuns()
+    const own = usedBy(3, held, uses, isLight)
+    expect(runs.mayRepeat(own)).toBe(false)
+    runs.use(own)
+    runs.use(usedBy(4, none, 9))
+    expect(runs.mayRepeat(own)).toBe(expected)
+  })
+
+  test('no more are recorded once recordings take 32 MiB, until these are forgotten', () => {
+    const runs = new KeptRuns()
+    const own = usedBy(3, none, 9)
+    let bytes = 1 << 24
+    const letGo = (): number => (bytes = 0)
+    const large = {
+      ...none,
+      letGo,
+      get bytes() {
+        return bytes
+      }
+    }
+    runs.use(usedBy(4, large, 9))
+    runs.use(own)
+    expect(runs.mayRepeat(own)).toBe(true)
+    runs.use(usedBy(5, large, 9))
+    expect(runs.mayRepeat(own)).toBe(false)
+    runs.forgetRecordings()
+    expect(runs.mayRepeat(own)).toBe(true)
+  })
 })

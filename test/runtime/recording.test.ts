@@ -73,6 +73,39 @@ describe('from the third run in a row with inputs of the same types and dims', (
     expect(heapStats().blocks).toBeLessThan(before[1] + 1)
   })
 
+  test('and of dims that come in turn, once each has come often', async () => {
+    const of = await session()
+    const blocks: number[] = []
+    for (const b of [...new Array<number[]>(10).fill([6, 4]).flat(), 6, 6, 4, 4]) {
+      const feeds = feedsOf(b)
+      const fresh = await session()
+      expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
+      fresh.dispose()
+      blocks.push(heapStats().blocks)
+    }
+    expect(blocks[12]).toBe(blocks[4])
+    expect(blocks[13]).toBeGreaterThan(blocks[12])
+    expect(blocks[14]).toBeGreaterThan(blocks[13])
+    for (const count of blocks.slice(15)) expect(count).toBe(blocks[14])
+    of.dispose()
+    expect(heapStats().blocks).toBeLessThan(blocks[4] + 1)
+  })
+
+  test('but of large values only those of one signature at once, where it follows itself', async () => {
+    const of = await session()
+    const recorded: number[] = []
+    const { used } = heapStats()
+    for (const b of [...new Array<number[]>(9).fill([4000, 4001]).flat(), 4000, 4000, 4001, 4001, 4000, 4001]) {
+      await of.run(feedsOf(b))
+      recorded.push(heapStats().used - used)
+    }
+    // Constants take some kilobytes, and a recording more than a megabyte.
+    const large = recorded.map(bytes => bytes > 1 << 20)
+    expect(large).toEqual(large.map((_, i) => i >= 19))
+    for (const bytes of recorded.slice(20)) expect(bytes).toBeLessThan(1.1 * recorded[19])
+    of.dispose()
+  })
+
   test.each([
     [
       'a zero point that a node computes',
