@@ -75,8 +75,8 @@ export interface Body {
    * read. Each output counts as held memory until it is released, or the call ends.
    */
   run(inputs: readonly (Value | undefined)[]): Paced<Value[]>
-  /** As {@link run}; the outputs themselves where nothing has to pause, for bodies that run again and again. */
-  start(inputs: readonly (Value | undefined)[]): Value[] | Paced<Value[]>
+  /** As {@link run}; the outputs where nothing has to pause. After it nobody reads inputs that are `passedOn`. */
+  start(inputs: readonly (Value | undefined)[], passedOn?: readonly boolean[]): Value[] | Paced<Value[]>
   /** Gives up outputs of a `run` that are not needed any longer. */
   release(outputs: readonly Value[]): void
 }

@@ -311,7 +311,8 @@ export const leavingAll = (step: Step): Step => freeing(step, [], [])
 /** The same step, which keeps what it works out from now on for itself. */
 export const withOwnMemo = (step: Step): Step => freeing(step, step.free, step.inPlace, { ...step.memo })
 
-function freeing(step: Step, free: readonly number[], inPlace: readonly number[], memo = step.memo): Step {
+/** The same step, after which other slots are free. */
+export function freeing(step: Step, free: readonly number[], inPlace: readonly number[], memo = step.memo): Step {
   const { call, nodes, fused, inputs, outputs, constants, bodies, tables, convert } = step
   // In the order of `stepOf`: what reads steps is fastest where all of them have one form.
   return { call, nodes, fused, inputs, outputs, free, inPlace, constants, bodies, tables, convert, memo }

@@ -67,7 +67,7 @@ class ActiveBody implements Body {
     return 'next' in begun ? yield* begun : begun
   }
 
-  start(given: readonly (Value | undefined)[]): Value[] | Paced<Value[]> {
+  start(given: readonly (Value | undefined)[], passedOn?: readonly boolean[]): Value[] | Paced<Value[]> {
     const plan = this.body.plan()
     const isFirst = this.captured === undefined
     this.captured ??= withCaptured(plan, this.body, this.outer)
@@ -78,9 +78,9 @@ class ActiveBody implements Body {
       const isWrapped = this.becomeOptional?.[i] === true && value.type !== 'optional'
       slots[plan.inputs[i]] = isWrapped ? { type: 'optional', value } : value
     }
-    if (this.context.steps.isDue()) return this.goOn(plan, slots, isFirst)
-    const taken = this.take(plan, slots)
-    if (taken && 'next' in taken) return this.goOn(plan, slots, isFirst, taken)
+    if (this.context.steps.isDue()) return this.goOn(plan, slots, isFirst, passedOn)
+    const taken = this.take(plan, slots, passedOn)
+    if (taken && 'next' in taken) return this.goOn(plan, slots, isFirst, passedOn, taken)
     if (taken?.values) return this.hold(taken.values)
     const made = this.execute(taken?.rest ?? plan, slots, this.context)
     return 'next' in made ? this.endOf(made, slots, isFirst) : this.made(made, slots, isFirst)
@@ -91,14 +91,20 @@ class ActiveBody implements Body {
   }
 
   /** The run as it has been recorded, or is recorded now. */
-  private take(plan: Plan, slots: Slots): ReturnType<RepeatedBody['take']> {
-    return this.repeated?.mayServe ? this.repeated.take(plan, slots, this.context, this) : undefined
+  private take(plan: Plan, slots: Slots, passedOn: readonly boolean[] | undefined): ReturnType<RepeatedBody['take']> {
+    return this.repeated?.mayServe ? this.repeated.take(plan, slots, this.context, this, passedOn) : undefined
   }
 
   /** @param begun what {@link take} has begun; left out: it is asked after a pause */
-  private *goOn(plan: Plan, slots: Slots, isFirst: boolean, begun?: Paced<Repeated | undefined>): Paced<Value[]> {
+  private *goOn(
+    plan: Plan,
+    slots: Slots,
+    isFirst: boolean,
+    passedOn: readonly boolean[] | undefined,
+    begun?: Paced<Repeated | undefined>
+  ): Paced<Value[]> {
     if (begun === undefined) yield
-    const taken = begun ?? this.take(plan, slots)
+    const taken = begun ?? this.take(plan, slots, passedOn)
     const known = taken && 'next' in taken ? yield* taken : taken
     if (known?.values) return this.hold(known.values)
     const made = this.execute(known?.rest ?? plan, slots, this.context)

@@ -6,16 +6,17 @@ import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Packed, SelectKernel } from '../op-kit/define.ts'
 import { isOfParameters, isSamePack } from '../op-kit/packs.ts'
 import { alteredPlan, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
-import { type DType, DTYPES, type NumericArray } from '../tensor/dtype.ts'
-import { isTensor, product, Tensor, type Value } from '../tensor/tensor.ts'
+import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { areSameDims, isTensor, product, Tensor, type Value } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
-import { Arena, liesIn } from '../wasm/arena.ts'
-import { type FixedJob, fixJob } from '../wasm/fixed-jobs.ts'
-import { type JobWatcher, type WatchedJob, watchingJobs } from '../wasm/job-watcher.ts'
+import { Arena } from '../wasm/arena.ts'
+import { watchingJobs } from '../wasm/job-watcher.ts'
+import { CarriedInput, type Updated, updatedIn } from './carried.ts'
 import { liesOnHeap } from './memory.ts'
 import { countRecordable, type Limits } from './recordable.ts'
 import { RecordedCall, Unrepeatable } from './recorded-call.ts'
 import { readInPlace, RecordedInput } from './recorded-input.ts'
+import { type Arenas, RecordedJobs } from './recorded-jobs.ts'
 import { isPartOf, RecordedMemory } from './recorded-memory.ts'
 import { type Made, RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { mayReread, rereading } from './reread.ts'
@@ -56,10 +57,16 @@ export function* record(
   limits = LIMITS,
   staying: ReadonlySet<number> = NOTHING
 ): Paced<Recording | undefined> {
-  const { given, inPlace, copied } = givenBy(plan, sources, slots)
-  const count = countRecordable(plan, copied, limits)
-  if (!isWorthwhile(count, plan, limits)) return undefined
-  const recorder = new Recorder(plan, { given, inPlace, staying }, run, limits)
+  const given = givenBy(plan, sources, slots, staying)
+  const updated = limits.kind === 'body' ? updatedIn(plan, given.values, staying, limits.given) : undefined
+  const recorded = updated && (yield* recordGiven(updated.plan, withUpdated(given, updated), run, limits))
+  return recorded ?? (yield* recordGiven(plan, given, run, limits))
+}
+
+function* recordGiven(plan: Plan, given: Given, run: RecordedRun, limits: Limits): Paced<Recording | undefined> {
+  const count = countRecordable(plan, copiedOf(given), limits)
+  if (!isWorthwhile(count, plan, limits, given)) return undefined
+  const recorder = new Recorder(plan, given, run, limits)
   let recording: Recording | undefined
   try {
     recording = yield* recorder.record(count)
@@ -74,53 +81,58 @@ export function* record(
 
 /** Whether few bytes live at once in a run that {@link record} would record. */
 export const isLight = (plan: Plan, sources: readonly number[], slots: SlotsAtStart): boolean =>
-  countRecordable(plan, givenBy(plan, sources, slots).copied, { ...LIMITS, live: MAX_LIGHT }) >= 0
+  countRecordable(plan, copiedOf(givenBy(plan, sources, slots)), { ...LIMITS, live: MAX_LIGHT }) >= 0
 
 type SlotsAtStart = readonly (Value | Constant | undefined)[]
 
-/** The values of these slots: those that are read where they lie, and those that are copied. */
-function givenBy(plan: Plan, sources: readonly number[], slots: SlotsAtStart) {
-  const given = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
-  const inPlace = readInPlace(plan, given)
-  return { given, inPlace, copied: new Map([...given].filter(([slot]) => !inPlace.has(slot))) }
-}
-
-const NOTHING: ReadonlySet<number> = new Set()
-
-const isWorthwhile = (count: number, { steps }: Plan, { kind }: Limits): boolean =>
-  count === steps.length || count >= MIN_STEPS[kind]
-
 /** What a run is given, by slot. */
 interface Given {
-  readonly given: ReadonlyMap<number, Value>
+  readonly values: ReadonlyMap<number, Value>
   /** Those that are not copied. */
   readonly inPlace: ReadonlySet<number>
   /** Those that are likely to stay the same while the runs of one call go on. */
   readonly staying: ReadonlySet<number>
+  /** One that is copied and then updated where it lies, in a plan that is recorded as a whole. */
+  readonly updated: Updated | undefined
 }
+
+function givenBy(plan: Plan, sources: readonly number[], slots: SlotsAtStart, staying = NOTHING): Given {
+  const values = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
+  return { values, inPlace: readInPlace(plan, values), staying, updated: undefined }
+}
+
+const withUpdated = ({ values, inPlace, staying }: Given, updated: Updated): Given => ({
+  values,
+  inPlace: new Set([...inPlace].filter(slot => slot !== updated.input)),
+  staying,
+  updated
+})
+
+const copiedOf = ({ values, inPlace }: Given): ReadonlyMap<number, Value> =>
+  new Map([...values].filter(([slot]) => !inPlace.has(slot)))
+
+const NOTHING: ReadonlySet<number> = new Set()
+
+const isWorthwhile = (count: number, { steps }: Plan, { kind }: Limits, { updated }: Given): boolean =>
+  count === steps.length || (updated === undefined && count >= MIN_STEPS[kind])
 
 /** A recording while it is made. */
 class Recorder {
-  /** Of values, whose memory later values may have, and of jobs, which stay as they are. */
-  readonly arenas: { readonly values: Arena; readonly jobs: Arena }
+  readonly arenas: Arenas
   private readonly limits: Limits
   private readonly plan: Plan
   private readonly run: RecordedRun
   inputs: readonly RecordedInput[] = []
-  private readonly given: ReadonlyMap<number, Value>
-  private readonly inPlace: ReadonlySet<number>
-  private readonly staying: ReadonlySet<number>
+  private readonly given: Given
   private readonly slots: (Value | Constant | undefined)[]
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
   private readonly memory: RecordedMemory
 
-  constructor(plan: Plan, { given, inPlace, staying }: Given, run: RecordedRun, limits: Limits) {
+  constructor(plan: Plan, given: Given, run: RecordedRun, limits: Limits) {
     this.plan = plan
     this.run = run
     this.given = given
-    this.inPlace = inPlace
-    this.staying = staying
     this.limits = limits
     this.arenas = { values: new Arena(limits.values, limits.chunk), jobs: new Arena(limits.jobs, limits.chunk) }
     this.memory = new RecordedMemory(this.arenas.values)
@@ -134,11 +146,11 @@ class Recorder {
     const { kind } = this.limits
     const isBody = kind === 'body'
     const read = readBy(plan, most, isBody)
-    this.inputs = [...given]
+    this.inputs = [...given.values]
       .filter(([slot]) => read.has(slot))
       .map(([slot, value]) => this.inputOf(slot, value as Tensor))
     const count = yield* this.recordSteps(most)
-    if (!isWorthwhile(count, plan, this.limits)) throw new Unrepeatable()
+    if (!isWorthwhile(count, plan, this.limits, given)) throw new Unrepeatable()
     const isWhole = count === plan.steps.length
     const still = readBy(plan, count, isBody)
     const made = (isWhole ? plan.outputs : crossing(plan, count)).map((slot): Made => {
@@ -153,15 +165,36 @@ class Recorder {
       this.inputs.filter(({ slot }) => still.has(slot)),
       made,
       rest,
-      kind === 'segment'
+      kind === 'segment',
+      this.carried()
     )
   }
 
+  /** The input that is updated where it lies, if that has come about. */
+  private carried(): CarriedInput | undefined {
+    const {
+      plan,
+      slots,
+      given: { updated }
+    } = this
+    const input = updated && this.inputs.find(({ slot }) => slot === updated.input)
+    if (input === undefined || (slots[updated!.output] as Tensor).data !== input.tensor.data) return undefined
+    return new CarriedInput(input, plan.inputs.indexOf(updated!.input), plan.outputs.indexOf(updated!.output))
+  }
+
+  /** What a step updates, as an output of these dims; undefined where it makes one of its own. */
+  private updatedBy(step: Step, type: DType, dims: readonly number[]): Tensor | undefined {
+    const { updated } = this.given
+    if (step !== updated?.step) return undefined
+    const input = this.slots[updated.input] as Tensor
+    return input.type === type && areSameDims(input.dims, dims) ? input : undefined
+  }
+
   private inputOf(slot: number, given: Tensor): RecordedInput {
-    const isCopied = !this.inPlace.has(slot)
+    const isCopied = !this.given.inPlace.has(slot)
     const place = isCopied ? this.tensor(given.type, given.dims.slice()) : undefined
     // What a body captures, or gives back as it is, later runs for the same call find there.
-    const stays = isCopied && this.staying.has(slot)
+    const stays = isCopied && this.given.staying.has(slot)
     const input = new RecordedInput(slot, given, place, stays)
     this.slots[slot] = input.tensor
     this.isConstant[slot] = false
@@ -199,14 +232,16 @@ class Recorder {
       outputs,
       packedOf(step, prepared),
       this.run.threads,
-      (type, dims) => this.tensor(type, dims)
+      (type, dims) => this.updatedBy(step, type, dims) ?? this.tensor(type, dims)
     )
     const kernel: Kernel = isReread
       ? rereading(call, inputs, dimsOf(outputs[0]), this.run.overrides)
       : (prepared.kernel ?? call.op.run.bind(call.op))
     const recorded = new RecordedStep(undefined, kernel, operands, parameters, context)
     const isOfJobs = isFixed && selection?.looksAt?.every(name => this.isFixedOperand(step, name)) === true
-    const jobs = isOfJobs ? new Jobs(this.arenas, knownArrays(inputs, context.packed), this.run.threads) : undefined
+    const jobs = isOfJobs
+      ? new RecordedJobs(this.arenas, knownArrays(inputs, context.packed), this.run.threads)
+      : undefined
     yield* runThrough(recorded, jobs)
     const isDone = this.takeOver(step, context)
     context.seal()
@@ -233,7 +268,7 @@ class Recorder {
     // Where the outputs of this run lie in an operand of an operator that only moves elements, and its other operands
     // are constants, they lie there in later runs, too, unless each run gives other memory.
     const isMoved = (index: number): boolean =>
-      !this.inPlace.has(step.inputs[index]) &&
+      !this.given.inPlace.has(step.inputs[index]) &&
       operands.some(operand => operand.index === index && op.moves?.includes(operand.name))
     const isSame =
       op.moves !== undefined &&
@@ -304,7 +339,7 @@ function packedOf({ constants, memo: { packs } }: Step, { pack }: RunPreparation
 }
 
 /** Runs a kernel to its end; jobs of other runs, which may go on while it pauses, are not reported to `jobs`. */
-function* runThrough({ kernel, operands, parameters, context }: RecordedStep, jobs: Jobs | undefined): Paced {
+function* runThrough({ kernel, operands, parameters, context }: RecordedStep, jobs: RecordedJobs | undefined): Paced {
   const watched = <R>(act: () => R): R => (jobs ? watchingJobs(jobs, act) : act())
   const work = watched(() => kernel(operands, parameters, context))
   if (!work) return
@@ -318,38 +353,4 @@ function* runThrough({ kernel, operands, parameters, context }: RecordedStep, jo
 function knownArrays(inputs: readonly (Tensor | undefined)[], packed: Packed | undefined): readonly ArrayBufferView[] {
   const read = inputs.filter(tensor => tensor !== undefined && Object.hasOwn(tensor, 'data')) as Tensor[]
   return [...read, ...Object.values(packed ?? {})].flatMap(({ data }) => (liesOnHeap(data) ? [data] : []))
-}
-
-/** Writes the jobs of a step. */
-class Jobs implements JobWatcher {
-  made: readonly FixedJob[] = []
-  private readonly arenas: Recorder['arenas']
-  private readonly constants: readonly ArrayBufferView[]
-  private readonly threads: number
-  private isWhole = true
-
-  constructor(arenas: Recorder['arenas'], constants: readonly ArrayBufferView[], threads: number) {
-    this.arenas = arenas
-    this.constants = constants
-    this.threads = threads
-  }
-
-  ran(job: WatchedJob, inputs: readonly NumericArray[], out: NumericArray): void {
-    const { values, jobs } = this.arenas
-    // Memory that a kernel takes for itself is another one each time.
-    const isKnown =
-      values.holds(out) && inputs.every(input => !liesOnHeap(input) || values.holds(input) || this.isOfConstant(input))
-    const fixed = this.isWhole && isKnown ? fixJob(job, inputs, out, jobs, this.threads) : undefined
-    if (fixed) this.made = [...this.made, fixed]
-    else this.missed()
-  }
-
-  missed(): void {
-    this.isWhole = false
-    this.made = []
-  }
-
-  private isOfConstant(input: NumericArray): boolean {
-    return this.constants.some(other => liesIn(input, other))
-  }
 }

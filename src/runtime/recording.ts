@@ -6,6 +6,7 @@ import type { NumericArray } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import type { Arena } from '../wasm/arena.ts'
 import type { FixedJob } from '../wasm/fixed-jobs.ts'
+import type { CarriedInput } from './carried.ts'
 import type { Budget, Region } from './memory.ts'
 import type { RecordedCall } from './recorded-call.ts'
 import type { RecordedInput } from './recorded-input.ts'
@@ -69,6 +70,7 @@ export class Recording {
   private readonly rest: Plan | undefined
   private readonly arenas: readonly Arena[]
   private readonly isLent: boolean
+  private readonly carried: CarriedInput | undefined
   /** Whether a run is under way here. */
   isRunning = false
   /** The call for which a body last ran here. */
@@ -76,15 +78,20 @@ export class Recording {
   /** The step that comes next. */
   private next = 0
 
-  /** @param isLent whether others read what it has made where it lies */
+  /**
+   * @param isLent whether others read what it has made where it lies
+   * @param carried one of the inputs, where it is of a body
+   */
   constructor(
     arenas: readonly Arena[],
     steps: readonly RecordedStep[],
     inputs: readonly RecordedInput[],
     made: readonly Made[],
     rest: Plan | undefined,
-    isLent: boolean
+    isLent: boolean,
+    carried: CarriedInput | undefined
   ) {
+    this.carried = carried
     this.isLent = isLent
     this.arenas = arenas
     this.steps = steps
@@ -98,15 +105,21 @@ export class Recording {
    * @param slots hold the values that no recorded step makes, and get what steps that are left read
    * @param call where it is of a body: what that captures stays the same while it runs for this call, and the budget
    *   holds its outputs
+   * @param passedOn inputs of the body, by position, that nobody reads after this run
    * @returns undefined where another run is under way here, and where a kernel fails, which the usual run then does
    *   with its place; what is left to do where that takes long
    */
-  start(run: RunPart, slots: Slots, call?: object): Repeated | undefined | Paced<Repeated | undefined> {
+  start(
+    run: RunPart,
+    slots: Slots,
+    call?: object,
+    passedOn?: readonly boolean[]
+  ): Repeated | undefined | Paced<Repeated | undefined> {
     if (this.isRunning) return undefined
     this.isRunning = true
     let isOver = true
     try {
-      if (!this.takeInputs(slots, call)) return undefined
+      if (!this.takeInputs(slots, call, passedOn)) return undefined
       this.next = 0
       const outcome = this.advance()
       if (typeof outcome === 'boolean') return outcome ? this.outcome(run, slots, call) : undefined
@@ -133,10 +146,16 @@ export class Recording {
     }
   }
 
-  private takeInputs(slots: Slots, call: object | undefined): boolean {
+  private takeInputs(slots: Slots, call: object | undefined, passedOn: readonly boolean[] | undefined): boolean {
+    const { carried } = this
     const isSame = call !== undefined && call === this.call
     this.call = undefined
-    for (const input of this.inputs) if (!input.take(slots[input.slot] as Tensor, isSame)) return false
+    for (const input of this.inputs) {
+      const given = slots[input.slot] as Tensor
+      const isTaken =
+        input === carried?.input ? carried.take(given, passedOn?.[carried.from] === true) : input.take(given, isSame)
+      if (!isTaken) return false
+    }
     this.call = call
     return true
   }
@@ -200,10 +219,12 @@ export class Recording {
     return LENT
   }
 
-  /** The outputs of a body, held by the budget: copies of what steps have made. */
+  /** The outputs of a body, held by the budget: copies of what steps have made, of one once somebody reads it. */
   ofBody({ budget, weights }: RunPart, slots: Slots): Repeated {
     if (this.rest) return this.handOn(this.rest, budget, slots, 'body', 'result')
-    const values = this.made.map(([slot, made]) => {
+    const { carried } = this
+    const values = this.made.map(([slot, made], at) => {
+      if (carried?.to === at) return carried.lend(budget)
       if (made) return budget.copy(made)
       const passed = slots[slot]!
       const value = isConstant(passed) ? weights.read(passed, budget) : passed

@@ -108,14 +108,21 @@ export class RepeatedBody {
    * Takes a run, or its first steps, as it was recorded; the first one is recorded.
    * @param slots hold what the body reads, and get what steps that are left read
    * @param call of the operator for which the body runs: what is captured is the same for all its runs
+   * @param passedOn inputs that nobody reads after this run
    * @returns its outputs, which the budget holds, or the steps that are left; undefined where the run has to be taken
    *   in the usual way; what is left to do where that takes long
    */
-  take(plan: Plan, slots: Slots, run: RecordedRun, call: object): Repeated | undefined | Paced<Repeated | undefined> {
+  take(
+    plan: Plan,
+    slots: Slots,
+    run: RecordedRun,
+    call: object,
+    passedOn: readonly boolean[] | undefined
+  ): Repeated | undefined | Paced<Repeated | undefined> {
     const { recording, isReady } = this.held
     if (!isReady || recording === 'none') return undefined
     if (recording?.fits(slots)) {
-      const started = recording.start(run, slots, call)
+      const started = recording.start(run, slots, call, passedOn)
       return started && 'next' in started ? this.endOf(started) : this.noted(started)
     }
     return this.isDue(plan, slots) ? this.record(plan, slots, run) : undefined

@@ -12,7 +12,7 @@ import { type LoopInput, type LoopOutput, type LoopPorts, partDims, type Slice }
 /** The body of a loop. */
 export interface LoopBody {
   infer(inputs: readonly (Fact | undefined)[]): readonly Fact[]
-  start(inputs: readonly (Value | undefined)[]): Value[] | Paced<Value[]>
+  start(inputs: readonly (Value | undefined)[], passedOn?: readonly boolean[]): Value[] | Paced<Value[]>
   release(outputs: readonly Value[]): void
 }
 
@@ -48,6 +48,7 @@ export function* runLoop(
     port.kind === 'concatenated' && sink.wanted(index) ? [{ index, port, parts: [] }] : []
   )
   const untilTheEnd = new Set(collected.map(({ port }) => port.from))
+  const passedOn = ports.inputs.map(port => port.kind === 'carried' && !untilTheEnd.has(port.from))
   let last: Value[] | undefined
   let goesOn = condition
   for (let i = 0; i < trip && goesOn; i++) {
@@ -59,7 +60,7 @@ export function* runLoop(
           ? yield* sliceOf(tensorIn(operands[port.operand]), i, port.slice)
           : inputOf(port, i, operands, last, condition)
     }
-    const begun = body.start(inputs)
+    const begun = body.start(inputs, last && passedOn)
     const results = 'next' in begun ? yield* begun : begun
     checkCarried(ports, operands, last, results)
     for (const { port, parts } of collected) {

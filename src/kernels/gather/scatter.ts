@@ -21,7 +21,8 @@ export interface ScatterLayout {
 }
 
 /**
- * Copies `data` to `out`, then writes update `i` of each outer slice to `positions[i]`, one after the other.
+ * Copies `data` to `out`, unless they are the same, then writes update `i` of each outer slice to `positions[i]`, one
+ * after the other.
  * @param useInitial false: elements of `data` that are updated do not take part in the reduction
  */
 export function* scatter(
@@ -33,9 +34,11 @@ export function* scatter(
   reduction: Reduction = 'none',
   useInitial = true
 ): Generator<void> {
-  const { array: from } = unitsOf(data)
-  const to = unitsOf(out).array
-  yield* inChunks(from.length, (start, end) => copyUnits(from, start, to, start, end - start), COST.copy)
+  if (out.data !== data.data) {
+    const { array: from } = unitsOf(data)
+    const to = unitsOf(out).array
+    yield* inChunks(from.length, (start, end) => copyUnits(from, start, to, start, end - start), COST.copy)
+  }
   yield
   if (updates.data.length === 0) return
   if (reduction === 'none') yield* replace(updates, positions, out, layout)
