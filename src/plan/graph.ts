@@ -159,6 +159,11 @@ export class PlanGraph {
     return this.outside.has(id)
   }
 
+  /** Whether a value is an input and nothing else that is seen from outside. */
+  isOnlyGiven(id: ValueId): boolean {
+    return this.inputs.has(id) && !this.outputs.has(id)
+  }
+
   isRead(id: ValueId): boolean {
     return this.outputs.has(id) || this.readersOf(id).size > 0
   }

@@ -6,8 +6,9 @@ import { outputsOf, type PlanCall, type PlanGraph, positionOf, readBy } from './
 import type { Pass } from './pass.ts'
 
 /**
- * Notes on each call which values die there, and which of those its first output may be written over. Calls stay in the
- * order of the file.
+ * Notes on each call which values die there, and which of those its first output may be written over; of a body, whose
+ * operator hands values round that nobody else counts, these are inputs that the operator may have given up. Calls stay
+ * in the order of the file.
  */
 export const schedule: Pass = {
   name: 'schedule',
@@ -15,32 +16,34 @@ export const schedule: Pass = {
   run(graph) {
     let changed = false
     const seen = new Set<ValueId>()
-    // Operators with bodies hand values round that nobody else counts, so memory is reused in the main graph only.
-    const canReuse = !graph.isObserved && graph.bound.graph.path === ''
+    const isBody = graph.bound.graph.path !== ''
     for (const item of graph.calls.toReversed()) {
       const dying = new Set<ValueId>()
+      const given = new Set<ValueId>()
       for (const id of [...readBy(item), ...outputsOf(item)]) {
         if (id === undefined || seen.has(id)) continue
         seen.add(id)
-        if (!graph.isOutside(id) && !graph.constants.has(id)) dying.add(id)
+        if (graph.isOnlyGiven(id)) given.add(id)
+        else if (!graph.isOutside(id) && !graph.constants.has(id)) dying.add(id)
       }
       item.free = [...dying]
-      item.inPlace = canReuse ? inPlaceInputs(graph, item, dying) : []
+      const mayReuse = !graph.isObserved && (isBody || !graph.isOutside(item.call.outputs[0] ?? ''))
+      item.inPlace = mayReuse ? inPlaceInputs(graph, item, isBody ? given : dying) : []
       changed ||= dying.size > 0
     }
     return changed
   }
 }
 
-/** Input positions of operands that die here, and whose type and dims may be those of the first output. */
-function inPlaceInputs(graph: PlanGraph, { call }: PlanCall, dying: ReadonlySet<ValueId>): number[] {
+/** Input positions of operands that are free after a call, and whose type and dims may be those of its first output. */
+function inPlaceInputs(graph: PlanGraph, { call }: PlanCall, free: ReadonlySet<ValueId>): number[] {
   const [output] = call.outputs
-  if (output === undefined || call.op.inPlace === undefined || graph.isOutside(output)) return []
+  if (output === undefined || call.op.inPlace === undefined) return []
   return call.op.inPlace
     .map(name => positionOf(call, name))
     .filter(position => {
       const id = call.inputs[position]
-      return id !== undefined && dying.has(id) && mayAgree(graph.facts.get(id), graph.facts.get(output)) !== false
+      return id !== undefined && free.has(id) && mayAgree(graph.facts.get(id), graph.facts.get(output)) !== false
     })
 }
 

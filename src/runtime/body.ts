@@ -14,7 +14,12 @@ import type { Run } from './run.ts'
 import { isConstant, type Slot, type Slots } from './slots.ts'
 
 /** Runs the steps of a plan: values, or what is left to do. */
-type Execute = (plan: Plan, slots: Slots, run: Run) => Value[] | Paced<Value[]>
+type Execute = (
+  plan: Plan,
+  slots: Slots,
+  run: Run,
+  passedOn: readonly boolean[] | undefined
+) => Value[] | Paced<Value[]>
 
 /**
  * A body, for one call of its operator while the graph around it runs.
@@ -82,7 +87,7 @@ class ActiveBody implements Body {
     const taken = this.take(plan, slots, passedOn)
     if (taken && 'next' in taken) return this.goOn(plan, slots, isFirst, passedOn, taken)
     if (taken?.values) return this.hold(taken.values)
-    const made = this.execute(taken?.rest ?? plan, slots, this.context)
+    const made = this.execute(taken?.rest ?? plan, slots, this.context, passedOn)
     return 'next' in made ? this.endOf(made, slots, isFirst) : this.made(made, slots, isFirst)
   }
 
@@ -107,7 +112,7 @@ class ActiveBody implements Body {
     const taken = begun ?? this.take(plan, slots, passedOn)
     const known = taken && 'next' in taken ? yield* taken : taken
     if (known?.values) return this.hold(known.values)
-    const made = this.execute(known?.rest ?? plan, slots, this.context)
+    const made = this.execute(known?.rest ?? plan, slots, this.context, passedOn)
     return this.made('next' in made ? yield* made : made, slots, isFirst)
   }
 

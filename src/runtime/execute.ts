@@ -29,17 +29,21 @@ import { type LazyTable, lazyTables, withTables } from './tables.ts'
  * @throws NodewiseError with the place of the node that failed
  */
 export function* executePlan(plan: Plan, slots: Slots, run: Run, delivery?: Delivery): Paced<Value[]> {
-  const begun = startPlan(plan, slots, run, delivery)
+  const begun = start(new Frame(plan, slots, run, delivery, undefined))
   return 'next' in begun ? yield* begun : begun
 }
 
+/** @param passedOn as in {@link Body.start} */
+const startBody = (plan: Plan, slots: Slots, run: Run, passedOn: readonly boolean[] | undefined) =>
+  start(new Frame(plan, slots, run, undefined, passedOn))
+
 /**
- * Runs a plan as {@link executePlan}, without a generator as far as nothing has to pause: that of a body whose steps
- * are light would take as long as one of them.
+ * Runs a plan without a generator as far as nothing has to pause: that of a body whose steps are light would take as
+ * long as one of them.
  * @returns the values, or what is left to do
  */
-export function startPlan(plan: Plan, slots: Slots, run: Run, delivery?: Delivery): Value[] | Paced<Value[]> {
-  const frame = new Frame(plan, slots, run, delivery)
+function start(frame: Frame): Value[] | Paced<Value[]> {
+  const { plan, run } = frame
   const { steps } = plan
   for (let i = 0; i < steps.length; i++) {
     const active = new ActiveStep(steps[i], frame)
@@ -106,12 +110,24 @@ class Frame {
   readonly run: Run
   readonly slots: Slots
   readonly delivery: Delivery | undefined
+  private readonly passedOn: readonly boolean[] | undefined
 
-  constructor(plan: Plan, slots: Slots, run: Run, delivery: Delivery | undefined) {
+  /**
+   * @param delivery of the main graph
+   * @param passedOn of a body
+   */
+  constructor(
+    plan: Plan,
+    slots: Slots,
+    run: Run,
+    delivery: Delivery | undefined,
+    passedOn: readonly boolean[] | undefined
+  ) {
     this.plan = plan
     this.run = run
     this.slots = slots
     this.delivery = delivery
+    this.passedOn = passedOn
   }
 
   /** The value of a slot, a constant read if need be. */
@@ -119,6 +135,11 @@ class Frame {
     const held = this.slots[slot]
     if (held === undefined) return this.failMissing(slot)
     return isConstant(held) ? this.readConstant(slot, held) : held
+  }
+
+  /** Whether what a slot holds, and no step reads any more, may be written over. */
+  mayWriteOver(slot: number): boolean {
+    return this.delivery !== undefined || this.passedOn?.[this.plan.inputs.indexOf(slot)] === true
   }
 
   outputs(): Value[] {
@@ -295,6 +316,7 @@ class ActiveStep implements CallEnvironment {
     for (let i = 0; i < inPlace.length; i++) {
       const input = this.inputs[inPlace[i]]
       if (input === undefined || input.type !== type || !isTensor(input) || !areSameDims(input.dims, dims)) continue
+      if (!this.frame.mayWriteOver(this.step.inputs[inPlace[i]])) continue
       if (this.frame.run.budget.isHeldOnce(input.data)) return input
     }
     return undefined
@@ -346,7 +368,7 @@ class ActiveStep implements CallEnvironment {
   body(bound: BoundGraph): Body {
     this.held ??= new Holds(this.frame.run.budget)
     const { slots, run } = this.frame
-    return bodyOf(bound, this.step.bodies.get(bound)!, slots, run, this.held, startPlan)
+    return bodyOf(bound, this.step.bodies.get(bound)!, slots, run, this.held, startBody)
   }
 
   random(seed?: number): () => number {

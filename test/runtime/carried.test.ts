@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
 import type { Plan, Step } from '../../src/plan/plan.ts'
 import { CarriedInput, updatedIn } from '../../src/runtime/carried.ts'
 import { Budget } from '../../src/runtime/memory.ts'
 import { randomSource } from '../../src/runtime/random.ts'
 import { RecordedInput } from '../../src/runtime/recorded-input.ts'
+import { RepeatedBody } from '../../src/runtime/repeated-bodies.ts'
 import { int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { body, layer, load, net } from '../openvino/ir.ts'
 
@@ -75,15 +76,31 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('a value that the iterations of a loop hand on, each of which changes some of it', () => {
-  test('is changed where it lies, and copied once at the end', async () => {
+/** Tensors of so many elements that a run allocates or copies. */
+function countOf(size: number): () => number {
+  const copy = vi.spyOn(Budget.prototype, 'copy')
+  const allocate = vi.spyOn(Budget.prototype, 'allocate')
+  return () =>
+    copy.mock.calls.filter(([tensor]) => tensor.size === size).length +
+    allocate.mock.calls.filter(([, dims]) => dims.reduce((a, b) => a * b, 1) === size).length
+}
+
+describe.each([
+  ['recorded', true],
+  ['not recorded', false]
+])('a value that iterations which are %s hand on, each of which changes some of it', (_, isRecorded) => {
+  beforeEach(() => {
+    if (!isRecorded) vi.spyOn(RepeatedBody.prototype, 'take').mockReturnValue(undefined)
+  })
+
+  test('is changed where it lies, and copied once', async () => {
     const of = await session(plain)
     await of.run(feedsOf())
-    const copy = vi.spyOn(Budget.prototype, 'copy')
+    const count = countOf(ROWS * COLUMNS)
     const feeds = feedsOf()
     const { last } = await of.run(feeds)
     expect(elements(last)).toEqual(lastOf(feeds))
-    expect(copy.mock.calls.filter(([{ size }]) => size === ROWS * COLUMNS).length).toBe(1)
+    expect(count()).toBe(1)
   })
 
   test('is the caller’s own afterwards, and so is the one with which the loop begins', async () => {
@@ -111,6 +128,45 @@ describe('a value that the iterations of a loop hand on, each of which changes s
       const { last, all } = await of.run(feeds)
       expect(elements(last)).toEqual(lastOf(feeds))
       expect(elements(all)).toEqual(closeTo(statesOf(feeds).slice(1).flat()))
+    }
+  })
+
+  test('is what it was in each iteration that gives it, too', async () => {
+    const parts = model(
+      { inputs: [...HEAD, state('a')], outputs: [port('c', 'bool'), state('b'), state('a')], nodes: update('a', 'b') },
+      ['last', 'before']
+    )
+    const of = await session(parts)
+    for (let i = 0; i < 3; i++) {
+      const feeds = feedsOf()
+      const { before } = await of.run(feeds)
+      expect(elements(before)).toEqual(closeTo(statesOf(feeds).slice(0, -1).flat()))
+    }
+  })
+
+  test('is another one than that with which the loop begins, which is read later', async () => {
+    const loop = { inputs: [...HEAD, state('a')], outputs: [port('c', 'bool'), state('b')], nodes: update('a', 'b') }
+    const { nodes, ...parts } = model(loop, ['last'])
+    const [first] = nodes as { input: string[] }[]
+    const of = await session({
+      ...parts,
+      outputs: [port('last', 'float'), port('again', 'float')],
+      nodes: [
+        node('Neg', ['y'], ['start']),
+        { ...first, input: first.input.with(2, 'start') },
+        node('Neg', ['start'], ['again'])
+      ]
+    })
+    for (let i = 0; i < 3; i++) {
+      const feeds = feedsOf()
+      const { last, again } = await of.run(feeds)
+      expect(elements(again)).toEqual(elements(feeds.y))
+      const y = new Tensor(
+        'float32',
+        elements(feeds.y).map(value => -value),
+        feeds.y.dims
+      )
+      expect(elements(last)).toEqual(lastOf({ ...feeds, y }))
     }
   })
 
@@ -184,7 +240,7 @@ describe('a value that the iterations of a loop hand on, each of which changes s
     )
     const of = await session(parts)
     for (let run = 0; run < 3; run++) {
-      const copy = vi.spyOn(Budget.prototype, 'copy')
+      const count = countOf(rows * COLUMNS)
       const feeds: Feeds = { ...feedsOf(60), y: floatsOf(rows, COLUMNS) }
       const before = elements(feeds.y)
       const { last } = await of.run(feeds)
@@ -192,8 +248,9 @@ describe('a value that the iterations of a loop hand on, each of which changes s
       const changed = Array.from({ length: 60 }, (_, i) => first.map(value => Math.fround(value + i))).flat()
       expect(elements(last)).toEqual([...changed, ...before.slice(changed.length)])
       expect(elements(feeds.y)).toEqual(before)
-      if (run > 0) expect(copy.mock.calls.filter(([{ size }]) => size === rows * COLUMNS).length).toBe(1)
-      vi.restoreAllMocks()
+      if (run > 0) expect(count()).toBe(1)
+      vi.mocked(Budget.prototype.copy).mockRestore()
+      vi.mocked(Budget.prototype.allocate).mockRestore()
     }
   })
 
@@ -265,7 +322,7 @@ describe('a value that the iterations of a loop hand on, each of which changes s
       [int64s('start', [1], [ROWS - 6])]
     )
     const of = await session(parts)
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 6; i++) {
       const feeds = feedsOf()
       const { last, sum } = await of.run(feeds)
       expect(elements(last)).toEqual(lastOf(feeds))
@@ -324,30 +381,37 @@ const rowsOfIr = (count: number, rows: number): string => {
   )
 }
 
-test('a value that is handed on and joined with those of other iterations is what it was in each', async () => {
-  const [count, rows] = [30, 40]
-  const of = new InferenceSession(load(rowsOfIr(count, rows)))
-  for (let run = 0; run < 3; run++) {
-    const feeds = {
-      x: floatsOf(count, COLUMNS),
-      at: new Tensor(
-        'int64',
-        Array.from({ length: count }, (_, i) => (i * 7) % rows),
-        [count, 1]
-      ),
-      s: floatsOf(rows, COLUMNS)
+test.each([
+  ['recorded', true],
+  ['not recorded', false]
+])(
+  'a value that iterations which are %s hand on, and that is joined, is what it was in each',
+  async (_, isRecorded) => {
+    if (!isRecorded) vi.spyOn(RepeatedBody.prototype, 'take').mockReturnValue(undefined)
+    const [count, rows] = [30, 40]
+    const of = new InferenceSession(load(rowsOfIr(count, rows)))
+    for (let run = 0; run < 3; run++) {
+      const feeds = {
+        x: floatsOf(count, COLUMNS),
+        at: new Tensor(
+          'int64',
+          Array.from({ length: count }, (_, i) => (i * 7) % rows),
+          [count, 1]
+        ),
+        s: floatsOf(rows, COLUMNS)
+      }
+      const state = elements(feeds.s)
+      const states: number[] = []
+      elements(feeds.x).forEach((value, k) => {
+        state[((Math.floor(k / COLUMNS) * 7) % rows) * COLUMNS + (k % COLUMNS)] = Math.tanh(value)
+        if (k % COLUMNS === COLUMNS - 1) states.push(...state)
+      })
+      const { last, all } = await of.run(feeds)
+      expect(elements(last)).toEqual(closeTo(state))
+      expect(elements(all)).toEqual(closeTo(states))
     }
-    const state = elements(feeds.s)
-    const states: number[] = []
-    elements(feeds.x).forEach((value, k) => {
-      state[((Math.floor(k / COLUMNS) * 7) % rows) * COLUMNS + (k % COLUMNS)] = Math.tanh(value)
-      if (k % COLUMNS === COLUMNS - 1) states.push(...state)
-    })
-    const { last, all } = await of.run(feeds)
-    expect(elements(last)).toEqual(closeTo(state))
-    expect(elements(all)).toEqual(closeTo(states))
   }
-})
+)
 
 describe('what was lent', () => {
   const place = (): Tensor => floatsOf(2048)
