@@ -14,6 +14,7 @@ import type {
 import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { type Earlier, MAX_ELEMENTS, type Seen } from './earlier.ts'
 import type { Like, Likes } from './likes.ts'
 import { type ParameterOptions, parametersOf } from './parameters.ts'
 import { checkTypes } from './types.ts'
@@ -61,7 +62,7 @@ export interface RunPreparation extends Preparation {
 export interface CallMemo {
   kept?: KeptPreparation | undefined
   /** What it kept before, where a call is one of a body: iterations may run it for a few dims or values in turn. */
-  readonly earlier?: KeptPreparation[] | undefined
+  readonly earlier?: Earlier<KeptPreparation> | undefined
   /** The calls of its plan, and, once it has been prepared again, what those like it keep together. */
   readonly likes?: Likes<KeptPreparation> | undefined
   like?: Like<KeptPreparation> | undefined
@@ -103,19 +104,6 @@ function preparationOf(
 export const withoutSelection = ({ parameters, outputs }: Preparation): RunPreparation =>
   preparationOf(undefined, parameters, outputs, undefined, NOTHING_SEEN)
 
-/** What of an input the preparation depended on. */
-interface Seen {
-  readonly type: string
-  readonly dims: readonly number[]
-  /** Set where its value was looked at. */
-  readonly elements: Storage | undefined
-}
-
-/** Larger values are not compared: preparing again costs as much. */
-const MAX_ELEMENTS = 64
-/** Preparations that a call of a body keeps beside the last one. */
-const MAX_EARLIER = 11
-
 /**
  * Prepares a call to run: reuses what `memo` keeps if that still holds, and keeps a new preparation if it can be
  * compared quickly.
@@ -141,20 +129,14 @@ export function prepareRun(
 function keptFor(memo: CallMemo, inputs: readonly (Value | undefined)[]): KeptPreparation | undefined {
   const { kept, earlier } = memo
   if (kept === undefined || stillHolds(kept.seen, inputs)) return kept
-  if (earlier === undefined) return undefined
-  for (let i = 0; i < earlier.length; i++) {
-    if (!stillHolds(earlier[i].seen, inputs)) continue
-    memo.kept = earlier[i]
-    earlier[i] = kept
-    return memo.kept
-  }
-  return undefined
+  const found = earlier?.find(inputs, kept)
+  if (found === undefined || !stillHolds(found.seen, inputs)) return undefined
+  return (memo.kept = found)
 }
 
-/** Keeps a preparation, and those before it as far as there is a list of them. */
-function keep(memo: CallMemo, preparation: KeptPreparation): void {
-  const { kept, earlier } = memo
-  if (kept && earlier && earlier.unshift(kept) > MAX_EARLIER) earlier.pop()
+/** Keeps a preparation, of a call of a body beside those before it. */
+function keep(memo: CallMemo, inputs: readonly (Value | undefined)[], preparation: KeptPreparation): void {
+  memo.earlier?.add(inputs, preparation)
   memo.kept = preparation
 }
 
@@ -178,7 +160,7 @@ function prepareAnew(
     // Selections keep what they made of the operands of their call.
     const selection = surroundings.select?.(call.op, operands, alike)
     const result = preparationOf(call.op, parameters, outputs, selection, seen)
-    keep(memo, result)
+    keep(memo, inputs, result)
     return result
   }
   const facts = inputs.map(watched)
@@ -189,7 +171,7 @@ function prepareAnew(
   const seen = facts.map(seenOf)
   const isQuick = seen.every(isShort)
   const result = preparationOf(call.op, parameters, outputs, selection, seen)
-  if (isQuick) keep(memo, result)
+  if (isQuick) keep(memo, inputs, result)
   if (isQuick && like) like.kept = result
   return result
 }

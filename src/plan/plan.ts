@@ -1,5 +1,6 @@
 import type { BoundGraph, Call, Unbound } from '../bind/call.ts'
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
+import { Earlier } from '../infer/earlier.ts'
 import { Likes } from '../infer/likes.ts'
 import type { CallMemo, KeptPreparation } from '../infer/prepare.ts'
 import type { Propagation } from '../infer/propagate.ts'
@@ -41,13 +42,14 @@ export interface StepMemo extends CallMemo {
   packs?: StepPacks | undefined
 }
 
-/**
- * Nothing yet, in one form for all steps.
- * @param likes of the plan; undefined: it is that of a body
- */
-const memoFor = (likes: CallMemo['likes']): StepMemo => ({
+/** Preparations that the steps of a body keep together, each about a kilobyte; and a step at least. */
+const MAX_EARLIER = 1 << 13
+const MIN_EARLIER = 16
+
+/** Nothing yet, in one form for all steps. Those of the main graph have likes, those of a body what was before. */
+const memoFor = (likes: CallMemo['likes'], earlier: CallMemo['earlier']): StepMemo => ({
   kept: undefined,
-  earlier: likes ? undefined : [],
+  earlier,
   likes,
   like: undefined,
   packs: undefined
@@ -207,9 +209,13 @@ function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
   const inputs = bound.graph.inputs.map(({ value }) => slots.of(value))
   for (const id of bound.captures) slots.of(id)
   const outputs = wanted.map(id => slots.of(id))
-  const likes = new Likes<KeptPreparation>()
+  const likes = isBody ? undefined : new Likes<KeptPreparation>()
+  const most = Math.max(MIN_EARLIER, Math.floor(MAX_EARLIER / graph.calls.length))
   const steps: Step[] = []
-  for (const item of graph.calls) steps.push(stepOf(graph, item, slots, bodies, memoFor(isBody ? undefined : likes)))
+  for (const item of graph.calls) {
+    const memo = memoFor(likes, isBody ? new Earlier<KeptPreparation>(most) : undefined)
+    steps.push(stepOf(graph, item, slots, bodies, memo))
+  }
   const initial = new Array<Constant | Tensor | undefined>(slots.byId.size).fill(undefined)
   for (const [id, constant] of constants) if (slots.byId.has(id)) initial[slots.of(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))

@@ -1,0 +1,73 @@
+import type { Storage } from '../tensor/dtype.ts'
+import { isTensor, type Value } from '../tensor/tensor.ts'
+
+/** What of an input a preparation depended on. */
+export interface Seen {
+  readonly type: string
+  readonly dims: readonly number[]
+  /** Set where its value was looked at. */
+  readonly elements: Storage | undefined
+}
+
+/** Larger values are not compared: preparing again costs as much. */
+export const MAX_ELEMENTS = 64
+
+type Inputs = readonly (Value | undefined)[]
+type SeenOfAll = readonly (Seen | undefined)[]
+
+/**
+ * What a call of a body has been prepared for before, by dims and by the elements that were looked at: iterations run
+ * it for a few of them in turn, or for as many as there are iterations, and so whenever the loop runs.
+ */
+export class Earlier<T extends { readonly seen: SeenOfAll }> {
+  private readonly most: number
+  /** By hash, of which each has the last one; what has been here longest comes first. */
+  private readonly byHash = new Map<number, T>()
+
+  /** @param most that are held */
+  constructor(most: number) {
+    this.most = most
+  }
+
+  /**
+   * What was prepared for such inputs, if that is the one with their hash.
+   * @param current says of which inputs elements are looked at
+   */
+  find(inputs: Inputs, current: T): T | undefined {
+    return this.byHash.get(hashOf(inputs, current.seen))
+  }
+
+  add(inputs: Inputs, added: T): void {
+    const { byHash } = this
+    byHash.set(hashOf(inputs, added.seen), added)
+    if (byHash.size > this.most) byHash.delete(byHash.keys().next().value!)
+  }
+}
+
+function hashOf(inputs: Inputs, seen: SeenOfAll): number {
+  let hash = inputs.length
+  for (let i = 0; i < inputs.length; i++) {
+    const value = inputs[i]
+    if (value === undefined || !isTensor(value)) {
+      hash = mixed(hash, -1)
+      continue
+    }
+    hash = mixed(hash, value.dims.length)
+    for (let axis = 0; axis < value.dims.length; axis++) hash = mixed(hash, value.dims[axis])
+    if (seen[i]?.elements === undefined || value.data.length > MAX_ELEMENTS) continue
+    for (let k = 0; k < value.data.length; k++) hash = mixed(hash, wholeOf(value.data[k]))
+  }
+  return hash
+}
+
+/** Some whole number for an element, the same for the same one. */
+function wholeOf(element: number | bigint | string): number {
+  if (typeof element === 'bigint') return Number(BigInt.asIntN(32, element))
+  return typeof element === 'string' ? element.length : Math.trunc(element * 65_536) | 0
+}
+
+/** One step of a multiplicative hash, by 2^32 over the golden ratio. */
+function mixed(hash: number, value: number): number {
+  const product = Math.imul(hash ^ value, 0x9e3779b1)
+  return product ^ (product >>> 15)
+}
