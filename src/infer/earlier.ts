@@ -1,5 +1,5 @@
 import type { Storage } from '../tensor/dtype.ts'
-import { isTensor, type Value } from '../tensor/tensor.ts'
+import type { Value } from '../tensor/tensor.ts'
 
 /** What of an input a preparation depended on. */
 export interface Seen {
@@ -16,13 +16,13 @@ type Inputs = readonly (Value | undefined)[]
 type SeenOfAll = readonly (Seen | undefined)[]
 
 /**
- * What a call of a body has been prepared for before, by dims and by the elements that were looked at: iterations run
- * it for a few of them in turn, or for as many as there are iterations, and so whenever the loop runs.
+ * What a call has been prepared for before, by dims and by the elements that were looked at: texts come in the same
+ * lengths again, and iterations of a loop have the same dims whenever the loop runs.
  */
 export class Earlier<T extends { readonly seen: SeenOfAll }> {
   private readonly most: number
   /** By hash, of which each has the last one; what has been here longest comes first. */
-  private readonly byHash = new Map<number, T>()
+  private byHash: Map<number, T> | undefined
 
   /** @param most that are held */
   constructor(most: number) {
@@ -34,28 +34,33 @@ export class Earlier<T extends { readonly seen: SeenOfAll }> {
    * @param current says of which inputs elements are looked at
    */
   find(inputs: Inputs, current: T): T | undefined {
-    return this.byHash.get(hashOf(inputs, current.seen))
+    return this.byHash?.get(hashOf(inputs, current.seen))
   }
 
-  add(inputs: Inputs, added: T): void {
-    const { byHash } = this
-    byHash.set(hashOf(inputs, added.seen), added)
+  /** @param current the one before, which is not held yet where it was the only one */
+  add(added: T, current: T): void {
+    const byHash = (this.byHash ??= new Map([[hashOf(current.seen, current.seen), current]]))
+    byHash.set(hashOf(added.seen, added.seen), added)
     if (byHash.size > this.most) byHash.delete(byHash.keys().next().value!)
   }
 }
 
-function hashOf(inputs: Inputs, seen: SeenOfAll): number {
+/** @param looked has elements where those of the input count */
+function hashOf(inputs: Inputs | SeenOfAll, looked: SeenOfAll): number {
   let hash = inputs.length
   for (let i = 0; i < inputs.length; i++) {
-    const value = inputs[i]
-    if (value === undefined || !isTensor(value)) {
+    const input = inputs[i]
+    if (input === undefined || !('dims' in input)) {
       hash = mixed(hash, -1)
       continue
     }
-    hash = mixed(hash, value.dims.length)
-    for (let axis = 0; axis < value.dims.length; axis++) hash = mixed(hash, value.dims[axis])
-    if (seen[i]?.elements === undefined || value.data.length > MAX_ELEMENTS) continue
-    for (let k = 0; k < value.data.length; k++) hash = mixed(hash, wholeOf(value.data[k]))
+    const { dims } = input
+    hash = mixed(hash, dims.length)
+    for (let axis = 0; axis < dims.length; axis++) hash = mixed(hash, dims[axis])
+    if (looked[i]?.elements === undefined) continue
+    const elements = 'elements' in input ? input.elements : input.data
+    if (elements === undefined || elements.length > MAX_ELEMENTS) continue
+    for (let k = 0; k < elements.length; k++) hash = mixed(hash, wholeOf(elements[k]))
   }
   return hash
 }

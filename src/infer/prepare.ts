@@ -61,7 +61,7 @@ export interface RunPreparation extends Preparation {
 /** What a call keeps from run to run. */
 export interface CallMemo {
   kept?: KeptPreparation | undefined
-  /** What it kept before, where a call is one of a body: iterations may run it for a few dims or values in turn. */
+  /** What it kept before. */
   readonly earlier?: Earlier<KeptPreparation> | undefined
   /** The calls of its plan, and, once it has been prepared again, what those like it keep together. */
   readonly likes?: Likes<KeptPreparation> | undefined
@@ -134,9 +134,9 @@ function keptFor(memo: CallMemo, inputs: readonly (Value | undefined)[]): KeptPr
   return (memo.kept = found)
 }
 
-/** Keeps a preparation, of a call of a body beside those before it. */
-function keep(memo: CallMemo, inputs: readonly (Value | undefined)[], preparation: KeptPreparation): void {
-  memo.earlier?.add(inputs, preparation)
+/** Keeps a preparation beside those before it. */
+function keep(memo: CallMemo, preparation: KeptPreparation): void {
+  if (memo.kept) memo.earlier?.add(preparation, memo.kept)
   memo.kept = preparation
 }
 
@@ -160,7 +160,7 @@ function prepareAnew(
     // Selections keep what they made of the operands of their call.
     const selection = surroundings.select?.(call.op, operands, alike)
     const result = preparationOf(call.op, parameters, outputs, selection, seen)
-    keep(memo, inputs, result)
+    keep(memo, result)
     return result
   }
   const facts = inputs.map(watched)
@@ -171,7 +171,7 @@ function prepareAnew(
   const seen = facts.map(seenOf)
   const isQuick = seen.every(isShort)
   const result = preparationOf(call.op, parameters, outputs, selection, seen)
-  if (isQuick) keep(memo, inputs, result)
+  if (isQuick) keep(memo, result)
   if (isQuick && like) like.kept = result
   return result
 }

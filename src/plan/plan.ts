@@ -42,14 +42,17 @@ export interface StepMemo extends CallMemo {
   packs?: StepPacks | undefined
 }
 
-/** Preparations that the steps of a body keep together, each about a kilobyte; and a step at least. */
+/** Preparations that the steps of a plan keep together, each about a kilobyte; and a step at least. */
 const MAX_EARLIER = 1 << 13
 const MIN_EARLIER = 16
 
-/** Nothing yet, in one form for all steps. Those of the main graph have likes, those of a body what was before. */
-const memoFor = (likes: CallMemo['likes'], earlier: CallMemo['earlier']): StepMemo => ({
+/**
+ * Nothing yet, in one form for all steps.
+ * @param likes of the plan; undefined: it is that of a body
+ */
+const memoFor = (likes: CallMemo['likes'], mostEarlier: number): StepMemo => ({
   kept: undefined,
-  earlier,
+  earlier: new Earlier(mostEarlier),
   likes,
   like: undefined,
   packs: undefined
@@ -212,10 +215,7 @@ function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
   const likes = isBody ? undefined : new Likes<KeptPreparation>()
   const most = Math.max(MIN_EARLIER, Math.floor(MAX_EARLIER / graph.calls.length))
   const steps: Step[] = []
-  for (const item of graph.calls) {
-    const memo = memoFor(likes, isBody ? new Earlier<KeptPreparation>(most) : undefined)
-    steps.push(stepOf(graph, item, slots, bodies, memo))
-  }
+  for (const item of graph.calls) steps.push(stepOf(graph, item, slots, bodies, memoFor(likes, most)))
   const initial = new Array<Constant | Tensor | undefined>(slots.byId.size).fill(undefined)
   for (const [id, constant] of constants) if (slots.byId.has(id)) initial[slots.of(id)] = constant
   const results = new Set(steps.flatMap(step => step.outputs))

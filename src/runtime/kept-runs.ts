@@ -32,8 +32,8 @@ const MAX_STEPS = 1 << 13
 const MAX_BYTES = 1 << 24
 /** Uses of something kept before one is recorded, which takes as long as is gained by so many. */
 const MIN_USES = 4
-/** Bytes of recordings above which no further one is made for a signature that does not follow itself. */
-const MAX_RECORDED_BYTES = 1 << 25
+/** Bytes of recordings from which on no further one is made for a signature that does not follow itself. */
+const MAX_RECORDINGS = 1 << 25
 
 /** What is kept for runs of several signatures that come again and again, such as texts of the same lengths. */
 export class KeptRuns {
@@ -55,7 +55,7 @@ export class KeptRuns {
   mayRepeat(kept: Kept): boolean {
     if (!kept.held.isReady || !this.has(kept)) return false
     if (kept.held.bytes > 0) return true
-    return kept.uses > MIN_USES && kept.isLight !== false && this.recordedBytes < MAX_RECORDED_BYTES
+    return kept.uses > MIN_USES && kept.isLight !== false && this.recordedBytes < MAX_RECORDINGS
   }
 
   private get recordedBytes(): number {

@@ -172,14 +172,12 @@ class Recorder {
 
   /** The input that is updated where it lies, if that has come about. */
   private carried(): CarriedInput | undefined {
-    const {
-      plan,
-      slots,
-      given: { updated }
-    } = this
-    const input = updated && this.inputs.find(({ slot }) => slot === updated.input)
-    if (input === undefined || (slots[updated!.output] as Tensor).data !== input.tensor.data) return undefined
-    return new CarriedInput(input, plan.inputs.indexOf(updated!.input), plan.outputs.indexOf(updated!.output))
+    const { plan, slots, given, inputs } = this
+    if (given.updated === undefined) return undefined
+    const { input, output } = given.updated
+    const carried = inputs.find(({ slot }) => slot === input)!
+    const isThere = (slots[output] as Tensor).data === carried.tensor.data
+    return isThere ? new CarriedInput(carried, plan.inputs.indexOf(input), plan.outputs.indexOf(output)) : undefined
   }
 
   /** What a step updates, as an output of these dims; undefined where it makes one of its own. */

@@ -219,7 +219,7 @@ export class Recording {
     return LENT
   }
 
-  /** The outputs of a body, held by the budget: copies of what steps have made, of one once somebody reads it. */
+  /** The outputs of a body, held by the budget: copies of what steps have made; one may be lent. */
   ofBody({ budget, weights }: RunPart, slots: Slots): Repeated {
     if (this.rest) return this.handOn(this.rest, budget, slots, 'body', 'result')
     const { carried } = this

@@ -44,7 +44,7 @@ describe('what a call worked out', () => {
     expect(prepare(call, [data(2, 3), ints(3, 2)], memo)).toBe(kept)
   })
 
-  test('is kept for some inputs in turn where a call is one of a body', () => {
+  test('is kept for some inputs in turn', () => {
     const memo: CallMemo = { earlier: new Earlier(12) }
     const targets = [ints(3, 2), ints(6), ints(2, 3), ints(1, 6)]
     const made = targets.map(target => prepare(call, [data(2, 3), target], memo))
@@ -58,6 +58,13 @@ describe('what a call worked out', () => {
     // No more than twelve are kept.
     for (let n = 1; n <= 20; n++) prepare(call, [data(2, 3 * n), ints(6 * n)], memo)
     for (const i of [0, 1, 2, 3]) expect(made).not.toContain(prepare(call, [data(2, 3), targets[i]], memo))
+  })
+
+  test('is not that for another type, which has the same hash', () => {
+    const memo: CallMemo = { earlier: new Earlier(12) }
+    for (const n of [2, 3]) prepare(call, [data(n, 3), ints(3, n)], memo)
+    const [fact] = prepare(call, [new Tensor('int32', [1, 2, 3, 4, 5, 6], [2, 3]), ints(3, 2)], memo).outputs
+    expect(fact.kind === 'tensor' && fact.type).toBe('int32')
   })
 
   test('serves calls like it once both have been prepared before, each with a selection of its own', () => {
