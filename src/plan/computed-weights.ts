@@ -61,7 +61,7 @@ export const computedWeights: Pass = {
         const maker = id === undefined ? undefined : graph.makerOf(id)
         if (id === undefined || !ofConstants.has(maker as PlanCall) || graph.constantOf(id)) continue
         const chain = chainOf(graph, id)
-        if (!isBounded(graph, chain, call) || !(isBody(graph) || isComputed(chain)) || !areWeights(graph, id)) continue
+        if (!isBounded(graph, chain, call) || !(graph.isBody || isComputed(chain)) || !areWeights(graph, id)) continue
         graph.constants.set(id, constantOf(graph, id, chain))
         for (const each of chain.calls) made.add(each)
       }
@@ -73,12 +73,12 @@ export const computedWeights: Pass = {
   }
 }
 
-/** Nodes of a body run with each iteration, whatever they make. */
-const isBody = ({ bound }: PlanGraph): boolean => bound.graph.path !== ''
-
-/** The operands that a kernel may pack, or that belong to them; in a body all inputs. */
+/**
+ * The operands that a kernel may pack, or that belong to them; in a body, whose nodes run with each iteration whatever
+ * they make, all inputs.
+ */
 function partsOf(graph: PlanGraph, call: Call): readonly (ValueId | undefined)[] {
-  if (isBody(graph)) return call.inputs
+  if (graph.isBody) return call.inputs
   const names = isConv(call) ? ['w', 'bias'] : isGemm(call) ? ['b', 'c'] : isProduct(call) ? ['b'] : []
   const all = isNorm(call) ? ['scale', 'bias', 'mean', 'variance'] : isRecurrent(call) ? ['w', 'r', 'b'] : names
   return all.map(name => operandOf(call, name))

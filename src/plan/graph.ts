@@ -103,6 +103,11 @@ export class PlanGraph {
     this.setList(bound.items.map(item => (isUnbound(item) ? item : planCall(item))))
   }
 
+  /** Whether an operator runs it: it is not the main graph. */
+  get isBody(): boolean {
+    return this.bound.graph.path !== ''
+  }
+
   /** Calls, and nodes that have no operator, in topological order. */
   get items(): readonly PlanItem[] {
     return (this.current ??= this.listed()).items

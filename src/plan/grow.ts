@@ -16,7 +16,7 @@ export const grow: Pass = {
   requires: ['fuse'],
   run(graph) {
     if (graph.isObserved) return false
-    const found = graph.calls.filter(({ call }) => isCache(graph, call) && (!isBody(graph) || isGiven(graph, call)))
+    const found = graph.calls.filter(({ call }) => isCache(graph, call) && (!graph.isBody || isGiven(graph, call)))
     for (const item of found) {
       const { call } = item
       const order = graph.makerOf(call.inputs[0]!)
@@ -29,8 +29,6 @@ export const grow: Pass = {
     return found.length > 0
   }
 }
-
-const isBody = ({ bound }: PlanGraph): boolean => bound.graph.path !== ''
 
 /** Whether a call extends an input of its graph: a captured value is the same for each body that runs. */
 const isGiven = ({ bound }: PlanGraph, { inputs }: Call): boolean =>

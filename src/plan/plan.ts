@@ -124,7 +124,7 @@ export function planGraph(result: Propagation, wanted: readonly ValueId[], optio
   const planning: Planning = { options, missing: [], selected: new Map() }
   const selected = select(result, wanted, planning)
   refuseMissing(planning.missing)
-  const plan = planOf(selected, planning, 0, false)
+  const plan = planOf(selected, planning, 0)
   refuseFailures(selected.graph, result)
   return plan
 }
@@ -158,9 +158,9 @@ function takeConstants(graph: PlanGraph, outer: PlanGraph): void {
   }
 }
 
-function planOf({ graph, progress }: Selected, planning: Planning, depth: number, isBody: boolean): Plan {
+function planOf({ graph, progress }: Selected, planning: Planning, depth: number): Plan {
   runPasses(graph, planning.options.isExact === true ? IMPROVING : IMPROVING_FAST, progress)
-  return lower(graph, bodyPlans(graph, planning, depth), isBody)
+  return lower(graph, bodyPlans(graph, planning, depth))
 }
 
 type BodyPlans = ReadonlyMap<BoundGraph, Omit<BodyPlan, 'captures'>>
@@ -185,7 +185,7 @@ function bodyPlan(bound: BoundGraph, outer: PlanGraph, planning: Planning, depth
   let plan: Plan | undefined
   return () => {
     plan ??= selected
-      ? planOf(selected, planning, depth, true)
+      ? planOf(selected, planning, depth)
       : planGraph({ bound, facts: new Map(), failures: [], bodies: new Map() }, wantedOf(bound), planning.options)
     selected = undefined
     return plan
@@ -206,13 +206,13 @@ class Slots {
 }
 
 /** Numbers the values of a graph, or of a body, that has been through all passes. */
-function lower(graph: PlanGraph, bodies: BodyPlans, isBody: boolean): Plan {
+function lower(graph: PlanGraph, bodies: BodyPlans): Plan {
   const { bound, wanted, constants } = graph
   const slots = new Slots()
   const inputs = bound.graph.inputs.map(({ value }) => slots.of(value))
   for (const id of bound.captures) slots.of(id)
   const outputs = wanted.map(id => slots.of(id))
-  const likes = isBody ? undefined : new Likes<KeptPreparation>()
+  const likes = graph.isBody ? undefined : new Likes<KeptPreparation>()
   const most = Math.max(MIN_EARLIER, Math.floor(MAX_EARLIER / graph.calls.length))
   const steps: Step[] = []
   for (const item of graph.calls) steps.push(stepOf(graph, item, slots, bodies, memoFor(likes, most)))
@@ -298,7 +298,7 @@ function stepOf(graph: PlanGraph, item: PlanCall, slots: Slots, plans: BodyPlans
 }
 
 /** A step after which nobody reads some more slots. It shares what the step keeps from run to run. */
-const alsoFreeing = (step: Step, slots: readonly number[]): Step =>
+export const alsoFreeing = (step: Step, slots: readonly number[]): Step =>
   freeing(step, [...step.free, ...slots], step.inPlace)
 
 /** Steps without those that are spared: what these free is freed by the step before. */

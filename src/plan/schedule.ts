@@ -16,7 +16,6 @@ export const schedule: Pass = {
   run(graph) {
     let changed = false
     const seen = new Set<ValueId>()
-    const isBody = graph.bound.graph.path !== ''
     for (const item of graph.calls.toReversed()) {
       const dying = new Set<ValueId>()
       const given = new Set<ValueId>()
@@ -27,8 +26,7 @@ export const schedule: Pass = {
         else if (!graph.isOutside(id) && !graph.constants.has(id)) dying.add(id)
       }
       item.free = [...dying]
-      const mayReuse = !graph.isObserved && (isBody || !graph.isOutside(item.call.outputs[0] ?? ''))
-      item.inPlace = mayReuse ? inPlaceInputs(graph, item, isBody ? given : dying) : []
+      item.inPlace = graph.isObserved ? [] : inPlaceInputs(graph, item, graph.isBody ? given : dying)
       changed ||= dying.size > 0
     }
     return changed
@@ -39,6 +37,7 @@ export const schedule: Pass = {
 function inPlaceInputs(graph: PlanGraph, { call }: PlanCall, free: ReadonlySet<ValueId>): number[] {
   const [output] = call.outputs
   if (output === undefined || call.op.inPlace === undefined) return []
+  if (!graph.isBody && graph.isOutside(output)) return []
   return call.op.inPlace
     .map(name => positionOf(call, name))
     .filter(position => {

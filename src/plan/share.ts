@@ -123,9 +123,9 @@ class Seen {
 
   /** What a call gives as an expression, where inference knows it. */
   private valueOf({ outputs }: Call): string | undefined {
-    const { bound, facts } = this.graph
+    const { isBody, facts } = this.graph
     // Within a body, symbols may stand for what differs from one value to the next.
-    const isFollowed = bound.graph.path === '' && outputs.length === 1 && outputs[0] !== undefined
+    const isFollowed = !isBody && outputs.length === 1 && outputs[0] !== undefined
     return isFollowed ? expressionsOf(facts.get(outputs[0]!)) : undefined
   }
 }

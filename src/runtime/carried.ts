@@ -1,5 +1,5 @@
 import { positionOf } from '../plan/graph.ts'
-import { alteredPlan, freeing, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
+import { alsoFreeing, alteredPlan, freeing, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { isTensor, memoryBytes, type Tensor, type Value } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
@@ -64,7 +64,7 @@ function takenLast(plan: Plan, step: Step): Pick<Updated, 'plan' | 'step'> {
   const isLeft = (slot: number): boolean => !read.has(slot)
   const others = plan.steps.filter(other => other !== step)
   const freed = others.flatMap(({ free }) => free.filter(slot => read.has(slot)))
-  const last = freeing(step, [...step.free, ...freed], step.inPlace)
+  const last = alsoFreeing(step, freed)
   const steps = [...others.map(other => freeing(other, other.free.filter(isLeft), other.inPlace)), last]
   return { plan: alteredPlan(plan, { steps }), step: last }
 }

@@ -21,10 +21,13 @@ export class HeldRecording {
     return recording !== 'none' && recording?.isRunning !== true
   }
 
+  private get own(): Recording | undefined {
+    return this.recording === 'none' ? undefined : this.recording
+  }
+
   /** Bytes that the recording takes, where there is one. */
   get bytes(): number {
-    const { recording } = this
-    return recording === undefined || recording === 'none' ? 0 : recording.bytes
+    return this.own?.bytes ?? 0
   }
 
   /**
@@ -58,11 +61,11 @@ export class HeldRecording {
 
   /** @returns bytes that it held */
   letGo(): number {
-    const { recording } = this
+    const { own } = this
     this.recording = undefined
-    if (recording === undefined || recording === 'none') return 0
-    for (const block of recording.blocks) this.blocks.giveUp(block)
-    this.weights.otherBytes -= recording.bytes
-    return recording.bytes
+    if (own === undefined) return 0
+    for (const block of own.blocks) this.blocks.giveUp(block)
+    this.weights.otherBytes -= own.bytes
+    return own.bytes
   }
 }

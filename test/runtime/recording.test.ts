@@ -56,17 +56,26 @@ const session = (model = parts): Promise<InferenceSession> => InferenceSession.c
 const contents = (outputs: Readonly<Record<string, Tensor>>): unknown[] =>
   Object.entries(outputs).map(([name, { type, dims, data }]) => [name, type, [...dims], (data as Float32Array).slice()])
 
+/**
+ * Runs with so many rows each, which give what a session gives that has not run before.
+ * @returns blocks of the heap after each
+ */
+async function blocksAfter(of: InferenceSession, sizes: readonly number[]): Promise<number[]> {
+  const blocks: number[] = []
+  for (const b of sizes) {
+    const feeds = feedsOf(b)
+    const fresh = await session()
+    expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
+    fresh.dispose()
+    blocks.push(heapStats().blocks)
+  }
+  return blocks
+}
+
 describe('from the third run in a row with inputs of the same types and dims', () => {
   test('kernels are called as they were recorded, and give what they gave', async () => {
     const of = await session()
-    const before: number[] = []
-    for (const b of [6, 6, 6, 6, 6, 4, 6, 4, 4, 4, 4]) {
-      const feeds = feedsOf(b)
-      const fresh = await session()
-      expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
-      fresh.dispose()
-      before.push(heapStats().blocks)
-    }
+    const before = await blocksAfter(of, [6, 6, 6, 6, 6, 4, 6, 4, 4, 4, 4])
     expect(before[2]).toBeGreaterThan(before[1])
     expect(before[4]).toBe(before[2])
     of.dispose()
@@ -75,14 +84,7 @@ describe('from the third run in a row with inputs of the same types and dims', (
 
   test('and of dims that come in turn, once each has come often', async () => {
     const of = await session()
-    const blocks: number[] = []
-    for (const b of [...new Array<number[]>(10).fill([6, 4]).flat(), 6, 6, 4, 4]) {
-      const feeds = feedsOf(b)
-      const fresh = await session()
-      expect(contents(await of.run(feeds))).toEqual(contents(await fresh.run(feeds)))
-      fresh.dispose()
-      blocks.push(heapStats().blocks)
-    }
+    const blocks = await blocksAfter(of, [...new Array<number[]>(10).fill([6, 4]).flat(), 6, 6, 4, 4])
     expect(blocks[12]).toBe(blocks[4])
     expect(blocks[13]).toBeGreaterThan(blocks[12])
     expect(blocks[14]).toBeGreaterThan(blocks[13])
