@@ -118,6 +118,7 @@ export function widen(
   numbers: Float32Array = new Float32Array(codes.length)
 ): Float32Array {
   if (type === 'bfloat16') widenBfloat16(codes, numbers)
+  else if (type === 'float16') widenFloat16(codes, numbers)
   else {
     const table = tableOf(type)
     const mask = table.length - 1
@@ -251,7 +252,9 @@ function tableOf(type: CodedFloat): Float32Array {
   const known = tables.get(type)
   if (known !== undefined) return known
   const size = type === 'float16' ? 65536 : type === 'nf4' || type === 'float4e2m1' ? 16 : 256
-  const table = Float32Array.from({ length: size }, (_, code) => decodeFloat(type, code))
+  const table = new Float32Array(size)
+  if (type === 'float16') widenFloat16(Uint16Array.from(table.keys()), table)
+  else for (let code = 0; code < size; code++) table[code] = decodeFloat(type, code)
   tables.set(type, table)
   return table
 }
@@ -259,6 +262,21 @@ function tableOf(type: CodedFloat): Float32Array {
 function widenBfloat16(codes: Codes, numbers: Float32Array): void {
   const bits = bitsOf(numbers)
   for (let i = 0; i < codes.length; i++) bits[i] = codes[i] << 16
+}
+
+/**
+ * Works on the bits of float32. Shifted to where float32 has exponent and mantissa, a code is its number times 2^-112,
+ * the difference of the two biases; subnormal codes become subnormal numbers. Infinity and
+ * NaN get the greatest exponent.
+ */
+function widenFloat16(codes: Codes, numbers: Float32Array): void {
+  const bits = bitsOf(numbers)
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i]
+    bits[i] = ((code & 0x8000) << 16) | ((code & 0x7fff) << 13)
+    numbers[i] *= 2 ** 112
+    if ((code & 0x7c00) === 0x7c00) bits[i] |= 0x7f800000
+  }
 }
 
 const bitsOf = (numbers: Float32Array): Uint32Array =>
