@@ -91,6 +91,20 @@ export function moveSelection(
 }
 
 /**
+ * The job that moves all elements of an output; undefined where no kernel does.
+ * @param all loops over the output, the outermost first
+ * @param bytes of the output
+ * @param width bytes of an element
+ */
+export function moveTemplate(all: readonly Loop[], bytes: number, width: number): JobTemplate | undefined {
+  const loops = merged(all)
+  const inner = loops.at(-1)
+  if (inner === undefined || loops.length > MAX_LOOPS) return undefined
+  if (inner.xStep === inner.yStep) return loops.length < 2 ? undefined : linesTemplate(loops, bytes)
+  return inner.yStep === width ? matrixTemplate(loops, bytes, width) : undefined
+}
+
+/**
  * Copies lines, long ones only where the input lies on the heap: else a copy there would take as long.
  * @param start bytes from the first element of the input to the first line
  */

@@ -36,7 +36,7 @@ describe.each(['heap', 'array'] as const)('Einsum in WebAssembly, operands in an
       }),
       { numRuns: 250, seed: 5 }
     )
-    expect(served).toBeGreaterThan(25)
+    expect(served).toBeGreaterThan(60)
   })
 
   test('of one operand equals the reference, or is left to it', () => {
@@ -84,7 +84,7 @@ describe.each(['heap', 'array'] as const)('Einsum in WebAssembly, operands in an
       }),
       { numRuns: 300, seed: 3 }
     )
-    expect(served).toBeGreaterThan(4)
+    expect(served).toBeGreaterThan(7)
   })
 
   test('of several operands with a dim of one equals the reference', () => {
@@ -112,7 +112,14 @@ describe.each(['heap', 'array'] as const)('Einsum in WebAssembly, operands in an
     '...d,df->...f',
     'acd,acd->ac',
     'acd,acd->',
-    'dcf,dcf->d'
+    'dcf,dcf->d',
+    'adfc,aefc->adec',
+    'dacf,eacf->deac',
+    'ecaf,efd->cad',
+    'adc,dfc->afc',
+    'acfd,efd->acef',
+    'aadc,fdc->afc',
+    'adc,dfc,fe->aec'
   ])('of %s equals the reference', equation => {
     const shaped = equation.replaceAll('...', 'ac')
     expectEqual(EINSUM, operands(shaped), { region, attributes: { equation } }, 2e-6)

@@ -1,0 +1,225 @@
+import { labelSizes } from '../../op-kit/equation.ts'
+import { product, stridesOf } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { binaryTemplate } from './elementwise.ts'
+import { MAX_LOOPS, MIN_MULTIPLICATIONS, type Product, productTemplate } from './matrix.ts'
+import { moveTemplate } from './transpose.ts'
+
+/** Elements of a dot product from which the kernel of products is worth its time. */
+const MIN_DOT = 16
+
+/** An operand of Einsum, or what a job makes. */
+export interface Labelled {
+  readonly labels: readonly string[]
+  readonly dims: readonly number[]
+}
+
+/** A job of Einsum: the values that it reads, by number, first the operands and then what earlier jobs make. */
+export interface EinsumJob {
+  readonly template: JobTemplate
+  readonly inputs: readonly number[]
+  /** Elements that it makes. */
+  readonly count: number
+}
+
+/** Neighbouring labels that both operands and the result step through as through one: size, and steps in bytes. */
+interface Group {
+  readonly size: number
+  /** From one to the next in each operand; 0 where the operand does not have the labels. */
+  readonly steps: readonly [number, number]
+}
+
+/** A batch of products of matrices, and which operand is the first and which the second factor. */
+interface OrderedProduct {
+  readonly product: Product
+  readonly order: readonly [number, number]
+}
+
+/**
+ * The jobs that multiply two operands: one where both can be read as they lie, and else one after the transposition of
+ * operands and before that of the result. Undefined where no kernel does, and where it would not pay.
+ */
+export function pairJobs(operands: readonly Labelled[], output: readonly string[]): EinsumJob[] | undefined {
+  const direct = productOfTerms(operands, output)
+  const jobs = direct && jobsOf(direct, operands, output)
+  const { m, n } = direct?.product ?? { m: 1, n: 1 }
+  if (m > 1) return jobs
+  // A row by a matrix takes the time in which the matrix is read, as its transposition would.
+  return elementJobs(operands, output) ?? arrangedJobs(operands, output, n > 1 ? 2 : 1) ?? jobs
+}
+
+/** The job that multiplies elements, where nothing is summed and operands have their labels in the result's order. */
+function elementJobs(operands: readonly Labelled[], output: readonly string[]): EinsumJob[] | undefined {
+  const dims = dimsOf(operands, output)
+  const isInOrder = ({ labels }: Labelled): boolean =>
+    labels.every(
+      (label, i) => output.includes(label) && (i === 0 || output.indexOf(label) > output.indexOf(labels[i - 1]))
+    )
+  if (!operands.every(isInOrder) || product(dims) === 0) return undefined
+  const [a, b] = operands.map(({ labels, dims }) =>
+    output.map(label => (labels.includes(label) ? dims[labels.indexOf(label)] : 1))
+  )
+  const template = binaryTemplate('multiply', a, b, dims)
+  return template && [{ template, inputs: [0, 1], count: product(dims) }]
+}
+
+function jobsOf(
+  { product: found, order: [a, b] }: OrderedProduct,
+  operands: readonly Labelled[],
+  output: readonly string[]
+): EinsumJob[] | undefined {
+  const { m, n, k, batches } = found
+  if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
+  const template = productTemplate(found, { activation: undefined }, false)
+  return [{ template, inputs: [a, b, a, a], count: product(dimsOf(operands, output)) }]
+}
+
+/**
+ * Jobs that transpose what cannot be read as it lies: operands get the labels of the batch first and those that are
+ * summed over last, the result first those of the batch and last those of the second operand alone. Matrices are read
+ * as they lie where their rows or their columns are contiguous: else each product would read a line of the cache for an
+ * element.
+ * @param leastRows of each product; undefined is given where it would have less
+ */
+function arrangedJobs(
+  operands: readonly Labelled[],
+  output: readonly string[],
+  leastRows: number
+): EinsumJob[] | undefined {
+  const sizes = sizesOf(operands)
+  const [x, y] = operands.map(stepsOf)
+  const kept = output.filter(label => sizes.get(label)! > 1)
+  const isOfBoth = (label: string): boolean => x.has(label) && y.has(label)
+  const own = kept.filter(label => !isOfBoth(label))
+  const isSummedAlone = [...x.keys(), ...y.keys()].some(label => !output.includes(label) && !isOfBoth(label))
+  if (own.length === 0 || isSummedAlone) return undefined
+  // The columns are of the operand whose labels the result has last.
+  const second = y.has(own.at(-1)!) ? y : x
+  const made = [
+    ...kept.filter(isOfBoth),
+    ...own.filter(label => !second.has(label)),
+    ...own.filter(label => second.has(label))
+  ]
+  const summed = (steps: ReadonlyMap<string, number>): string[] =>
+    [...steps.keys()].filter(label => !output.includes(label))
+  const [larger, smaller] = product(operands[0].dims) >= product(operands[1].dims) ? [0, 1] : [1, 0]
+  for (const moved of [[], [smaller], [larger], [0, 1]]) {
+    const depth = summed(moved.includes(1) ? x : y)
+    const placed = operands.map((operand, i) => {
+      if (!moved.includes(i)) return operand
+      const labels = [...made.filter(label => [x, y][i].has(label)), ...depth]
+      return { labels, dims: labels.map(label => sizes.get(label)!) }
+    })
+    const found = productOfTerms(placed, made)
+    if (found && found.product.m >= leastRows && isContiguous(found.product))
+      return withMoves(operands, placed, found, made, output)
+  }
+  return undefined
+}
+
+const isContiguous = ({ aRow, aElement, bRow, bColumn }: Product): boolean =>
+  (aRow === 4 || aElement === 4) && (bRow === 4 || bColumn === 4)
+
+/** The product, after the transposition of operands that are placed otherwise, and before that of the result. */
+function withMoves(
+  operands: readonly Labelled[],
+  placed: readonly Labelled[],
+  found: OrderedProduct,
+  made: readonly string[],
+  output: readonly string[]
+): EinsumJob[] | undefined {
+  const jobs: (EinsumJob | undefined)[] = []
+  const lastValue = (): number => operands.length + jobs.length - 1
+  const values = operands.map((from, i) => {
+    if (placed[i] === from) return i
+    jobs.push(moveJob(from, placed[i].labels, i))
+    return lastValue()
+  })
+  const [job] = jobsOf(found, placed, made) ?? []
+  jobs.push(job && { ...job, inputs: job.inputs.map(i => values[i]) })
+  const result = { labels: made, dims: dimsOf(operands, made) }
+  const ordered = output.filter(label => made.includes(label))
+  if (ordered.some((label, i) => label !== made[i])) jobs.push(moveJob(result, ordered, lastValue()))
+  return jobs.includes(undefined) ? undefined : (jobs as EinsumJob[])
+}
+
+/** The job that brings labels into another order; undefined where no kernel does. */
+function moveJob(from: Labelled, order: readonly string[], value: number): EinsumJob | undefined {
+  const steps = stepsOf(from)
+  const dims = order.map(label => from.dims[from.labels.indexOf(label)])
+  const to = stridesOf(dims)
+  const count = product(dims)
+  const loops = order.map((label, i) => ({ size: dims[i], xStep: steps.get(label)!, yStep: to[i] * 4 }))
+  const template = moveTemplate(loops, count * 4, 4)
+  return template && { template, inputs: [value], count }
+}
+
+/** Sizes of labels of two operands. */
+export const sizesOf = (operands: readonly Labelled[]): Map<string, number> =>
+  labelSizes(
+    operands.map(({ labels }) => labels),
+    operands.map(({ dims }) => dims)
+  ) as Map<string, number>
+
+export function dimsOf(operands: readonly Labelled[], labels: readonly string[]): number[] {
+  const sizes = sizesOf(operands)
+  return labels.map(label => sizes.get(label)!)
+}
+
+/** The product that reads both operands as they lie. */
+function productOfTerms(operands: readonly Labelled[], output: readonly string[]): OrderedProduct | undefined {
+  const sizes = sizesOf(operands)
+  const steps = operands.map(stepsOf)
+  const groupOf = (label: string): Group => ({
+    size: sizes.get(label)!,
+    steps: [steps[0].get(label) ?? 0, steps[1].get(label) ?? 0]
+  })
+  const summed = [...sizes.keys()].filter(label => !output.includes(label)).map(groupOf)
+  const depth = merged(summed.filter(({ size }) => size !== 1).toSorted((x, y) => y.steps[0] - x.steps[0]))
+  const groups = merged(output.map(groupOf).filter(({ size }) => size !== 1))
+  if (depth.length > 1 || depth[0]?.steps.includes(0) || [...sizes.values()].includes(0)) return undefined
+  const last = groups.at(-1)
+  const columns = last?.steps.includes(0) ? last : undefined
+  if (columns === undefined && !(depth[0]?.size >= MIN_DOT)) return undefined
+  const [first, second] = columns?.steps[1] === 0 ? ([1, 0] as const) : ([0, 1] as const)
+  const before = columns && groups.at(-2)
+  const rows = before?.steps[second] === 0 ? before : undefined
+  const loops = groups.slice(0, groups.length - (rows ? 2 : columns ? 1 : 0)).toReversed()
+  if (loops.length > MAX_LOOPS) return undefined
+  return {
+    order: [first, second],
+    product: {
+      m: rows?.size ?? 1,
+      n: columns?.size ?? 1,
+      k: depth[0]?.size ?? 1,
+      aRow: rows?.steps[first] ?? 0,
+      aElement: depth[0]?.steps[first] ?? 4,
+      bRow: depth[0]?.steps[second] ?? 4,
+      bColumn: columns?.steps[second] ?? 4,
+      batches: loops.reduce((count, { size }) => count * size, 1),
+      loops: loops.map(({ size, steps: own }) => [size, own[first], own[second]] as const)
+    }
+  }
+}
+
+/** Steps in bytes of each label; along a diagonal those of its axes add up. */
+function stepsOf({ labels, dims }: Labelled): Map<string, number> {
+  const strides = stridesOf(dims)
+  const steps = new Map<string, number>()
+  labels.forEach((label, axis) => {
+    if (dims[axis] !== 1) steps.set(label, (steps.get(label) ?? 0) + strides[axis] * 4)
+  })
+  return steps
+}
+
+/** Groups, of which neighbours are one where both operands step through them as through one. */
+function merged(groups: readonly Group[]): Group[] {
+  const result: Group[] = []
+  for (const group of groups) {
+    const last = result.at(-1)
+    if (last?.steps.every((step, i) => step === group.steps[i] * group.size))
+      result[result.length - 1] = { size: last.size * group.size, steps: group.steps }
+    else result.push(group)
+  }
+  return result
+}

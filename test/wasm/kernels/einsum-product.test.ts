@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { pairJobs } from '../../../src/wasm/kernels/einsum-product.ts'
+
+const SIZES: Readonly<Record<string, number>> = { b: 2, i: 20, j: 24, k: 16, c: 12, d: 1 }
+
+/** The kernels of the jobs for an equation. */
+function kernelsOf(equation: string): string[] | undefined {
+  const [terms, output] = equation.split('->')
+  const operands = terms.split(',').map(term => ({ labels: [...term], dims: [...term].map(label => SIZES[label]) }))
+  return pairJobs(operands, [...output])?.map(({ template }) => template.kernel)
+}
+
+test.each([
+  ['bik,bkj->bij', 'nothing is transposed where matrices lie one after the other', ['matrix']],
+  ['bick,bjck->bcij', 'rows of products may lie apart', ['matrix']],
+  ['bick,bjck->bicj', 'the result alone is transposed where operands have contiguous rows', ['matrix', 'lines']],
+  [
+    'bikc,bjkc->bijc',
+    'labels of the batch that come last are moved',
+    ['transpose', 'transpose', 'matrix', 'transpose']
+  ],
+  ['bikc,ckj->bicj', 'the operand with contiguous rows stays', ['transpose', 'matrix', 'lines']],
+  ['bi,ijb->bj', 'a row by a matrix is computed as it lies', ['matrix']],
+  ['kbci,kcj->bij', 'labels that are summed over are brought together in one operand', ['transpose', 'matrix']],
+  ['bikd,bjkd->bijd', 'dims of one element count for nothing', ['matrix']],
+  ['bkc,bkc->bc', 'dot products stay', ['matrix']],
+  ['bic,bjc->bijc', 'products without sums are those of elements', ['binary']]
+])('%s: %s', (equation, _, kernels) => {
+  expect(kernelsOf(equation)).toEqual(kernels)
+})
+
+test('labels that one operand alone has and that are summed over have no product', () => {
+  expect(kernelsOf('bikc,kj->bij')).toBeUndefined()
+})
