@@ -48,19 +48,18 @@ export function pairJobs(operands: readonly Labelled[], output: readonly string[
   return elementJobs(operands, output) ?? arrangedJobs(operands, output, n > 1 ? 2 : 1) ?? jobs
 }
 
-/** The job that multiplies elements, where nothing is summed and operands have their labels in the result's order. */
+/** The jobs that multiply elements where nothing is summed; operands get their labels in the result's order first. */
 function elementJobs(operands: readonly Labelled[], output: readonly string[]): EinsumJob[] | undefined {
   const dims = dimsOf(operands, output)
-  const isInOrder = ({ labels }: Labelled): boolean =>
-    labels.every(
-      (label, i) => output.includes(label) && (i === 0 || output.indexOf(label) > output.indexOf(labels[i - 1]))
-    )
-  if (!operands.every(isInOrder) || product(dims) === 0) return undefined
-  const [a, b] = operands.map(({ labels, dims }) =>
-    output.map(label => (labels.includes(label) ? dims[labels.indexOf(label)] : 1))
-  )
+  const steps = operands.map(stepsOf)
+  const isSummed = steps.some(own => [...own.keys()].some(label => !output.includes(label)))
+  if (isSummed || product(dims) === 0) return undefined
+  const orders = steps.map(own => output.filter(label => own.has(label)))
+  const { jobs, values } = moves(operands, orders)
+  const [a, b] = steps.map(own => output.map((label, i) => (own.has(label) ? dims[i] : 1)))
   const template = binaryTemplate('multiply', a, b, dims)
-  return template && [{ template, inputs: [0, 1], count: product(dims) }]
+  jobs.push(template && { template, inputs: values, count: product(dims) })
+  return allOf(jobs)
 }
 
 function jobsOf(
@@ -128,19 +127,41 @@ function withMoves(
   made: readonly string[],
   output: readonly string[]
 ): EinsumJob[] | undefined {
-  const jobs: (EinsumJob | undefined)[] = []
-  const lastValue = (): number => operands.length + jobs.length - 1
-  const values = operands.map((from, i) => {
-    if (placed[i] === from) return i
-    jobs.push(moveJob(from, placed[i].labels, i))
-    return lastValue()
-  })
+  const { jobs, values } = moves(
+    operands,
+    placed.map(({ labels }) => labels)
+  )
   const [job] = jobsOf(found, placed, made) ?? []
   jobs.push(job && { ...job, inputs: job.inputs.map(i => values[i]) })
   const result = { labels: made, dims: dimsOf(operands, made) }
   const ordered = output.filter(label => made.includes(label))
-  if (ordered.some((label, i) => label !== made[i])) jobs.push(moveJob(result, ordered, lastValue()))
-  return jobs.includes(undefined) ? undefined : (jobs as EinsumJob[])
+  if (ordered.some((label, i) => label !== made[i]))
+    jobs.push(moveJob(result, ordered, operands.length + jobs.length - 1))
+  return allOf(jobs)
+}
+
+const allOf = (jobs: readonly (EinsumJob | undefined)[]): EinsumJob[] | undefined =>
+  jobs.includes(undefined) ? undefined : (jobs as EinsumJob[])
+
+/** The jobs that bring the labels of operands into other orders, and the numbers of the values in these orders. */
+function moves(
+  operands: readonly Labelled[],
+  orders: readonly (readonly string[])[]
+): { jobs: (EinsumJob | undefined)[]; values: number[] } {
+  const jobs: (EinsumJob | undefined)[] = []
+  const values = operands.map((operand, i) => {
+    if (isInOrder(operand, orders[i])) return i
+    jobs.push(moveJob(operand, orders[i], i))
+    return operands.length + jobs.length - 1
+  })
+  return { jobs, values }
+}
+
+/** Whether the labels of an operand, but for those of one element, stand in an order already, none of them twice. */
+function isInOrder({ labels, dims }: Labelled, order: readonly string[]): boolean {
+  const own = labels.filter((_, axis) => dims[axis] !== 1)
+  const wanted = order.filter(label => own.includes(label))
+  return own.length === wanted.length && own.every((label, i) => label === wanted[i])
 }
 
 /** The job that brings labels into another order; undefined where no kernel does. */

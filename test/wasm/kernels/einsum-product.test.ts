@@ -24,7 +24,9 @@ test.each([
   ['kbci,kcj->bij', 'labels that are summed over are brought together in one operand', ['transpose', 'matrix']],
   ['bikd,bjkd->bijd', 'dims of one element count for nothing', ['matrix']],
   ['bkc,bkc->bc', 'dot products stay', ['matrix']],
-  ['bic,bjc->bijc', 'products without sums are those of elements', ['binary']]
+  ['bic,bjc->bijc', 'products without sums are those of elements', ['binary']],
+  ['bic,cib->ibc', 'and transpose what lies otherwise', ['lines', 'transpose', 'binary']],
+  ['bdic,bc->bic', 'but for dims of one element', ['binary']]
 ])('%s: %s', (equation, _, kernels) => {
   expect(kernelsOf(equation)).toEqual(kernels)
 })
