@@ -72,10 +72,11 @@ export const hyperConnectionPreMixRules = defineRules({
  */
 export const hyperConnectionPreMix = /* @__PURE__ */ withKernel(hyperConnectionPreMixRules, {
   *run({ streams, mix }, p, call) {
+    const out = call.output()
+    if (out.data.length === 0) return
     const { count, size } = streamsOf(streams.dims, p) as { count: number; size: number }
     const [x, factors] = [yield* readNumbers(streams), yield* readNumbers(mix)]
     const step = factors.length === x.length && size !== 1 ? 1 : 0
-    const out = call.output()
     const target = targetOf(out)
     const pace = new Pace()
     const sums = new Float64Array(size)
@@ -115,11 +116,13 @@ export const hyperConnectionPostMixRules = defineRules({
  */
 export const hyperConnectionPostMix = /* @__PURE__ */ withKernel(hyperConnectionPostMixRules, {
   *run({ streams, block, gates, mix }, p, call) {
+    const out = call.output()
+    if (out.data.length === 0) return
     const { count, size } = streamsOf(streams.dims, p) as { count: number; size: number }
     const [x, y, factors] = [yield* readNumbers(streams), yield* readNumbers(block), yield* readNumbers(gates)]
     const weights = mix && (yield* readNumbers(mix))
     const step = factors.length === x.length && size !== 1 ? 1 : 0
-    const target = targetOf(call.output())
+    const target = targetOf(out)
     const pace = new Pace()
     const row = new Float64Array(size)
     for (let stream = 0; stream * size < x.length; stream++) {

@@ -86,6 +86,8 @@ export const linearAttentionRules = defineRules({
  */
 export const linearAttention = /* @__PURE__ */ withKernel(linearAttentionRules, {
   *run({ query, key, value, past, decay, beta }, { queryHeads, valueHeads, scale, rule }, call) {
+    const [read, last] = [call.output(), call.outputCount > 1 ? call.output(1) : undefined]
+    if (read.data.length === 0 && !last?.data.length) return
     const [batch, tokens, columns] = query.dims
     const depth = columns / queryHeads
     const width = value.dims[2] / valueHeads
@@ -100,8 +102,7 @@ export const linearAttention = /* @__PURE__ */ withKernel(linearAttentionRules, 
     ]
     const keyHeads = key.dims[2] / depth
     const perRow = decay !== undefined && decay.dims[2] !== valueHeads
-    const out = targetOf(call.output())
-    const present = call.outputCount > 1 ? targetOf(call.output(1)) : undefined
+    const [out, present] = [targetOf(read), last && targetOf(last)]
     const size = depth * width
     const row = new Float64Array(width)
     const pace = new Pace()

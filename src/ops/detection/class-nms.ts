@@ -203,7 +203,7 @@ function* selectBoxes(
   classOrder: 'always' | 'across-batch'
 ): Generator<void> {
   const images = counts ? counts.dims[0] : scores.dims[0]
-  const found: Selected[][] = Array.from({ length: images }, () => [])
+  const found: Selected[][] = Array.from({ length: scores.data.length === 0 ? 0 : images }, () => [])
   for (const part of counts ? ownBoxes(boxes, scores, counts) : sharedBoxes(boxes, scores)) {
     if (part.kind !== p.background) {
       for (const { box, score } of yield* keep(part.boxes, part.scores)) {
@@ -247,6 +247,7 @@ function* selectBoxes(
 
 /** Classes and images where classes share boxes: boxes `[N, M, 4]`, scores `[N, C, M]`. */
 function* sharedBoxes(boxes: Tensor, scores: Tensor): Generator<ClassOfImage> {
+  if (scores.data.length === 0) return
   const [images, classes, count] = scores.dims
   const corners = Float32Array.from(toNumbers(boxes))
   const values = Float32Array.from(toNumbers(scores))
@@ -276,7 +277,7 @@ function* ownBoxes(boxes: Tensor, scores: Tensor, counts: Tensor): Generator<Cla
     const count = Math.max(0, given)
     if (first + count > total)
       fail('value-out-of-range', `image ${batch} has ${given} boxes; ${total - first} of ${total} are left`)
-    for (let kind = 0; kind < classes; kind++) {
+    for (let kind = 0; kind < classes && count > 0; kind++) {
       const from = kind * total + first
       yield {
         batch,

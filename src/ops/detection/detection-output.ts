@@ -95,7 +95,8 @@ export const detectionOutput = /* @__PURE__ */ withKernel(detectionOutputRules, 
     const priorSize = p.normalized ? 4 : 5
     const count = priors.dims[2] / priorSize
     const classes = p.classes ?? scores.dims[1] / Math.max(1, count)
-    const plan: DetectionPlan = { ...p, images: locations.dims[0], priors: count, classes, priorSize }
+    const images = scores.data.length === 0 ? 0 : scores.dims[0]
+    const plan: DetectionPlan = { ...p, images, priors: count, classes, priorSize }
     const both = firstScores && firstLocations
     const found = yield* detect(
       {

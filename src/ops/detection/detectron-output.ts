@@ -104,7 +104,7 @@ export const detectronDetectionOutput = /* @__PURE__ */ withKernel(detectronDete
         sigma: 0,
         dropsFading: false
       })
-      found.push(...kept.map(({ box, score }) => ({ kind, box, score })))
+      for (const { box, score } of kept) found.push({ kind, box, score })
     }
     const best =
       found.length > p.rows

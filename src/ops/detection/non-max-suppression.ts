@@ -192,7 +192,8 @@ function* selectBoxes(
   overlapIn: (batch: number) => Overlap,
   { cost = OVERLAP_COST, keptIn }: Comparing
 ): Generator<void> {
-  const [batches, classes, count] = scores.dims
+  const [, classes, count] = scores.dims
+  const batches = scores.data.length === 0 ? 0 : scores.dims[0]
   const numbers = yield* readNumbers(scores)
   const { maxBoxes, iou, sigma, dropsFading, minScore, takesEqual } = p
   const found: Selected[] = []

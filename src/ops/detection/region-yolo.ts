@@ -70,8 +70,10 @@ export const regionYolo = /* @__PURE__ */ withKernel(regionYoloRules, {
     const [batch, channels, height, width] = x.dims
     const plane = height * width
     const size = sizeOf(p)
+    const result = call.output()
+    if (result.data.length === 0) return
     const numbers = yield* readNumbers(x)
-    const { numbers: out, finish } = targetOf(call.output())
+    const { numbers: out, finish } = targetOf(result)
     for (let region = 0; region < batch * regionsOf(p); region++) {
       const image = Math.floor(region / regionsOf(p))
       const from = (image * channels + (region % regionsOf(p)) * size) * plane

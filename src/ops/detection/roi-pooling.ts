@@ -64,7 +64,9 @@ export const roiPooling = /* @__PURE__ */ withKernel(roiPoolingRules, {
     const [images, channels, height, width] = x.dims
     const boxes = yield* readNumbers(rois)
     const imageOf = imagesOf(boxes, rois.dims[0], images)
-    const { numbers, finish } = targetOf(call.output())
+    const out = call.output()
+    if (out.data.length === 0) return
+    const { numbers, finish } = targetOf(out)
     yield* (method === 'max' ? maxPoolRegions : samplePoolRegions)(yield* readNumbers(x), boxes, imageOf, numbers, {
       channels,
       height,

@@ -81,6 +81,7 @@ export const gatherND = defineOp({
 
   run({ data, indices }, p, call) {
     const out = data.type === 'string' ? call.output() : call.rawOutput()
+    if (indices.data.length === 0) return undefined
     return gatherTuples(data, indices, out, p.batchDims, p)
   }
 })

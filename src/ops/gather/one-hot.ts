@@ -115,6 +115,7 @@ function* oneHot(
   call: Pick<KernelContext<Movable>, 'output'>
 ): Generator<void> {
   const out = call.output()
+  if (out.data.length === 0) return
   fillWith(out, off.tensor, off.at)
   yield
   const { outer, size, inner } = axisLayout(out.dims, normalizeAxis(p.axis, out.dims.length))

@@ -59,8 +59,9 @@ export const segmentMax = defineOp({
 
   run({ data, segmentIds }, { fill }, call) {
     checkSegments(segmentIds)
-    const inner = product(data.dims.slice(1))
-    return reduceSegments(data, toIndices(segmentIds), call.output(), inner, fill)
+    const out = call.output()
+    if (out.data.length === 0) return undefined
+    return reduceSegments(data, toIndices(segmentIds), out, product(data.dims.slice(1)), fill)
   }
 })
 

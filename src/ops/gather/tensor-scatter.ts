@@ -50,8 +50,9 @@ export const tensorScatter = defineOp({
     const count = update.dims[axis]
     const first = starts && firstPositions(starts, size, count, axis, p.circular)
     const perSample = outer / cache.dims[0]
-    const positions = new Float64Array(outer * count)
-    for (let o = 0; o < outer; o++) {
+    const lines = update.data.length === 0 ? 0 : outer
+    const positions = new Float64Array(lines * count)
+    for (let o = 0; o < lines; o++) {
       const start = first ? first[Math.floor(o / perSample)] : 0
       for (let i = 0; i < count; i++) positions[o * count + i] = o * size + ((start + i) % size)
     }

@@ -38,6 +38,7 @@ export const batchToSpace = defineOp({
 
   *run({ data }, { block, begin }, call) {
     const out = call.output()
+    if (out.data.length === 0) return
     const tables = blockTables(out.dims, data.dims, block, begin)
     yield* copyByTables(
       data,
@@ -64,6 +65,7 @@ export const spaceToBatch = defineOp({
 
   *run({ data }, { block, begin }, call) {
     const out = call.output()
+    if (out.data.length === 0) return
     const tables = blockTables(data.dims, out.dims, block, begin)
     yield* copyByTables(
       data,

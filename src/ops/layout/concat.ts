@@ -34,7 +34,7 @@ export const concat = defineOp({
 
   run({ inputs }, p, call) {
     const out = call.rawOutput()
-    if (joinFew(inputs, out)) return
+    if (out.data.length === 0 || joinFew(inputs, out)) return
     const axis = normalizeAxis(p.axis, out.dims.length)
     if (!joinLines(inputs, out, axis)) return copyAll(inputs, out, axis)
   }

@@ -31,15 +31,9 @@ export const depthToSpace = defineOp({
 
   shape({ data }, p) {
     if (data.shape === undefined) return [tensorFact(data.type, undefined)]
-    checkRank(data.shape, p)
+    const size = blockSizeOf(data.shape, p)
     const [batch, depth, ...space] = data.shape
-    return [
-      tensorFact(data.type, [
-        batch,
-        divided(depth, p.block ** space.length, 'depth'),
-        ...space.map(dim => mulDims(dim, p.block))
-      ])
-    ]
+    return [tensorFact(data.type, [batch, divided(depth, size, 'depth'), ...space.map(dim => mulDims(dim, p.block))])]
   },
 
   *run({ data }, p, call) {
@@ -65,10 +59,10 @@ export const spaceToDepth = defineOp({
 
   shape({ data }, p) {
     if (data.shape === undefined) return [tensorFact(data.type, undefined)]
-    checkRank(data.shape, p)
+    const size = blockSizeOf(data.shape, p)
     const [batch, depth, ...space] = data.shape
     const smaller = space.map((dim, i) => divided(dim, p.block, `spatial dim ${i}`))
-    return [tensorFact(data.type, [batch, mulDims(depth, p.block ** space.length), ...smaller])]
+    return [tensorFact(data.type, [batch, mulDims(depth, size), ...smaller])]
   },
 
   *run({ data }, p, call) {
@@ -81,11 +75,14 @@ export const spaceToDepth = defineOp({
   }
 })
 
-function checkRank(shape: readonly Dim[], { block, rank }: Params): void {
+/** Checks the block size and the rank. @returns the number of elements in a block */
+function blockSizeOf(shape: readonly Dim[], { block, rank }: Params): number {
   if (block < 1) fail('value-out-of-range', `the block size is ${block}; expected at least 1`)
   if (rank === undefined ? shape.length < 3 : shape.length !== rank) {
     fail('rank-mismatch', `the data have rank ${shape.length}; expected ${rank ?? 'at least 3'}`)
   }
+  const size = block ** (shape.length - 2)
+  return Number.isFinite(size) ? size : fail('limit-exceeded', `a block has ${size} elements`)
 }
 
 function divided(dim: Dim, by: number, what: string): Dim {

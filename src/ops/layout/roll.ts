@@ -37,6 +37,8 @@ export const roll = defineOp({
   },
 
   *run({ data }, { shift, axes }, call) {
+    const out = call.output()
+    if (out.data.length === 0) return
     const total = new Array<number>(data.dims.length).fill(0)
     axes.forEach((given, i) => {
       const axis = normalizeAxis(given, data.dims.length)
@@ -46,7 +48,7 @@ export const roll = defineOp({
     const strides = stridesOf(data.dims)
     yield* copyByTables(
       data,
-      call.output(),
+      out,
       data.dims.map((size, axis) => ({
         from: Float64Array.from({ length: size }, (_, i) => i * strides[axis]),
         to: Float64Array.from({ length: size }, (_, i) => ((i + total[axis]) % size) * strides[axis])
