@@ -41,8 +41,9 @@ export function stridedSliceToOnnx(call: SourceCall, w: Writer): readonly Made[]
   const one = w.constant('int64', [1])
   for (const entry of entries) {
     if (entry.kind === 'index') {
-      const start = begin.value(entry.at)
-      parts.push({ axis: entry.axis, start, stop: after(w, begin, entry.at), step: one })
+      const isFirst = isMasked('beginMask', entry.at)
+      const start = isFirst ? w.constant('int64', [0]) : begin.value(entry.at)
+      parts.push({ axis: entry.axis, start, stop: isFirst ? one : after(w, begin, entry.at), step: one })
     }
     if (entry.kind !== 'slice') continue
     const { at, axis } = entry

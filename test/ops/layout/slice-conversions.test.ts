@@ -14,3 +14,17 @@ test('lists of different types, one of them an input, become lists of one type i
   for (const constants of [[1, 3], [2, 4], []])
     expect(await differenceInOther(['openvino', 'Slice', 8], inputs, { constants })).toBe(0)
 })
+
+test('a masked index of StridedSlice is the first one in ONNX, too', async () => {
+  const list = (value: number): Tensor => new Tensor('int64', [BigInt(value)], [1])
+  const inputs = [randomFloats(3, [4, 5]), list(2), list(3)]
+  const masks = { end_mask: '', new_axis_mask: '', shrink_axis_mask: '1', ellipsis_mask: '' }
+  for (const begin_mask of ['1', '0'])
+    for (const constants of [[1, 2], []])
+      expect(
+        await differenceInOther(['openvino', 'StridedSlice', 1], inputs, {
+          attributes: { ...masks, begin_mask },
+          constants
+        })
+      ).toBe(0)
+})
