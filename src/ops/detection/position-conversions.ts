@@ -41,12 +41,18 @@ function cornerOf(call: SourceCall, w: Writer, rois: Made, index: number, extra:
   return elementwise(w, 'Mul', moved, w.scalar(type, call.param<number>('scale')))
 }
 
+/** The most rows of an identity matrix, which is a constant of the model. */
+const MAX_IDENTITY = 2 ** 11
+
+/** The elements of an identity matrix. */
+const identityOf = (count: number): number[] =>
+  upTo(count * count).map(i => (Math.floor(i / count) === i % count ? 1 : 0))
+
 /** Of values `[regions, channels, bins, bins]` with a channel for each bin, those of their own bins. */
 function ownBins(w: Writer, values: Made, channels: number, pooled: number): Made {
   const bins = pooled * pooled
   const split = reshapedBy(w, values, [sizeAt(w, values, 0), channels, bins, bins])
-  const identity = upTo(bins * bins).map(i => (Math.floor(i / bins) === i % bins ? 1 : 0))
-  const own = elementwise(w, 'Mul', split, w.constant(typeOf(values), identity, [bins, bins]))
+  const own = elementwise(w, 'Mul', split, w.constant(typeOf(values), identityOf(bins), [bins, bins]))
   return reshapedBy(w, reduced(w, 'ReduceSum', own, [2], false), [sizeAt(w, values, 0), channels, pooled, pooled])
 }
 
@@ -99,12 +105,7 @@ function samplesOf(call: SourceCall, w: Writer, x: Made, rois: Made): Made {
   const values = weighted(w, mapsOf(w, x, rois), weights[0], weights[1])
   const regions = sizeAt(w, rois, 0)
   const split = reshapedBy(w, values, [regions, rows, columns, channels, rows, pooled, columns, pooled])
-  const identity = (count: number, dims: readonly number[]): Made =>
-    w.constant(
-      type,
-      upTo(count * count).map(i => (Math.floor(i / count) === i % count ? 1 : 0)),
-      dims
-    )
+  const identity = (count: number, dims: readonly number[]): Made => w.constant(type, identityOf(count), dims)
   const ofRows = elementwise(w, 'Mul', split, identity(rows, [rows, 1, 1, rows, 1, 1, 1]))
   const own = elementwise(w, 'Mul', ofRows, identity(columns, [columns, 1, 1, 1, columns, 1]))
   const sums = reduced(w, 'ReduceSum', own, [1, 2, 4, 6], false)
@@ -113,7 +114,11 @@ function samplesOf(call: SourceCall, w: Writer, x: Made, rois: Made): Made {
 
 function psroiToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const { x, rois, type } = operandsOf(call, w)
-  return [w.cast((call.param('mode') === 'average' ? averagesOf : samplesOf)(call, w, x, rois), type)]
+  const isAverage = call.param('mode') === 'average'
+  const [pooled, rows, columns] = ['pooled', 'binsY', 'binsX'].map(name => call.param<number>(name))
+  const most = isAverage ? pooled * pooled : Math.max(pooled, rows, columns)
+  if (most > MAX_IDENTITY) fail('unsupported-op', `${most} bins or parts of a region`)
+  return [w.cast((isAverage ? averagesOf : samplesOf)(call, w, x, rois), type)]
 }
 
 /** A number for each region, class and bin: where offsets move the bins along an axis, relative to the region. */

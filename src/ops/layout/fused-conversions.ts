@@ -65,6 +65,9 @@ function expandCrop(call: SourceCall, w: Writer): readonly Made[] {
   return [part(w, rows, 3, left, ends(3, left, right, scale[1]))]
 }
 
+/** The most elements of a list of indices, which is a constant of the model. */
+const MAX_INDICES = 2 ** 22
+
 /** Windows along an axis, gathered; their elements are a new last axis. */
 function expandUnfold(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('data')
@@ -74,6 +77,7 @@ function expandUnfold(call: SourceCall, w: Writer): readonly Made[] {
   if (typeof dim !== 'number') fail('unsupported-op', 'the number of windows is not known before the model runs')
   const [size, step] = [call.param<number>('size'), call.param<number>('step')]
   const count = Math.floor((dim - size) / step) + 1
+  if (count * size > MAX_INDICES) fail('unsupported-op', `${count} windows of ${size} elements`)
   const index = upTo(count).flatMap(i => upTo(size, i * step))
   const windows = gathered(w, x, w.constant('int64', index, [count, size]), at)
   const order = [...upTo(rank + 1).filter(axis => axis !== at + 1), at + 1]

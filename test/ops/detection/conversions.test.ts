@@ -338,3 +338,15 @@ describe('pooled regions in ONNX', () => {
       ).toBeLessThan(1e-5)
   })
 })
+
+test('PSROIPooling of so many bins that their identity matrix does not fit into memory is refused', () => {
+  const of = (mode: string, group_size: number, bins: number) => () => {
+    const each = mode === 'average' ? group_size * group_size : bins
+    const inputs = [new Tensor('float32', [], [0, each, 2, 2]), new Tensor('float32', [], [0, 5])]
+    const attributes = { output_dim: 1, group_size, spatial_scale: 1, mode, spatial_bins_x: bins, spatial_bins_y: 1 }
+    return inOther(modelOfNode(['openvino', 'PSROIPooling', 1], inputs, { attributes }))
+  }
+  expect(of('average', 300, 1)).toThrow('90000 bins')
+  expect(of('bilinear', 2, 2 ** 20)).toThrow('1048576 bins')
+  expect(of('bilinear', 2, 4)).not.toThrow()
+})

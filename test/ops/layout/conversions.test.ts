@@ -59,3 +59,11 @@ describe('Pad of ONNX in IR', () => {
     expect(of('reflect', ints(3, 0))).toThrow('reflection')
   })
 })
+
+test('UnfoldTensor is refused where the indices of its windows take too much memory', () => {
+  const data = new Tensor('float32', [], [0, 2 ** 26])
+  const attributes = { dim: 1, size: 8 }
+  expect(() => inOther(modelOfNode(['onnx', 'UnfoldTensor', 1, 'com.microsoft'], [data], { attributes }))).toThrow(
+    'windows of 8'
+  )
+})
