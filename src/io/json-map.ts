@@ -19,7 +19,10 @@ export interface TypedMaps {
 /** `map(int64,float)`, `sequence(map(string,float32))`. */
 const TYPE = /^(?:(seq|sequence)\()?map\((\w+), ?(\w+)\)(\))?$/
 /** Names that the ONNX standard gives types, where they differ from ours. */
-const ONNX_NAMES: Readonly<Record<string, DType | undefined>> = { float: 'float32', double: 'float64' }
+const ONNX_NAMES: ReadonlyMap<string, DType> = new Map([
+  ['float', 'float32'],
+  ['double', 'float64']
+])
 
 /**
  * The type and the value in `{"type": "map(string,float32)", "value": …}`; undefined for any other JSON.
@@ -30,7 +33,7 @@ export function typedMaps(json: Json): TypedMaps | undefined {
   const [, sequence, key, element, end] = TYPE.exec(json.type) ?? []
   if (key === undefined || (sequence === undefined) !== (end === undefined)) return undefined
   const keyType = dtypeFromName(key)
-  const valueType = ONNX_NAMES[element] ?? dtypeFromName(element)
+  const valueType = ONNX_NAMES.get(element) ?? dtypeFromName(element)
   if (!isKeyType(keyType) || valueType === undefined)
     return fail('type-mismatch', `${json.type} is no type of maps: keys are int64 or string, values of an element type`)
   const map: DeclaredMap = { kind: 'map', keyType, valueType }
@@ -46,15 +49,17 @@ export function mapFromJson(json: Json, { keyType, valueType }: DeclaredMap): Ma
   const pairs = isJsonObject(json)
     ? Object.entries(json).map(([key, value]) => [keyType === 'int64' ? integerIn(key) : key, value] as const)
     : pairsIn(json)
+  // Without dims an array in place of a key or a value would count as several.
+  const dims = [pairs.length]
   const keys = elementsOf(
     tensorFromJson(
       pairs.map(([key]) => key),
-      { type: keyType }
+      { type: keyType, dims }
     )
   ) as Key[]
   const values = tensorFromJson(
     pairs.map(([, value]) => value),
-    { type: valueType }
+    { type: valueType, dims }
   )
   const elements = elementsOf(values)
   return mapOf(

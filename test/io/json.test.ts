@@ -289,7 +289,11 @@ describe('a map from JSON', () => {
     ['[[9223372036854775808, 1]]', 'value-out-of-range', 'does not fit int64'],
     ['{"type": "map(int32,float)", "value": []}', 'type-mismatch', 'map(int32,float) is no type of maps'],
     ['{"type": "map(int64,what)", "value": []}', 'type-mismatch', 'is no type of maps'],
-    ['{"type": "map(int64,float))", "value": []}', 'type-mismatch', '"type" is no element']
+    ['{"type": "map(int64,float))", "value": []}', 'type-mismatch', '"type" is no element'],
+    ['{"type": "map(int64,constructor)", "value": []}', 'type-mismatch', 'is no type of maps'],
+    ['[[1, [2, 3]]]', 'shape-mismatch', 'dims [1] hold 1 elements, the literal 2'],
+    ['[[1, [2, 3]], [4, [5, 6]]]', 'shape-mismatch', 'dims [2] hold 2 elements, the literal 4'],
+    ['[[[1, 2], 3]]', 'shape-mismatch', 'dims [1] hold 1 elements, the literal 2']
   ])('%s is refused', (text, code, message) => {
     expect(() => value(text, declared)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) as string })
