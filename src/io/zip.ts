@@ -150,11 +150,20 @@ function extentOf(
 
 function inflated(packed: Uint8Array, { name, size }: ZipEntry): Uint8Array {
   if (size > packed.length * MAX_EXPANSION) broken(`${JSON.stringify(name)} cannot unpack to ${size} bytes`)
+  const out = room(size, name)
   try {
-    return inflateSync(packed, { out: new Uint8Array(size) })
+    return inflateSync(packed, { out })
   } catch (error) {
-    if (error instanceof RangeError) fail('limit-exceeded', `no memory for ${JSON.stringify(name)} of ${size} bytes`)
+    // Among them a RangeError, where the bytes unpack to more than the declared size.
     broken(`${JSON.stringify(name)} is damaged (${(error as Error).message})`)
+  }
+}
+
+function room(size: number, name: string): Uint8Array {
+  try {
+    return new Uint8Array(size)
+  } catch {
+    return fail('limit-exceeded', `no memory for ${JSON.stringify(name)} of ${size} bytes`)
   }
 }
 

@@ -75,6 +75,7 @@ describe('a broken archive', () => {
       new Uint8Array(5000).map((_, i) => i * i)
     )
   )
+  const noise = Uint8Array.from({ length: 1000 }, (_, i) => (i * i * 7919) >> 3)
   const stored = zipSync({ 'a.npy': [content, { level: 0 }] })
   const packed = zipSync({ 'a.npy': [content, { level: 9 }] })
   const changed = (bytes: Uint8Array, at: number, value: number): Uint8Array =>
@@ -102,6 +103,10 @@ describe('a broken archive', () => {
     expect(() => readNpz(field(packed, 24, content.length + 1))).toThrow('"a.npy" is damaged')
     expect(() => readNpz(field(packed, 24, content.length - 1))).toThrow('"a.npy" is damaged')
     expect(() => readNpz(field(stored, 24, 10))).toThrow('"a.npy" is damaged')
+    // Blocks that deflate stores as they are do not fit the memory of the declared size.
+    const plain = zipSync({ 'a.npy': [noise, { level: 6 }] })
+    expect(zipEntries(plain)[0].method).toBe(8)
+    expect(() => readNpz(field(plain, 24, 10))).toThrow('"a.npy" is damaged')
   })
 
   it('is refused when it declares more than its bytes can give', () => {
