@@ -1,4 +1,5 @@
 import type { Node } from '../graph/graph.ts'
+import type { DType } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { inLayoutOf } from './layout.ts'
 import { type Closeness, type Distance, measure } from './measure.ts'
@@ -18,8 +19,11 @@ import { inPlaceOf } from './ties.ts'
 
 /** Where the values of `a` come from while `b` runs. */
 export interface Supply {
-  /** The next value of the pair's `a`; undefined where there is none. */
-  next(pair: Pair): Promise<Tensor | undefined>
+  /**
+   * The next value of the pair's `a`; undefined where there is none.
+   * @param type that of the counterpart in `b`
+   */
+  next(pair: Pair, type: DType): Promise<Tensor | undefined>
   /** `b` has run a node of its main graph: what it has not asked for up to there is not needed. */
   passed(node: Node): void
   end(): Promise<void>
@@ -45,7 +49,7 @@ export async function isolate(
       const event = step.value
       for (const [value, own, at] of tensorsMade(side, event)) {
         const pair = twins.get(value)?.[0]
-        const given = pair && (await supply.next(pair))
+        const given = pair && (await supply.next(pair, own.type))
         const turned = given && pair?.by !== undefined ? inLayoutOf(own, given) : given
         const fed = turned && inPlaceOf(own, turned)
         if (pair === undefined || turned === undefined || fed === undefined) continue

@@ -27,7 +27,8 @@ export interface Recording {
    */
   readonly names: Iterable<string>
   /**
-   * The value of one of the names. It is asked for once, when the model has made its counterpart, and not kept.
+   * The value of one of the names. It is asked for when the model has made its counterpart, and not kept: that of an
+   * output, and all of them where nodes are isolated, are asked for again.
    * @param type that of the counterpart: what the elements are where only their codes were recorded
    */
   read(name: string, type?: DType): Tensor | Promise<Tensor>
@@ -199,11 +200,11 @@ async function isolatedFrom(
   const pairs = valuesOf(runner.side).map((b): Pair => ({ a: b, b }))
   const iterations = new Map<Pair, number>()
   const supply: Supply = {
-    async next(pair) {
+    async next(pair, type) {
       const iteration = iterations.get(pair) ?? 0
       iterations.set(pair, iteration + 1)
       const name = pick(pair.b, iteration)
-      return name === undefined ? undefined : recording.read(name)
+      return name === undefined ? undefined : recording.read(name, type)
     },
     passed: () => undefined,
     end: async () => undefined
@@ -218,9 +219,10 @@ async function isolatedFrom(
 
 /**
  * Two recordings: values of one name, in the order of the first.
- * @throws NodewiseError (as a rejection) `unexpected-input` where they have no name in common
+ * @throws NodewiseError (as a rejection) `unexpected-input` where they have no name in common, and for `isolate`
  */
 export async function compareRecordings(a: Recording, b: Recording, options: Options): Promise<Comparison> {
+  if (options.isolate) fail('unexpected-input', 'to isolate nodes the second must be a model, not recorded values')
   const [namesA, namesB] = [new Set(a.names), new Set(b.names)]
   const pairs: ComparedPair[] = []
   let first: FirstDifference | undefined

@@ -69,6 +69,26 @@ describe('a model and recorded values', () => {
       code: 'unexpected-input'
     })
   })
+
+  test('tell which nodes are off where only the codes of the values were recorded', async () => {
+    const coded = await load(
+      onnxBytes({
+        inputs: [port('x', 'float', [2])],
+        outputs: [port('y', 'bfloat16', [2])],
+        nodes: [node('Cast', ['x'], ['c'], { to: 16 }), node('Neg', ['c'], ['y'])]
+      })
+    )
+    const codes: Readonly<Record<string, readonly number[]>> = { c: [0x3f80, 0xc040], y: [0xbf80, 0x4040] }
+    const values: Recording = {
+      names: Object.keys(codes),
+      read: (name, type) => new Tensor(type === 'bfloat16' ? type : 'uint16', Uint16Array.from(codes[name]))
+    }
+    const { isolated } = await compare(values, coded, { x }, { isolate: true })
+    expect(isolated?.map(({ b: { value }, distance }) => [value, distance.maxAbsolute])).toEqual([
+      ['c', 1],
+      ['y', 0]
+    ])
+  })
 })
 
 test('values of bodies are recorded by iteration', async () => {
@@ -103,4 +123,5 @@ test('two recordings are compared by name, in the order of the first', async () 
     pairs: { length: 2 },
     unpaired: { a: 1, b: 1 }
   })
+  await expect(compare(a, b, {}, { isolate: true })).rejects.toMatchObject({ code: 'unexpected-input' })
 })
