@@ -32,6 +32,8 @@ export class Again extends Error {
 const MIB = 2 ** 20
 /** Milliseconds before a request is made again; doubled each time, and half of it at random. */
 const BACK_OFF = 100
+/** Timers of more milliseconds go off at once. */
+const MAX_TIMER = 2 ** 31 - 1
 const BUSY = new Set([429, 502, 503, 504])
 /** Characters that are repeated of what a server says of a status. */
 const MAX_STATUS_TEXT = 100
@@ -140,10 +142,13 @@ function pause(milliseconds: number, url: URL, signal: AbortSignal | undefined):
       clearTimeout(timer)
       reject(abortedBy(signal!, nameOf(url)))
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, milliseconds)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      },
+      Math.min(milliseconds, MAX_TIMER)
+    )
     if (signal?.aborted) stop()
     else signal?.addEventListener('abort', stop, { once: true })
   })
@@ -190,7 +195,7 @@ class Watch {
   private wait(): void {
     const due = Math.min(this.last + this.timeout, this.deadline)
     const left = due - clock()
-    if (left > 0) this.timer = setTimeout(() => this.wait(), left)
+    if (left > 0) this.timer = setTimeout(() => this.wait(), Math.min(left, MAX_TIMER))
     else {
       this.late =
         due === this.deadline
