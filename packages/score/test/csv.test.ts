@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { CsvColumns, CsvParser } from '../src/formats/csv-parser.ts'
 import { writeCsv } from '../src/formats/csv.ts'
 import { numbersOfTexts } from '../src/formats/text-numbers.ts'
+import { cellOfText, typeOfTexts } from '../src/formats/text.ts'
 import { BytesBuilder, cellsOfPacked, type PackedBytes } from '../src/packed.ts'
 import { type Field, packedColumn, plainColumn } from '../src/table.ts'
 
@@ -68,19 +69,54 @@ test('texts say the numbers that JavaScript reads from them, to the last bit', (
     expect([other, numbersOfTexts(texts([other]), true)]).toEqual([other, undefined])
 })
 
+test.each<[string, readonly string[], string]>([
+  ['whole numbers of 64 bits', ['1', '', '-9223372036854775808', '1745678901234567890'], 'int64'],
+  ['whole numbers beyond them, which floats would round', ['1', '9223372036854775808'], 'string'],
+  ['numbers', ['1', ' -.5 ', '2.', '+1e-3', '99999999999999999999.5'], 'float64'],
+  ['codes with leading zeros', ['007', '012'], 'string'],
+  ['hexadecimal codes', ['0x1F', '0x20'], 'string'],
+  ['true and false', ['true', 'FALSE'], 'bool'],
+  ['nothing', ['', ''], 'string']
+])('texts are taken for what all of them are: %s', (_, cells, type) => {
+  const found = typeOfTexts(cells)
+  expect(found.kind === 'number' ? found.type : found.kind).toBe(type)
+})
+
+test('a text that is no whole number of 64 bits is refused in a column of those', () => {
+  const field: Field = { name: 'id', type: { kind: 'number', type: 'int64' } }
+  expect(cellOfText('9223372036854775807', field)).toBe(2n ** 63n - 1n)
+  for (const other of ['9223372036854775808', '007', '1.5', '1e3'])
+    expect(() => cellOfText(other, field)).toThrow(/column "id".*whole numbers/)
+})
+
+const written = async (
+  names: readonly string[],
+  columns: readonly ReturnType<typeof plainColumn>[]
+): Promise<string> => {
+  const pieces: Uint8Array[] = []
+  const sink = { bytes: 0, write: (piece: Uint8Array) => Promise.resolve(void pieces.push(piece)) }
+  const fields = names.map((name): Field => ({ name, type: { kind: 'string' } }))
+  const writer = writeCsv(sink, fields, 0)
+  await writer.write({ rows: 2, columns })
+  await writer.end()
+  return Buffer.concat(pieces).toString()
+}
+
+test('an empty cell that has its line alone is a row', async () => {
+  const text = await written(['a'], [plainColumn([null, 'x'])])
+  expect(text).toBe('a\n""\nx\n')
+  expect(parsed(text, 1000)).toEqual([['a'], [''], ['x']])
+})
+
 test('CSV is written with quotes where they are needed, from arrays as from single cells', async () => {
-  const written = async (columns: readonly ReturnType<typeof plainColumn>[]): Promise<string> => {
-    const pieces: Uint8Array[] = []
-    const sink = { bytes: 0, write: (piece: Uint8Array) => Promise.resolve(void pieces.push(piece)) }
-    const fields = ['a', 'b,"c"', 'd'].map((name): Field => ({ name, type: { kind: 'string' } }))
-    const writer = writeCsv(sink, fields, 0)
-    await writer.write({ rows: 2, columns })
-    await writer.end()
-    return Buffer.concat(pieces).toString()
-  }
-  const plain = await written([plainColumn(['x', 'y\n"z"']), plainColumn([1.5, null]), plainColumn([[1, NaN], true])])
+  const names = ['a', 'b,"c"', 'd']
+  const plain = await written(names, [
+    plainColumn(['x', 'y\n"z"']),
+    plainColumn([1.5, null]),
+    plainColumn([[1, NaN], true])
+  ])
   expect(plain).toBe('a,"b,""c""",d\nx,1.5,"[1,null]"\n"y\n""z""",,true\n')
   const numbers = { kind: 'numbers', rows: 2, values: Float32Array.of(1.5, 0), valid: Uint8Array.of(1, 0) } as const
   const packed = [packedColumn(texts(['x', 'y\n"z"'])), packedColumn(numbers), plainColumn([[1, NaN], true])]
-  expect(await written(packed)).toBe(plain)
+  expect(await written(names, packed)).toBe(plain)
 })

@@ -115,7 +115,7 @@ function textColumn(texts: PackedBytes, { type }: Field): Column {
 
 /** Writes CSV with a line of names; lists and objects as JSON, null as nothing. */
 export function writeCsv(sink: Sink, fields: readonly Field[], written: number): TableWriter {
-  const header = `${fields.map(({ name }) => quoted(name)).join(',')}\n`
+  const header = `${lineOf(fields.map(({ name }) => quoted(name)).join(','), fields.length)}\n`
   return textWriter(
     sink,
     written,
@@ -123,15 +123,18 @@ export function writeCsv(sink: Sink, fields: readonly Field[], written: number):
       const texts = columns.map(textsOf)
       let text = ''
       for (let row = 0; row < rows; row++) {
-        text += texts[0]?.[row] ?? ''
-        for (let i = 1; i < texts.length; i++) text += `,${texts[i][row]}`
-        text += '\n'
+        let line = texts[0]?.[row] ?? ''
+        for (let i = 1; i < texts.length; i++) line += `,${texts[i][row]}`
+        text += `${lineOf(line, texts.length)}\n`
       }
       return text
     },
     header
   )
 }
+
+/** An empty line is no row: an empty cell that has it alone stands in quotes. */
+const lineOf = (line: string, columns: number): string => (columns === 1 && line === '' ? '""' : line)
 
 const SPECIAL = /[",\r\n]/
 

@@ -41,12 +41,29 @@ type Row = Readonly<Record<string, unknown>>
 function rowOf(line: string, row: number): Row {
   let value: unknown
   try {
-    value = JSON.parse(line)
+    value = parsed(line)
   } catch (error) {
     throw new NodewiseError('invalid-file', `row ${row}: ${(error as Error).message}`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Row
   throw new NodewiseError('invalid-file', `row ${row}: a row of NDJSON is an object, {"column": value, …}`)
+}
+
+/** Whole numbers of so many digits may be none that doubles have. */
+const LONG = /(?<![\d.])[1-9]\d{15}/
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
+/** A text of JSON has this sign as an escape only. */
+const [MARK, ESCAPED_MARK] = ['\0', '\\u0000']
+
+/** The value of a line; whole numbers that doubles do not have as bigints. */
+function parsed(line: string): unknown {
+  if (!LONG.test(line) || line.includes(ESCAPED_MARK)) return JSON.parse(line)
+  const marked = line.replace(TOKEN, token =>
+    /^-?[1-9]\d{15,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${ESCAPED_MARK}${token}"` : token
+  )
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
+  )
 }
 
 function fieldsOf(rows: readonly Row[]): Field[] {
@@ -60,11 +77,14 @@ function typeOf(cells: readonly unknown[]): ColumnType {
   const all = (test: (cell: unknown) => boolean): boolean => there.length > 0 && there.every(test)
   if (all(cell => typeof cell === 'boolean')) return { kind: 'bool' }
   if (all(cell => typeof cell === 'string')) return { kind: 'string' }
-  if (all(cell => typeof cell === 'number'))
-    return { kind: 'number', type: all(Number.isSafeInteger) ? 'int64' : 'float64' }
+  if (all(cell => typeof cell === 'number' || typeof cell === 'bigint'))
+    return { kind: 'number', type: all(isInt64) ? 'int64' : 'float64' }
   if (all(Array.isArray)) return { kind: 'list', element: typeOf(there.flat()) }
   return { kind: 'json' }
 }
+
+const isInt64 = (cell: unknown): boolean =>
+  typeof cell === 'bigint' ? BigInt.asIntN(64, cell) === cell : Number.isSafeInteger(cell)
 
 function batchOf(lines: readonly string[], fields: readonly Field[], firstRow: number): Batch {
   const rows = lines.map((line, i) => rowOf(line, firstRow + i))

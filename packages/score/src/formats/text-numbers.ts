@@ -4,8 +4,8 @@ const [MINUS, POINT, ZERO] = [0x2d, 0x2e, 0x30]
 /** Whole numbers up to here, and powers of ten up to the 22nd, are exact, and so is the rounding of their quotient. */
 const EXACT = 2 ** 53
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
-/** Texts that are numbers, but not of digits and a point alone. */
-const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i
+/** Numbers as texts say them in decimal digits. */
+export const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i
 
 /**
  * The numbers that texts say; those that are empty say none.

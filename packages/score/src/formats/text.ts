@@ -1,29 +1,41 @@
 import { NodewiseError } from 'nodewise'
 import { type ColumnType, type Field, jsonCell } from '../table.ts'
+import { NUMBER } from './text-numbers.ts'
 
 /** What the texts of a column hold: whole numbers, numbers, true and false, or text. Empty texts are no cells. */
 export function typeOfTexts(texts: Iterable<string>): ColumnType {
   let isWhole = true
+  let isDigits = true
   let isNumber = true
   let isBool = true
   let count = 0
   for (const text of texts) {
     if (text === '') continue
     count++
-    isWhole &&= WHOLE.test(text)
-    isNumber &&= text.trim() !== '' && !Number.isNaN(numberOf(text))
+    isWhole &&= wholeOf(text) !== undefined
+    isDigits &&= DIGITS.test(text)
+    isNumber &&= !CODE.test(text.trim()) && !Number.isNaN(numberOf(text))
     isBool &&= BOOL.test(text)
   }
   if (count === 0) return { kind: 'string' }
   if (isBool) return { kind: 'bool' }
   if (isWhole) return { kind: 'number', type: 'int64' }
-  return isNumber ? { kind: 'number', type: 'float64' } : { kind: 'string' }
+  // Whole numbers beyond 64 bits are text, since floats would have other digits.
+  return isNumber && !isDigits ? { kind: 'number', type: 'float64' } : { kind: 'string' }
 }
 
-// A number with a leading zero is a code, such as that of a town.
-const WHOLE = /^-?(?:0|[1-9]\d{0,17})$/
+const DIGITS = /^-?(?:0|[1-9]\d*)$/
+/** Digits with a leading zero are a code, such as that of a town, and no number. */
+const CODE = /^[-+]?0\d+$/
 const BOOL = /^(?:true|false)$/i
-const numberOf = (text: string): number => (/^[-+]?(?:\d|\.\d)/.test(text.trim()) ? Number(text) : NaN)
+const numberOf = (text: string): number => (NUMBER.test(text.trim()) ? Number(text) : NaN)
+
+/** The whole number of 64 bits that a text says. */
+function wholeOf(text: string): bigint | undefined {
+  if (text.length > 20 || !DIGITS.test(text)) return undefined
+  const whole = BigInt(text)
+  return BigInt.asIntN(64, whole) === whole ? whole : undefined
+}
 
 /**
  * The cell that a text says.
@@ -33,9 +45,8 @@ export function cellOfText(text: string, { name, type }: Field): unknown {
   if (type.kind === 'string') return text
   if (text === '') return null
   if (type.kind === 'bool' && BOOL.test(text)) return text.toLowerCase() === 'true'
-  if (type.kind === 'number' && type.type === 'int64' && WHOLE.test(text)) return BigInt(text)
-  if (type.kind === 'number' && type.type === 'float64' && !Number.isNaN(numberOf(text))) return numberOf(text)
-  return otherType(name, type, text)
+  const number = type.kind === 'number' ? (type.type === 'int64' ? wholeOf(text) : numberOf(text)) : undefined
+  return number === undefined || Number.isNaN(number) ? otherType(name, type, text) : number
 }
 
 /** A cell is not of the type that the first rows of its column have. */
