@@ -1,4 +1,5 @@
 import { type DType, NodewiseError } from 'nodewise'
+import { badUsage } from './mapping.ts'
 import { jsonCell } from './table.ts'
 
 /** The least and greatest element of types of whole numbers. */
@@ -51,9 +52,19 @@ function wholeOf(cell: unknown): bigint | undefined {
 /** Whether elements of a type are whole numbers, which are bigints here. */
 export const isWhole = (type: DType): boolean => RANGES[type] !== undefined
 
-/** What stands where a row has no element. */
-export function fillOf(type: DType, pad: number | string | undefined): unknown {
-  if (type === 'string') return String(pad ?? '')
+/** What stands where a row has no element and none is asked for. */
+export const zeroOf = (type: DType): unknown =>
+  type === 'string' ? '' : type === 'bool' ? false : isWhole(type) ? 0n : 0
+
+/**
+ * What fills rows that are shorter than others.
+ * @throws NodewiseError `bad-usage` where it is no element of the type
+ */
+export function padOf(pad: number | string, type: DType, name: string): unknown {
   if (type === 'bool') return false
-  return isWhole(type) ? BigInt(Math.trunc(Number(pad ?? 0))) : Number(pad ?? 0)
+  try {
+    return elementOf(pad, type, name)
+  } catch (error) {
+    return badUsage(`--pad ${pad}: ${(error as NodewiseError).reason}`)
+  }
 }

@@ -1,5 +1,5 @@
 import { castTensor, type DType, NodewiseError, Tensor } from 'nodewise'
-import { elementOf, fillOf, isWhole } from './cells.ts'
+import { elementOf, isWhole, padOf, zeroOf } from './cells.ts'
 import type { MappedInput, RowShape } from './mapping.ts'
 import { packedTensor } from './packed-feeds.ts'
 import { type Batch, isList } from './table.ts'
@@ -33,7 +33,9 @@ export function tensorOf(
   )
   const shape = shapeOf(input, rows, pad)
   const size = shape.dims.reduce((product, dim) => product * dim, 1)
-  const elements = new Array<unknown>(batch.rows * size).fill(fillOf(input.type, pad))
+  const isShort = rows.some(flat => flat !== undefined && flat.elements.length < size)
+  const filler = pad !== undefined && isShort ? padOf(pad, input.type, input.name) : zeroOf(input.type)
+  const elements = new Array<unknown>(batch.rows * size).fill(filler)
   rows.forEach((flat, row) => {
     if (flat) attempt(bad, row, () => place(flat, shape.dims, pad !== undefined, elements, row * size))
   })

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { serialize } from 'node:v8'
 import { InferenceSession, NodewiseError } from 'nodewise'
 import { ErrorsFile } from './errors-file.ts'
 import type { BadRow } from './feeds.ts'
@@ -254,20 +256,29 @@ const errorsPath = ({ errors, to, onError = 'fail' }: ScoreOptions): string | un
 
 /** What is asked for, in one line: the table as it is now, the model, and all that changes the result. */
 function questionOf({ path, size }: Input, options: ScoreOptions): string {
-  const { model, map, as, outputs, keep, batch, pad, onError, toFormat } = options
-  const changed = path === undefined ? 0 : statSync(path).mtimeMs
+  const { model, map, as, outputs, keep, feeds = {}, batch, pad, onError, toFormat } = options
   return JSON.stringify([
     path && resolve(path),
     size,
-    changed,
+    changeOf(path),
     model,
+    changeOf(model),
     map,
     as,
     outputs,
     keep,
+    digestOf(feeds),
     batch,
     pad,
     onError,
     toFormat
   ])
 }
+
+/** When a file was last changed; a stream and a URL say 0. */
+const changeOf = (path: string | undefined): number =>
+  (path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.mtimeMs) ?? 0
+
+/** What tells values from others. */
+const digestOf = (feeds: NonNullable<ScoreOptions['feeds']>): string =>
+  createHash('sha256').update(serialize(feeds)).digest('base64')

@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { Tensor } from 'nodewise'
 import { afterAll, describe, expect, test } from 'vitest'
 import { floats, node, onnxBytes, port } from '../../../test/fixtures/onnx.ts'
 import { score } from '../src/score.ts'
@@ -75,6 +76,27 @@ describe('every format', () => {
     const csv = file('digits.csv', 'id,code\n1,007\n0,1.50\n')
     await score({ model: gather, from: csv, to: at('digits-out.csv') })
     expect(readFileSync(at('digits-out.csv'), 'utf8')).toBe('id,code,found\n1,007,20\n0,1.50,10\n')
+  })
+
+  test('of lines and of CSV keeps whole numbers that doubles do not have', async () => {
+    const same = '<ir_version: 9, opset_import: ["" : 21]> g (int64[n] id) => (int64[n] y) { y = Identity(id) }'
+    const model = file('same.onnxtxt', same)
+    const ids = ['1745678901234567890', '-9007199254740993', '5']
+    const rows = ids.map(id => `{"id":${id},"text":"\\"9007199254740993","list":[${id}]}`)
+    const lined = file('ids.ndjson', rows.join('\n'))
+    for (const from of [lined, file('ids.csv', `id\n${ids.join('\n')}\n`)])
+      for (const suffix of ['parquet', 'arrow']) {
+        const to = at(`ids.${suffix}`)
+        await score({ model, from, to })
+        await score({ model, from: to, to: at('ids-back.csv'), as: { y: 'z' }, keep: ['id', 'y'] })
+        expect(readFileSync(at('ids-back.csv'), 'utf8')).toBe(
+          `id,y,z\n${ids.map(id => `${id},${id},${id}\n`).join('')}`
+        )
+      }
+    await score({ model, from: lined, to: at('kept.csv'), outputs: ['y'], keep: ['text', 'list'] })
+    expect(readFileSync(at('kept.csv'), 'utf8').split('\n')[1]).toBe(
+      '"""9007199254740993",[1745678901234567890],1745678901234567890'
+    )
   })
 
   test('comes from a stream and goes to one, told by its first bytes', async () => {
@@ -151,6 +173,17 @@ describe('inputs', () => {
       code: 'shape-mismatch',
       message: expect.stringMatching(/row 1: .*--pad 0/) as string
     })
+    const whole = taking('whole', 'uint8[n,m]')
+    expect(await scored(whole, rows, { pad: 7 })).toMatchObject([{ y: [1, 7, 7] }, { y: [1, 2, 3] }])
+    for (const [pad, message] of [
+      ['x', /--pad x: input "x" is uint8; "x" is no whole number/],
+      [0.5, /0.5 is no whole number/],
+      [300, /300 is not in 0/]
+    ] as const) {
+      const failure = { code: 'bad-usage', message: expect.stringMatching(message) as string }
+      await expect(scored(whole, rows, { pad })).rejects.toMatchObject(failure)
+      expect(await scored(whole, [{ x: [1] }, { x: [2] }], { pad })).toMatchObject([{ y: [1] }, { y: [2] }])
+    }
   })
 
   test('of a fixed first dim are filled up, and of no such dim run row by row', async () => {
@@ -263,16 +296,42 @@ describe('a run that was stopped', () => {
       if (done > 140_000) stop.abort()
     }
     const options = { model: gather, from: table, to }
+    const before = new Date()
+    utimesSync(gather, before, before)
     await expect(score({ ...options, signal: stop.signal, onProgress })).rejects.toMatchObject({
       code: 'aborted',
       message: expect.stringMatching(/--resume goes on/) as string
     })
     expect([existsSync(to), existsSync(`${to}.part`)]).toEqual([false, true])
     await expect(score({ ...options, keep: [], resume: true })).rejects.toMatchObject({ code: 'bad-usage' })
+    utimesSync(gather, before, new Date(before.getTime() + 5000))
+    await expect(score({ ...options, resume: true })).rejects.toMatchObject({ code: 'bad-usage' })
+    utimesSync(gather, before, before)
     const result = await score({ ...options, resume: true })
     expect(result.rows).toBe(rows)
     expect(result.resumed).toBeGreaterThan(0)
     expect(readFileSync(to).equals(readFileSync(whole))).toBe(true)
     expect([existsSync(`${to}.part`), existsSync(`${to}.part.json`)]).toEqual([false, false])
+  })
+
+  test('goes on only with the same values for all rows', async () => {
+    const add = file(
+      'add.onnx',
+      onnxBytes({
+        inputs: [port('id', 'float', ['n']), port('by', 'float', [])],
+        outputs: [port('sum', 'float', ['n'])],
+        nodes: [node('Add', ['id', 'by'], ['sum'])]
+      })
+    )
+    const stop = new AbortController()
+    const feeds = { by: new Tensor('float32', [1], []) }
+    const options = { model: add, from: table, to: at('fed.ndjson'), feeds }
+    const onProgress = ({ rows: done }: { rows: number }): void => {
+      if (done > 20_000) stop.abort()
+    }
+    await expect(score({ ...options, signal: stop.signal, onProgress })).rejects.toMatchObject({ code: 'aborted' })
+    const other = { by: new Tensor('float32', [2], []) }
+    await expect(score({ ...options, feeds: other, resume: true })).rejects.toMatchObject({ code: 'bad-usage' })
+    expect((await score({ ...options, resume: true })).resumed).toBeGreaterThan(0)
   })
 })
