@@ -110,7 +110,7 @@ export function fitted(
   kept: readonly number[] = []
 ): readonly (readonly string[])[] {
   if (columns === undefined || rows.length === 0) return rows
-  const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i]?.length ?? 0)))
+  const widths = rows[0].map((_, i) => rows.reduce((widest, row) => Math.max(widest, row[i]?.length ?? 0), 0))
   let excess = widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1)) - columns
   for (; excess > 0; excess--) {
     const cut = widths.reduce(

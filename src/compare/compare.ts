@@ -152,14 +152,15 @@ async function meetAll(
   [a, b]: readonly [Runner, Runner],
   closeness: Closeness
 ): Promise<AllMet> {
-  const met: Met[] = []
+  let met: readonly Met[] = []
   const seen = { a: new Set<MadeValue>(), b: new Set<MadeValue>() }
   for (let open = pairs; ;) {
     const meeting = new Meeting(open, a.side, b.side, closeness)
     meeting.know('a', a.folded)
     meeting.know('b', b.folded)
     const outputs = await meeting.run(a.walk(), b.walk())
-    met.push(...meeting.met)
+    // Loops make more of them than a call may have arguments.
+    met = met.concat(meeting.met)
     for (const value of meeting.seen.a) seen.a.add(value)
     for (const value of meeting.seen.b) seen.b.add(value)
     if (meeting.late.size === 0) return { met, seen, outputs }

@@ -16,7 +16,7 @@ export class Extents {
   bytes = 0
   leased = 0
   /** Ascending. */
-  private readonly list: Extent[] = []
+  private list: Extent[] = []
   private uses = 0
 
   /** The bytes of a range, where all of it is at hand: a view of them, or `target` with a copy. */
@@ -93,8 +93,7 @@ export class Extents {
       this.bytes -= extent.bytes.length
       dropped.add(extent)
     }
-    const kept = this.list.filter(extent => !dropped.has(extent))
-    this.list.splice(0, this.list.length, ...kept)
+    this.list = this.list.filter(extent => !dropped.has(extent))
   }
 
   private within({ offset, length }: Range): Extent[] {

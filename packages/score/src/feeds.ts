@@ -79,7 +79,7 @@ function shapeOf(
   const present = rows.filter(row => row !== undefined)
   const rank = present[0]?.dims.length ?? 0
   let dims = Array.from({ length: rank }, (_, axis) =>
-    pad === undefined ? present[0].dims[axis] : Math.max(...present.map(row => row.dims[axis] ?? 0))
+    pad === undefined ? present[0].dims[axis] : present.reduce((most, row) => Math.max(most, row.dims[axis] ?? 0), 0)
   )
   if (!declared) return { dims, isBatched: true }
   const [inner, whole] = [declared.slice(1), declared]

@@ -20,7 +20,7 @@ export function compareText(
   style: Style
 ): string {
   const { equal, first, pairs, outputs, unpaired, isolated } = result
-  const lines = [
+  let lines = [
     printable(`a  ${a}`),
     printable(`b  ${b}`),
     `${counted(pairs.length, 'pair')} of values compared; ${unpaired.a} of a, ${unpaired.b} of b have no counterpart`,
@@ -29,8 +29,9 @@ export function compareText(
   if (first !== undefined) lines.push(...firstText(first, style), '')
   const at = pairs.findIndex(pair => !pair.distance.equal)
   const shown = all ? pairs : at < 0 ? [] : pairs.slice(Math.max(0, at - AROUND), at + 2)
-  if (shown.length > 0) lines.push(...rows(shown, style), '')
-  if (isolated) lines.push(...isolatedText(isolated, all, style), '')
+  // Those of --all may be more than a call may have arguments.
+  if (shown.length > 0) lines = lines.concat(rows(shown, style), '')
+  if (isolated) lines = lines.concat(isolatedText(isolated, all, style), '')
   for (const output of outputs) lines.push(printable(outputText(output)))
   lines.push(equal ? style.green('equal') : style.red('not equal'))
   return lines.join('\n')

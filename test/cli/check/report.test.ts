@@ -88,6 +88,8 @@ test('a table fits the terminal: the widest columns are cut in their middle, tho
   expect(lines[1]).toMatch(/^\/encode.*…\S*MatMul  12345\.678  min 0 max 1$/)
   expect(fitted(rows, undefined)).toBe(rows)
   expect(table(fitted(rows, 5, [1]))[1]).toContain('12345.678')
+  const many = Array.from({ length: 150_000 }, (_, i) => [`a long name of row ${i}`, '1'])
+  expect(fitted(many, 12)[149_999]).toEqual(['a lo…9999', '1'])
 })
 
 test('a table lines its columns up', () => {

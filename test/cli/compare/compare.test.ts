@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { compareText } from '../../../src/cli/compare/text.ts'
+import { PLAIN } from '../../../src/cli/terminal.ts'
+import type { ComparedPair } from '../../../src/compare/result.ts'
 import { readNpz } from '../../../src/io/npz.ts'
 import { floats, node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { nodewise, nodewiseJson, temporaryFolder } from '../command.ts'
@@ -131,4 +134,13 @@ test('--structure runs nothing, and tells differences as diff does', async () =>
     nodes: { a: 3, b: 3, pairs: 3 },
     differences: [{ a: { node: 'Mul_m' }, b: { nodeIndex: 1 } }]
   })
+})
+
+test('all pairs are listed, however many a loop makes', () => {
+  const value = { node: 'n', type: 'Neg', value: 'v' }
+  const distance = { equal: true, maxAbsolute: 0, maxRelative: 0, sqnr: Infinity, differing: 0, elements: 1 }
+  const pairs = new Array(150_000).fill({ a: value, b: value, distance }) as ComparedPair[]
+  const result = { equal: true, first: undefined, pairs, outputs: [], unpaired: { a: 0, b: 0 }, isolated: pairs }
+  const lines = compareText(result, { a: 'a', b: 'b', all: true }, PLAIN).split('\n')
+  expect(lines.filter(line => line.includes('Neg v')).length).toBe(300_000)
 })

@@ -50,7 +50,7 @@ const SHORT = 2
 export class Queue {
   readonly statistics = new Statistics()
   private readonly options: QueueOptions
-  private readonly entries: Entry[] = []
+  private entries: Entry[] = []
   private readonly instances = new Set<Instance>()
   /** Why nothing is run for now. */
   private outage: Refusal | undefined
@@ -210,7 +210,7 @@ export class Queue {
       // It ends within this turn of the event loop, and its end calls this again.
       if (runner === undefined || (runner === this.near && runner.load > 0)) return
       const taken = new Set(group.entries)
-      this.entries.splice(0, Infinity, ...this.entries.filter(entry => !taken.has(entry)))
+      this.entries = this.entries.filter(entry => !taken.has(entry))
       void this.run(runner, group)
     }
   }
