@@ -1,5 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import type { PlainTensor } from './datatypes.ts'
+import { isCoded } from './json.ts'
 
 /**
  * The `count` greatest elements of each row, as the classification extension has them: strings `value:index`. All dims
@@ -7,7 +8,7 @@ import type { PlainTensor } from './datatypes.ts'
  * @throws Refusal `bad-request` for elements that are no numbers
  */
 export function classesOf(name: string, { type, dims, data }: PlainTensor, count: number): PlainTensor {
-  if (Array.isArray(data) || type === 'bool' || type === 'float16' || type === 'bfloat16' || type.startsWith('complex'))
+  if (Array.isArray(data) || type === 'bool' || isCoded(type))
     throw new Refusal('bad-request', `output "${name}" of type ${type} has no classes`)
   const rows = dims.length < 2 ? 1 : dims[0]
   const size = rows === 0 ? 0 : data.length / rows
@@ -21,4 +22,6 @@ export function classesOf(name: string, { type, dims, data }: PlainTensor, count
   return { type: 'string', dims: dims.length < 2 ? [kept] : [rows, kept], data: classes }
 }
 
-const compared = (a: number | bigint, b: number | bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+/** NaN is less than all else: an order needs it to have a place. */
+const compared = (a: number | bigint, b: number | bigint): number =>
+  a < b ? -1 : a > b ? 1 : Number(Number.isNaN(b)) - Number(Number.isNaN(a))

@@ -23,8 +23,8 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Types whose elements JSON cannot give as they are stored: codes of small floats, and pairs. */
-const isCoded = (type: DType): boolean =>
+/** Types whose elements are stored as something else than numbers: as codes of small floats, and as pairs. */
+export const isCoded = (type: DType): boolean =>
   type === 'bfloat16' || type === 'nf4' || type.startsWith('complex') || /^float(16|8|4)/.test(type)
 
 /**
