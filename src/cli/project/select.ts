@@ -61,7 +61,7 @@ async function filesIn(
   { isExcluded = () => false }: SelectOptions
 ): Promise<string[]> {
   const { glob } = await import('tinyglobby')
-  const [folder, pattern] = kind === 'folder' ? [path, '**/*.{onnx,xml}'] : withoutGlob(path)
+  const [folder, pattern] = kind === 'folder' ? [path, '**/*.{onnx,onnxtxt,xml}'] : withoutGlob(path)
   const found = await glob(pattern, {
     cwd: folder === '' ? '.' : folder,
     ignore: NEVER,

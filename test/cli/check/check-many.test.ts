@@ -86,6 +86,11 @@ describe('check of many', () => {
       status: 2,
       stderr: `${join(folder, 'empty')}: the folder has no .onnx, .onnxtxt or .xml of a model\n`
     })
+    writeFileSync(
+      join(folder, 'empty', 'm.onnxtxt'),
+      '<ir_version: 9, opset_import: ["" : 21]> g (float[n] x) => (float[n] y) { y = Neg (x) }'
+    )
+    expect(await nodewise(['check', join(folder, 'empty')])).toMatchObject({ status: 0, stderr: '' })
     expect((await nodewise(['check', join(folder, '*.nothing')])).stderr).toContain('no file is like this pattern')
     expect((await nodewise(['check', '--no-config'])).stderr).toContain('which models?')
   })
