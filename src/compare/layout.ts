@@ -1,6 +1,7 @@
 import { toDoubles } from '../tensor/elements.ts'
 import { stridesOf, type Tensor, withDims } from '../tensor/tensor.ts'
 import { permuted } from './permute.ts'
+import { isNumeric } from './result.ts'
 
 /** Ranks beyond which orders of axes are not tried. */
 const MAX_AXES = 6
@@ -9,11 +10,13 @@ const SAMPLES = 256
 
 /**
  * The second tensor with its axes in the order in which it is nearest to the first: channels may come last in one and
- * second in the other. As it is where no other order fits the dims, or none is nearer.
+ * second in the other. As it is where no other order fits the dims, or none is nearer, and where the elements are no
+ * plain numbers.
  */
 export function inLayoutOf(a: Tensor, b: Tensor): Tensor {
   const [from, to] = [a.dims, b.dims].map(dims => dims.filter(dim => dim !== 1))
   if (from.length !== to.length || from.length > MAX_AXES || a.size === 0) return b
+  if (!isNumeric(a.type) || !isNumeric(b.type)) return b
   const [x, y] = [toDoubles(a), toDoubles(b)]
   const strides = stridesOf(to)
   const nearest = { order: [] as readonly number[], distance: Infinity }

@@ -90,8 +90,8 @@ const same = ({ size }: Tensor): Distance => ({
   elements: size
 })
 
-/** Of complex elements both parts, one after the other. */
-const numbersOf = (tensor: Tensor): Numbers =>
+/** The elements as numbers; of complex ones both parts, one after the other. */
+export const numbersOf = (tensor: Tensor): Numbers =>
   DTYPES[tensor.type].kind === 'complex' ? (tensor.data as Numbers) : toDoubles(tensor)
 
 function placed(a: Tensor, x: Numbers, y: Numbers, worst: number): Pick<Distance, 'position' | 'worst'> {

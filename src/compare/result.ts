@@ -85,4 +85,4 @@ export function statisticsOfValue(tensor: Tensor): ValueStatistics {
   return { type, dims, ...(isNumeric(type) ? statisticsOf(toDoubles(tensor)) : { nans: 0 }) }
 }
 
-const isNumeric = (type: DType): boolean => DTYPES[type].kind !== 'string' && DTYPES[type].kind !== 'complex'
+export const isNumeric = (type: DType): boolean => DTYPES[type].kind !== 'string' && DTYPES[type].kind !== 'complex'

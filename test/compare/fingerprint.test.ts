@@ -62,6 +62,8 @@ test('the order of axes in which two tensors are nearest is found, also among di
   expect(inLayoutOf(a, permuted(a, [0, 2, 3, 1]))).toEqual(a)
   expect(inLayoutOf(a, a)).toBe(a)
   expect(inLayoutOf(a, random([64], 2)).dims).toEqual([64])
+  const words = new Tensor('string', ['a', 'b', 'c', 'd'], [2, 2])
+  expect(inLayoutOf(words, words)).toBe(words)
 })
 
 const x = random([6, 8])

@@ -1,6 +1,6 @@
-import { measure } from '../../compare/measure.ts'
+import { measure, numbersOf } from '../../compare/measure.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
-import { largestMagnitude, toDoubles } from '../../tensor/elements.ts'
+import { largestMagnitude } from '../../tensor/elements.ts'
 import { valuesOf } from '../../tensor/map.ts'
 import { isTensor, type Tensor, type Value } from '../../tensor/tensor.ts'
 
@@ -23,7 +23,7 @@ export class LargestErrors {
     given.forEach((tensor, i) => {
       if (DTYPES[tensor.type].kind === 'string') return
       const { maxAbsolute } = measure(tensor, wanted[i], { rtol: 0, atol: 0 })
-      const scale = largestMagnitude(toDoubles(wanted[i]))
+      const scale = largestMagnitude(numbersOf(wanted[i]))
       const scaled = maxAbsolute === 0 ? 0 : maxAbsolute / scale
       if (scaled >= (this.largest?.scaled ?? 0)) this.largest = { output, absolute: maxAbsolute, scaled }
     })

@@ -194,6 +194,17 @@ describe('test', () => {
     const { json } = await nodewiseJson([...args, '--json'])
     expect((json.cases as { largest: { output: string; scaled: number } }[])[0].largest.scaled).toBeCloseTo(4e-6, 9)
     expect((await nodewise(['test', join(root, 'good'), '--verbose'])).stdout).toContain('good/a: the same\n')
+    const pairs = (imaginary: number): Uint8Array =>
+      writeNpy(new Tensor('complex64', Float32Array.of(3, imaginary), [1]))
+    write({
+      'complex/a/model.onnxtxt':
+        '<ir_version: 9, opset_import: ["" : 21]> g (complex64[1] x) => (complex64[1] y) { y = Identity (x) }',
+      'complex/a/test_data_set_0/input_0.npy': pairs(4),
+      'complex/a/test_data_set_0/output_0.npy': pairs(4.5)
+    })
+    expect((await nodewise(['test', join(root, 'complex'), '--verbose', '--atol', '1'])).stdout).toContain(
+      'complex/a: up to 5.00e-1 off in "y", 1.11e-1 of its largest magnitude\n'
+    )
   })
 
   test('holds an output against dims, SHA-256 and samples where it is too big to store', async () => {
