@@ -58,6 +58,12 @@ test('a part of a model has the given values as inputs and outputs, and no more 
   await expect(edited(model, { from: ['aa'] })).rejects.toMatchObject({ code: 'bad-usage' })
 })
 
+test('a value that is named twice is one input, and one output', async () => {
+  const model = await read('g (float[2] x) => (float[2] y) { a = Abs (x) b = Neg (a) y = Relu (b) }')
+  const { model: part } = await edited(model, { from: ['a', 'a'], to: ['b', 'b'] })
+  expect([part.graph.inputs, part.graph.outputs].map(ports => ports.map(({ name }) => name))).toEqual([['a'], ['b']])
+})
+
 test('what is known, does nothing or is not needed is left out, and the rest computes the same', async () => {
   const model =
     await read(`g (float[2, 3] x) => (float[2, 3] y, float[?, ?] z) <float[3] w = {1, 2, 3}, int64[2] s = {2, 3}>
@@ -91,6 +97,25 @@ test('weights that fit are stored in half precision and cast where they are used
   ])
   const x = new Tensor('float32', new Float32Array(16).fill(2), [16])
   expect((await new InferenceSession(result).run({ x })).y).toEqual((await new InferenceSession(model).run({ x })).y)
+})
+
+test('weights of a model of before opset 6 are cast by the name of the type', async () => {
+  const weights = Array.from({ length: 16 }, (_, i) => i / 8).join()
+  const graph = `g (float[16] x) => (float[16] y) <float[16] w = {${weights}}> { y = Mul (x, w) }`
+  const { model } = await edited(await read(graph, 5), { half: true })
+  expect(text(model)).toContain('Cast <to: string = "FLOAT">')
+  const x = new Tensor('float32', new Float32Array(16).fill(8), [16])
+  const { y } = await (await InferenceSession.create(written(model))).run({ x })
+  expect(y.data).toEqual(Float32Array.from({ length: 16 }, (_, i) => i))
+})
+
+test('weights of a model that does not import ai.onnx cannot be cast', async () => {
+  const graph = `< ir_version: 8, opset_import: ["com.microsoft" : 1] > g (float[16] x) => (float[16] y)
+    <float[16] w = {${Array.from({ length: 16 }, () => 1).join()}}> { y = com.microsoft.BiasGelu (x, w) }`
+  const model = await load(new TextEncoder().encode(graph), { name: 'm.onnxtxt' })
+  expect(() => editModel(model, registryWith(), { half: true })).toThrow(
+    expect.objectContaining({ code: 'unsupported-op' })
+  )
 })
 
 test('raw weights are converted as they are read, also from the middle of an element', async () => {

@@ -18,7 +18,7 @@ export function extract(
   typeOf: (id: ValueId) => DeclaredType | undefined
 ): Model {
   const { graph } = model
-  const starts = from.map(name => valueNamed(graph, name))
+  const starts = valuesNamed(graph, from)
   const given = new Set(starts.map(({ id }) => id))
   const known = new Map([...graph.inputs, ...graph.outputs].map(port => [port.value, port]))
   const parts = new NewParts(graph)
@@ -35,9 +35,7 @@ export function extract(
   }
   const entries = starts.map(value => portOf(value, 'Parameter', graph.inputs))
   const outputs =
-    to.length === 0
-      ? graph.outputs
-      : to.map(name => valueNamed(graph, name)).map(value => portOf(value, 'Result', graph.outputs))
+    to.length === 0 ? graph.outputs : valuesNamed(graph, to).map(value => portOf(value, 'Result', graph.outputs))
   const { read } = nodesFor({ nodes: graph.nodes, inputs: [], outputs }, given)
   const inputs = [...graph.inputs.filter(({ value }) => read.has(value) && !given.has(value)), ...entries]
   const { nodes } = nodesFor({ nodes: [...layers, ...graph.nodes], inputs, outputs }, given)
@@ -60,6 +58,11 @@ function withoutOutputs(node: Node, given: ReadonlySet<ValueId>, inputs: readonl
     outputs: node.outputs.map(id => (id !== undefined && given.has(id) ? parts.value(`${id}_unused`) : id))
   })
 }
+
+/** Values by their names; each once, also where several names are its. */
+const valuesNamed = (graph: Graph, names: readonly string[]): GraphValue[] => [
+  ...new Set(names.map(name => valueNamed(graph, name)))
+]
 
 /** A value by its id or by one of its names. */
 function valueNamed(graph: Graph, name: string): GraphValue {

@@ -1,3 +1,4 @@
+import { fail } from '../../errors.ts'
 import type { ByteSource } from '../../files/byte-source.ts'
 import { derive } from '../../graph/derive.ts'
 import type { Attribute, ByteRange, Constant, DeclaredType, Model, Node, ValueId } from '../../graph/graph.ts'
@@ -16,15 +17,21 @@ const MAX_HALF = 65504
 /**
  * A model whose weights (constants of the main graph) are stored in half precision; a Cast or Convert gives each its
  * type back, so that nothing else changes. Weights with numbers that float16 cannot hold stay as they are.
+ * @throws NodewiseError `unsupported-op` for an ONNX model that does not import ai.onnx
  */
 export function halveWeights(model: Model): { model: Model; changed: Change[] } {
   return model.dialect === 'onnx' ? halveInitializers(model) : halveLayers(model)
 }
 
+/** Cast names the type by its number from opset 6 on, by a text before. */
+const toFloat = (opset: number): Attribute =>
+  opset < 6 ? { kind: 'string', value: 'FLOAT' } : { kind: 'int', value: 1n }
+
 function halveInitializers(model: Model): { model: Model; changed: Change[] } {
   const { graph } = model
   const inputs = new Set(graph.inputs.map(({ value }) => value))
   const outputs = new Set(graph.outputs.map(({ value }) => value))
+  const opset = model.opsets.get('ai.onnx')
   const parts = new NewParts(graph)
   const initializers = new Map<ValueId, Constant>()
   const casts: Node[] = []
@@ -34,16 +41,17 @@ function halveInitializers(model: Model): { model: Model; changed: Change[] } {
       initializers.set(name, constant)
       continue
     }
+    if (opset === undefined) fail('unsupported-op', 'the model does not import ai.onnx, whose Cast gives weights back')
     const narrow = parts.value(`${name}_f16`)
     initializers.set(narrow, halved(constant))
     casts.push(
       parts.node({
         type: 'Cast',
-        version: String(model.opsets.get('ai.onnx') ?? ''),
+        version: String(opset),
         name: `${name}_cast`,
         inputs: [narrow],
         outputs: [name],
-        attributes: new Map<string, Attribute>([['to', { kind: 'int', value: 1n }]])
+        attributes: new Map<string, Attribute>([['to', toFloat(opset)]])
       })
     )
     changed.push({ node: name, how: HOW })
