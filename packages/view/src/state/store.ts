@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import { type Columns, countOf, KIND } from '../graph/columns.ts'
+import type { Columns } from '../graph/columns.ts'
 import type { Drawing } from '../graph/geometry.ts'
 import { dimsAt, typeAt } from '../graph/known.ts'
 import type { Scene } from '../graph/scene.ts'
@@ -21,8 +21,6 @@ export const phase = signal<Phase>('start')
 /** What is being waited for, in words; empty when nothing is. */
 export const busy = signal('')
 export const failure = signal<Failure | undefined>(undefined)
-/** What a screen reader is told. */
-export const announcement = signal('')
 
 export const opened = signal<Opened | undefined>(undefined)
 /** The files of the model that is open, for a run of the command that does the same. */
@@ -183,11 +181,4 @@ export function edgeText(value: number): string {
   }
   const dims = dimsAt(known, value)
   return dims === undefined ? typeAt(known, value) : dims || 'scalar'
-}
-
-/** How many nodes a model has, without inputs, outputs and constants. */
-export const nodeCount = (shown: Columns): number => {
-  let count = 0
-  for (let i = 0; i < countOf(shown); i++) if (shown.kind[i] === KIND.node) count++
-  return count
 }
