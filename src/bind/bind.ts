@@ -6,6 +6,7 @@ import {
   isPortLayer,
   type Model,
   type Node,
+  ownValues,
   type ValueId
 } from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
@@ -79,10 +80,7 @@ function limitAt({ length: rank }: readonly unknown[], most: number, what: strin
 /** Values that nodes of a body read and that the body does not have; the main graph and IR have none. */
 function capturesOf(graph: Graph): ValueId[] {
   if (graph.dialect === 'openvino' || graph.path === '') return []
-  // A file may declare the type of a value from outside too, so that `graph.values` says nothing.
-  const own = new Set<ValueId | undefined>(graph.initializers.keys())
-  for (const { value } of graph.inputs) own.add(value)
-  for (const { outputs } of graph.nodes) for (const id of outputs) own.add(id)
+  const own = ownValues(graph)
   const captured = new Set<ValueId>()
   const read = (id: ValueId | undefined): void => {
     if (id !== undefined && !own.has(id)) captured.add(id)

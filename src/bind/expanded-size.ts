@@ -26,12 +26,23 @@ const NODES_BY_NODE = 64
 const FREE_BYTES_SHARE = 1 / 64
 const BYTES_BY_NODE = 2 ** 16
 
+/** What is known of the calls of a model before they are expanded. */
+export interface Expandable {
+  /** The functions that are called. */
+  readonly called: ReadonlySet<ModelFunction>
+  /**
+   * Counts what is made while calls are expanded: a function may hold a body that its call gives any number of times,
+   * and the body calls of functions.
+   * @throws NodewiseError `limit-exceeded`
+   */
+  count(nodes: number, names: number): void
+}
+
 /**
  * Holds what calls of functions expand to against the limits, before anything is expanded.
- * @returns the functions that are called
  * @throws NodewiseError `limit-exceeded`
  */
-export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
+export function requireExpandable(model: Model): Expandable {
   const { functions, limits } = model
   const known = new Map<ModelFunction, Size>()
   const functionOf = ({ domain, type, overload }: Node): ModelFunction | undefined =>
@@ -53,9 +64,12 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
       size.bytes += node.attributes.size * BYTES_OF_ATTRIBUTE
       for (const { graph: body } of bodiesOf(node)) add(size, sizeOf(body, calls), path)
       const fn = functionOf(node)
-      if (fn !== undefined)
+      if (fn !== undefined) {
         add(size, sizeOfCall(fn, node.place, calls + 1), path + `${node.index}:${node.type}/`.length)
-      else {
+        const copies = handedOn(fn).length
+        size.nodes += copies
+        size.bytes += copies * BYTES_OF_NODE
+      } else {
         size.nodes++
         size.bytes += BYTES_OF_NODE
       }
@@ -76,14 +90,44 @@ export function requireExpandable(model: Model): ReadonlySet<ModelFunction> {
       exceed('callDepth', limits, `calls of functions nest deeper than ${limits.callDepth}`, place)
   }
 
-  const { nodes, bytes } = sizeOf(model.graph, 0)
+  const requireRoom = roomFor(model)
+  requireRoom(sizeOf(model.graph, 0))
+  const made = { nodes: 0, bytes: 0 }
+  return {
+    called: new Set(known.keys()),
+    count(nodes, names) {
+      made.nodes += nodes
+      made.bytes += names * BYTES_OF_NAME
+      requireRoom(made)
+    }
+  }
+}
+
+/** Returns what refuses more than a model may become, going by the nodes that its file lists. */
+function roomFor(model: Model): (size: Pick<Size, 'nodes' | 'bytes'>) => void {
+  const { limits } = model
   const listed = [...allGraphs(model)].reduce((sum, graph) => sum + graph.nodes.length, 0)
   const maxNodes = Math.min(limits.nodes, limits.nodes * FREE_SHARE + listed * NODES_BY_NODE)
-  if (nodes > maxNodes) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
   const maxBytes = (limit: number): number => Math.min(limit, limit * FREE_BYTES_SHARE + listed * BYTES_BY_NODE)
-  if (bytes > maxBytes(leastStructure(limits)) && bytes > maxBytes(limits.structureBytes))
-    exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
-  return new Set(known.keys())
+  return ({ nodes, bytes }) => {
+    if (nodes > maxNodes) exceed('nodes', limits, `calls of functions make ${nodes} nodes of ${listed}`)
+    if (bytes > maxBytes(leastStructure(limits)) && bytes > maxBytes(limits.structureBytes))
+      exceed('structureBytes', limits, `calls of functions expand to about ${bytes} bytes`)
+  }
+}
+
+/**
+ * Positions of a function's outputs whose value has a name of the call already, as an input or an earlier output: each
+ * takes a node that copies it.
+ */
+export function handedOn({ graph }: ModelFunction): number[] {
+  const named = new Set(graph.inputs.map(({ value }) => value))
+  const positions: number[] = []
+  graph.outputs.forEach(({ value }, i) => {
+    if (named.has(value)) positions.push(i)
+    else named.add(value)
+  })
+  return positions
 }
 
 function add(size: Size, inner: Size, path: number): void {

@@ -1,20 +1,38 @@
-import type { Attribute, Finding, Graph, GraphValue, Model, ModelFunction, Node, ValueId } from '../graph/graph.ts'
-import { requireExpandable } from './expanded-size.ts'
+import {
+  type Attribute,
+  bodiesOf,
+  type Finding,
+  type Graph,
+  type GraphValue,
+  type Model,
+  type ModelFunction,
+  type Node,
+  ownValues,
+  type ValueId
+} from '../graph/graph.ts'
+import { type Expandable, handedOn, requireExpandable } from './expanded-size.ts'
+import { newestOpset } from './schema.ts'
 
-type Functions = ReadonlyMap<string, ModelFunction>
+/** What expanding calls needs to know of the model. */
+interface Scope {
+  readonly functions: ReadonlyMap<string, ModelFunction>
+  readonly count: Expandable['count']
+}
 
 /**
  * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Names of
  * a function's values get the path of the call before them, so that two calls do not share values. A model without
  * functions is returned as it is.
- * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much;
- *   before expanding
+ * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much
  */
 export function expandFunctions(model: Model): Graph {
   const { graph, functions } = model
   if (functions.size === 0) return graph
-  const called = requireExpandable(model)
-  return { ...expandGraph(graph, functions), findings: [...graph.findings, ...[...called].flatMap(faultsOf)] }
+  const { called, count } = requireExpandable(model)
+  return {
+    ...expandGraph(graph, { functions, count }),
+    findings: [...graph.findings, ...[...called].flatMap(faultsOf)]
+  }
 }
 
 /**
@@ -29,20 +47,22 @@ const faultsOf = ({ graph }: ModelFunction): Finding[] =>
 const stopsNothing = ({ onlyIfNeeded }: Finding): boolean =>
   onlyIfNeeded !== undefined && onlyIfNeeded.node === undefined && onlyIfNeeded.value === undefined
 
-const functionOf = (node: Node, functions: Functions): ModelFunction | undefined =>
+const functionOf = (node: Node, { functions }: Scope): ModelFunction | undefined =>
   node.dialect === 'onnx' ? functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
 
-function expandGraph(graph: Graph, functions: Functions): Graph {
+function expandGraph(graph: Graph, scope: Scope): Graph {
+  scope.count(0, graph.values.size)
   const nodes: Node[] = []
   const values = new Map(graph.values)
-  for (const node of graph.nodes) expandNode(node, functions, nodes, values)
+  for (const node of graph.nodes) expandNode(node, scope, nodes, values)
   return { ...graph, nodes, values }
 }
 
-function expandNode(node: Node, functions: Functions, nodes: Node[], values: Map<ValueId, GraphValue>): void {
-  const fn = functionOf(node, functions)
+function expandNode(node: Node, scope: Scope, nodes: Node[], values: Map<ValueId, GraphValue>): void {
+  const fn = functionOf(node, scope)
   if (!fn) {
-    nodes.push(withBodies(node, graph => expandGraph(graph, functions)))
+    scope.count(1, 0)
+    nodes.push(withBodies(node, graph => expandGraph(graph, scope)))
     return
   }
   const rename = renamer(node, fn)
@@ -51,22 +71,49 @@ function expandNode(node: Node, functions: Functions, nodes: Node[], values: Map
     if (!values.has(name))
       values.set(name, { ...value, id: name, name, names: [name], place: { ...value.place, value: name } })
   }
-  const attributes = new Map([...fn.defaults, ...node.attributes])
-  for (const inner of fn.graph.nodes)
-    expandNode(instantiate(inner, rename, attributes, callPath(node)), functions, nodes, values)
+  const path = callPath(node)
+  const given: Given = { attributes: new Map([...fn.defaults, ...node.attributes]), captures: node.captures }
+  for (const inner of fn.graph.nodes) expandNode(instantiate(inner, rename, given, path), scope, nodes, values)
+  for (const i of handedOn(fn)) {
+    const output = node.outputs[i]
+    const from = rename(fn.graph.outputs[i].value)
+    if (output === undefined || from === LEFT_OUT) continue
+    scope.count(1, 0)
+    nodes.push(identity(node, from, output, path))
+  }
 }
+
+/** Copies a value of an expanded call to one of its outputs. The newest Identity takes values of every type. */
+const identity = (call: Node, from: ValueId, to: ValueId, path: string): Node => ({
+  dialect: 'onnx',
+  domain: 'ai.onnx',
+  type: 'Identity',
+  version: String(newestOpset()),
+  overload: '',
+  name: call.name,
+  index: call.index,
+  inputs: [from],
+  outputs: [to],
+  attributes: new Map(),
+  captures: [],
+  place: { ...call.place, graphPath: path }
+})
 
 const callPath = (node: Node): string =>
   `${node.place.graphPath ? `${node.place.graphPath}/` : ''}${node.index}:${node.type}`
 
-/** Inputs and outputs of the function take the call's names; a name for what is left out stays empty. */
+/**
+ * Inputs and outputs of the function take the call's names; a name for what is left out stays empty. A value that is
+ * several of them takes the first name; the call's other names for it are left to {@link identity}.
+ */
 function renamer(call: Node, fn: ModelFunction): (id: ValueId) => ValueId {
   const names = new Map<ValueId, ValueId>()
   fn.graph.inputs.forEach(({ value }, i) => {
     if (call.inputs[i] !== undefined) names.set(value, call.inputs[i])
   })
+  const others = new Set(handedOn(fn))
   fn.graph.outputs.forEach(({ value }, i) => {
-    if (call.outputs[i] !== undefined) names.set(value, call.outputs[i])
+    if (call.outputs[i] !== undefined && !others.has(i)) names.set(value, call.outputs[i])
   })
   const absent = new Set(fn.graph.inputs.flatMap(({ value }, i) => (call.inputs[i] === undefined ? [value] : [])))
   const prefix = `${callPath(call)}/`
@@ -78,22 +125,37 @@ const LEFT_OUT = ''
 
 type Rename = (id: ValueId) => ValueId
 
-function instantiate(node: Node, rename: Rename, attributes: ReadonlyMap<string, Attribute>, path: string): Node {
+/** What a call gives its function beside inputs. Bodies among the attributes read values of the caller. */
+interface Given {
+  readonly attributes: ReadonlyMap<string, Attribute>
+  /** What those bodies read. */
+  readonly captures: readonly ValueId[]
+}
+
+function instantiate(node: Node, rename: Rename, given: Given, path: string): Node {
   const renamed = (ids: readonly (ValueId | undefined)[]): (ValueId | undefined)[] =>
     ids.map(id => (id === undefined ? undefined : rename(id) || undefined))
   return {
     ...node,
     inputs: trimmed(renamed(node.inputs)),
     outputs: renamed(node.outputs),
-    captures: renamed(node.captures).filter(id => id !== undefined),
+    captures: [...renamed(node.captures).filter(id => id !== undefined), ...capturesGiven(node, given)],
     attributes: withValuesNamed(
       node,
-      substitute(node.attributes, attributes, graph => instantiateBody(graph, rename, attributes, path)),
+      substitute(node.attributes, given.attributes, graph => instantiateBody(graph, rename, given, path)),
       rename
     ),
     place: { ...node.place, graphPath: path }
   }
 }
+
+/** What the bodies read that a node takes from the call: directly, or in a body of its own. */
+const capturesGiven = (node: Node, { captures }: Given): readonly ValueId[] =>
+  captures.length > 0 && refers(node) ? captures : []
+
+const refers = (node: Node): boolean =>
+  [...node.attributes.values()].some(({ kind }) => kind === 'reference') ||
+  bodiesOf(node).some(({ graph }) => graph.nodes.some(refers))
 
 /** The attributes of Gradient name values, whose names change with them. */
 function withValuesNamed(
@@ -121,14 +183,10 @@ function trimmed(ids: (ValueId | undefined)[]): (ValueId | undefined)[] {
  * A body of a function's node. Names that it reads from the function change as the function's do; its own names change
  * too, so that they cannot hide those.
  */
-function instantiateBody(
-  graph: Graph,
-  rename: Rename,
-  attributes: ReadonlyMap<string, Attribute>,
-  path: string
-): Graph {
+function instantiateBody(graph: Graph, rename: Rename, given: Given, path: string): Graph {
   const bodyPath = `${path}/${graph.name}`
-  const inner: Rename = id => (graph.values.has(id) ? `${bodyPath}/${id}` : rename(id))
+  const own = ownValues(graph)
+  const inner: Rename = id => (own.has(id) ? `${bodyPath}/${id}` : rename(id))
   return {
     ...graph,
     inputs: graph.inputs.map(port => ({ ...port, value: inner(port.value) })),
@@ -140,11 +198,14 @@ function instantiateBody(
       ])
     ),
     initializers: new Map([...graph.initializers].map(([id, constant]) => [inner(id), constant])),
-    nodes: graph.nodes.map(node => instantiate(node, inner, attributes, bodyPath))
+    nodes: graph.nodes.map(node => instantiate(node, inner, given, bodyPath))
   }
 }
 
-/** References to attributes of the call are replaced by what it gives; without one the attribute is absent. */
+/**
+ * References to attributes of the call are replaced by what it gives, as it is: bodies among it are in the caller's
+ * names. Without one the attribute is absent.
+ */
 function substitute(
   own: ReadonlyMap<string, Attribute>,
   given: ReadonlyMap<string, Attribute>,
@@ -152,8 +213,8 @@ function substitute(
 ): Map<string, Attribute> {
   const result = new Map<string, Attribute>()
   for (const [name, attribute] of own) {
-    const value = attribute.kind === 'reference' ? given.get(attribute.value) : attribute
-    if (value) result.set(name, mapBodies(value, onBody))
+    const value = attribute.kind === 'reference' ? given.get(attribute.value) : mapBodies(attribute, onBody)
+    if (value) result.set(name, value)
   }
   return result
 }

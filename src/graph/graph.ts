@@ -338,6 +338,17 @@ export function* graphAndBodies(graph: Graph): Generator<Graph> {
     if (node.attributes.size > 0) for (const body of bodiesOf(node)) yield* graphAndBodies(body.graph)
 }
 
+/**
+ * Values of a graph itself: its inputs, its initializers, and what its nodes make. {@link Graph.values} of a body may
+ * have more: a file may declare there the types of values that the body reads from the graphs around it.
+ */
+export function ownValues({ inputs, initializers, nodes }: Graph): Set<ValueId | undefined> {
+  const own = new Set<ValueId | undefined>(initializers.keys())
+  for (const { value } of inputs) own.add(value)
+  for (const { outputs } of nodes) for (const id of outputs) own.add(id)
+  return own
+}
+
 /** A body and the attribute that holds it. */
 export interface NodeBody {
   readonly attribute: string

@@ -3,7 +3,7 @@ import { bind } from '../../src/bind/bind.ts'
 import { createRegistry } from '../../src/bind/registry.ts'
 import type { Model } from '../../src/graph/graph.ts'
 import { InferenceSession, Tensor } from '../../src/index.ts'
-import { int64s, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
+import { type GraphParts, int64s, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
 import { errorOf } from '../ops/harness.ts'
 
 const DOMAIN = 'my.functions'
@@ -148,6 +148,96 @@ describe('a model-local function', () => {
     await expect(session.run({ t: table })).rejects.toMatchObject({
       code: 'index-out-of-range',
       place: { graphPath: '0:Pick', type: 'Gather' }
+    })
+  })
+
+  const x = new Tensor('float32', [1, -2], [2])
+  const yes = new Tensor('bool', [true], [])
+  const vector = (name: string): object => port(name, 'float', [2])
+
+  test('has bodies that read its values, also where a body declares their types', async () => {
+    const branch = (type: string, declared: string): { graph: GraphParts } => ({
+      graph: { outputs: [vector(type)], nodes: [node(type, ['inner'], [type])], values: [vector(declared)] }
+    })
+    const choose = fn(
+      'Choose',
+      ['x', 'condition'],
+      ['y'],
+      [
+        node('Neg', ['x'], ['inner']),
+        node('If', ['condition'], ['y'], {
+          then_branch: branch('Abs', 'inner'),
+          else_branch: branch('Sqrt', 'x')
+        })
+      ]
+    )
+    const session = await InferenceSession.create(
+      onnxBytes({
+        domains: [DOMAIN],
+        functions: [choose],
+        inputs: [vector('x'), port('c', 'bool', [])],
+        outputs: [vector('y')],
+        nodes: [call('Choose', ['x', 'c'], ['y'])]
+      })
+    )
+    expect([...(await session.run({ x, c: yes })).y.data]).toEqual([1, 2])
+  })
+
+  test('may hand an input on as an output, and one value as two outputs', async () => {
+    const session = await InferenceSession.create(
+      onnxBytes({
+        domains: [DOMAIN],
+        functions: [fn('Both', ['x', 'left out'], ['y', 'x', 'y', 'left out'], [node('Neg', ['x'], ['y'])])],
+        inputs: [vector('x')],
+        outputs: [vector('a'), vector('b'), vector('c')],
+        nodes: [call('Both', ['x'], ['a', 'b', 'c', ''])]
+      })
+    )
+    const { a, b, c } = await session.run({ x })
+    expect([a, b, c].map(({ data }) => [...data])).toEqual([
+      [-1, 2],
+      [1, -2],
+      [-1, 2]
+    ])
+  })
+
+  const body = (nodes: object[], output: string): { graph: GraphParts } => ({
+    graph: { outputs: [vector(output)], nodes }
+  })
+  const branches = { then_branch: { ref: 'body' }, else_branch: { ref: 'body' } }
+
+  test('takes a body from its call, which reads values of the caller', async () => {
+    const maybe = fn('Maybe', ['x'], ['y'], [node('If', ['x'], ['y'], branches)], ['body'])
+    const session = await InferenceSession.create(
+      onnxBytes({
+        domains: [DOMAIN],
+        functions: [maybe],
+        inputs: [vector('x'), port('c', 'bool', [])],
+        outputs: [vector('y')],
+        // The call stands first: it has to wait for what its body reads.
+        nodes: [
+          call('Maybe', ['c'], ['y'], { body: body([node('Neg', ['h'], ['r'])], 'r') }),
+          node('Abs', ['x'], ['h'])
+        ]
+      })
+    )
+    expect([...(await session.run({ x, c: yes })).y.data]).toEqual([-1, -2])
+  })
+
+  test('that takes a body which calls it, and so on, eight times, is refused', async () => {
+    const ifs = Array.from({ length: 8 }, (_, i) => node('If', ['c'], [`y${i}`], branches))
+    let inner = body([node('Neg', ['x'], ['r'])], 'r')
+    for (let i = 0; i < 8; i++) inner = body([call('Many', ['c'], ['r'], { body: inner })], 'r')
+    const model = await onnxModel({
+      domains: [DOMAIN],
+      functions: [fn('Many', ['c'], ['y0'], ifs, ['body'])],
+      inputs: [vector('x'), port('c', 'bool', [])],
+      outputs: [vector('y')],
+      nodes: [call('Many', ['c'], ['y'], { body: inner })]
+    })
+    expect(errorOf(() => bind(model, createRegistry([])))).toMatchObject({
+      code: 'limit-exceeded',
+      details: { limit: 'nodes' }
     })
   })
 })
