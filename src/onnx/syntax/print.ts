@@ -4,6 +4,7 @@ import { originOf } from '../origin.ts'
 import { MessageReader } from '../write/fields.ts'
 import { domainText } from '../write/graphs.ts'
 import { printFloat, printName, type PrintOptions, printTensor, printType, quote } from './print-values.ts'
+import { isType } from './types.ts'
 
 const INDENT = '   '
 
@@ -31,7 +32,7 @@ function header(model: Model): [key: string, value: string][] {
   const reader = origin && new MessageReader(origin.source)
   const fields = reader?.fields(reader.root) ?? []
   const textOf = (key: string): string => reader?.text(fields, key) ?? ''
-  const modelVersion = reader?.integer(fields, 'model_version') ?? 0
+  const modelVersion = reader?.integer(fields, 'model_version') ?? 0n
   const texts: Record<string, string> = {
     producer_name: origin ? textOf('producer_name') : (name ?? ''),
     producer_version: origin ? textOf('producer_version') : (version ?? ''),
@@ -42,7 +43,7 @@ function header(model: Model): [key: string, value: string][] {
     ['opset_import', printOpsets(model.opsets)]
   ]
   for (const [key, text] of Object.entries(texts)) if (text !== '') lines.push([key, quote(text)])
-  if (modelVersion !== 0) lines.push(['model_version', String(modelVersion)])
+  if (modelVersion !== 0n) lines.push(['model_version', String(modelVersion)])
   if (textOf('doc_string') !== '') lines.push(['doc_string', quote(textOf('doc_string'))])
   if (pairs.length > 0) lines.push(['metadata_props', `[${pairs.join(', ')}]`])
   return lines
@@ -135,7 +136,7 @@ class Printer {
       const attribute = fn.defaults.get(name)
       return attribute === undefined ? name : this.#attribute(name, attribute, 1)
     })
-    const names = (ports: readonly GraphPort[]): string => ports.map(({ name }) => printName(name)).join(', ')
+    const names = (ports: readonly GraphPort[]): string => ports.map(({ name }) => printPort({ name })).join(', ')
     const list = attributes.length === 0 ? '' : `<${attributes.join(', ')}> `
     yield `${printName(fn.name)} ${list}(${names(fn.graph.inputs)}) => (${names(fn.graph.outputs)})`
     const values = [...valueInfo(fn.graph, true)]
@@ -147,8 +148,11 @@ class Printer {
 const typeOf = (attribute: Attribute): string =>
   attribute.kind === 'reference' && attribute.of !== undefined ? `: ${attribute.of}` : ''
 
-const printPort = ({ name, declared }: Pick<GraphPort, 'name' | 'declared'>): string =>
-  declared === undefined ? printName(name) : `${printType(declared)} ${printName(name)}`
+/** A declared value. Without a type its name is in quotes where it would be read as one. */
+function printPort({ name, declared }: Pick<GraphPort, 'name' | 'declared'>): string {
+  if (declared !== undefined) return `${printType(declared)} ${printName(name)}`
+  return isType(name) ? quote(name) : printName(name)
+}
 
 /** The declared values of a graph that are none of its inputs, outputs and initializers. */
 function* valueInfo({ inputs, outputs, initializers, values }: Graph, isFunction = false): Generator<string> {

@@ -1,8 +1,9 @@
+import { fail } from '../../errors.ts'
 import { type DType, DTYPES } from '../../tensor/dtype.ts'
 import { typedFieldOf } from '../elements.ts'
 import { entry, FieldWriter } from '../write/fields.ts'
 import type { MessageWriter } from '../write/message.ts'
-import type { Scanner } from './scanner.ts'
+import { type Bounds, INT64, type Scanner } from './scanner.ts'
 import { NO_TYPE, TYPE_WORDS, typeOfName } from './types.ts'
 
 /** A type as it is read: its message, and what a tensor of that type needs. */
@@ -15,11 +16,16 @@ export interface ReadType {
 const message = (name: string): FieldWriter => new FieldWriter(name)
 export const finished = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
 
-/** Whether a type is next. */
-export const isType = (word: string): boolean => typeOfName(word) !== undefined || TYPE_WORDS.has(word)
+/** Types are read recursively, and the stack is finite. A model has fewer: each takes two messages of the file. */
+const MAX_TYPES = 400
 
-/** Reads a type: `float[N,128]`, `seq(float[])`, `map(int64, float)`, `opaque(domain, name)`. */
-export function readType(scanner: Scanner): ReadType {
+/**
+ * Reads a type: `float[N,128]`, `seq(float[])`, `map(int64, float)`, `opaque(domain, name)`.
+ * @param depth of types around it
+ * @throws NodewiseError `invalid-file`, `limit-exceeded`
+ */
+export function readType(scanner: Scanner, depth = 0): ReadType {
+  if (depth > MAX_TYPES) fail('limit-exceeded', `types are nested more than ${MAX_TYPES} deep`)
   const word = scanner.identifier()
   const type = typeOfName(word)
   const fields = message('TypeProto')
@@ -34,23 +40,23 @@ export function readType(scanner: Scanner): ReadType {
   }
   if (!TYPE_WORDS.has(word)) scanner.fail(`"${word}" is no type`)
   scanner.expect('(')
-  readCompound(scanner, word, fields)
+  readCompound(scanner, word, fields, depth + 1)
   scanner.expect(')')
   return { message: finished(fields) }
 }
 
 const codeOf = (type: DType | undefined): number => (type && DTYPES[type].onnx) ?? 0
 
-function readCompound(scanner: Scanner, word: string, fields: FieldWriter): void {
+function readCompound(scanner: Scanner, word: string, fields: FieldWriter, depth: number): void {
   if (word === 'seq' || word === 'optional') {
     const [field, name] =
       word === 'seq' ? ['sequence_type', 'TypeProto.Sequence'] : ['optional_type', 'TypeProto.Optional']
-    fields.bytes(field, finished(message(name).bytes('elem_type', readType(scanner).message)))
+    fields.bytes(field, finished(message(name).bytes('elem_type', readType(scanner, depth).message)))
   } else if (word === 'map') {
     const key = typeOfName(scanner.identifier()) ?? scanner.fail('the type of the keys is expected')
     scanner.expect(',')
     const map = message('TypeProto.Map').integer('key_type', codeOf(key))
-    fields.bytes('map_type', finished(map.bytes('value_type', readType(scanner).message)))
+    fields.bytes('map_type', finished(map.bytes('value_type', readType(scanner, depth).message)))
   } else if (word === 'sparse_tensor') {
     const type = typeOfName(scanner.identifier()) ?? scanner.fail('an element type is expected')
     const { shape } = readShape(scanner)
@@ -119,9 +125,15 @@ function readElements(scanner: Scanner, fields: FieldWriter, type: DType): void 
   const packed = new PackedNumbers()
   if (field === 'float_data') scanner.list('}', () => packed.float(scanner.number()))
   else if (field === 'double_data') scanner.list('}', () => packed.double(scanner.number()))
-  else scanner.list('}', () => packed.integer(scanner.integer()))
+  else scanner.list('}', () => packed.integer(scanner.integer(boundsOf(type))))
   if (packed.length > 0) fields.bytes(field, packed.bytes())
 }
+
+/** What elements may be; those of at most 16 bits are looked at when they are decoded, signed or not. */
+const boundsOf = (type: DType): Bounds => (type === 'uint64' ? UINT64 : type === 'int32' ? INT32 : INT64)
+
+const UINT64: Bounds = [0n, 2n ** 64n - 1n]
+const INT32: Bounds = [-(2n ** 31n), 2n ** 31n - 1n]
 
 /** A packed list of numbers. */
 class PackedNumbers {

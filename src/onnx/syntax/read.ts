@@ -1,9 +1,9 @@
 import { exceed, type Limits } from '../../graph/limits.ts'
 import { FieldWriter } from '../write/fields.ts'
 import { gather, type MessageWriter } from '../write/message.ts'
-import { finished, isType, readEntries, readTensor, type ReadType, readType } from './read-values.ts'
-import { numberOf, Scanner } from './scanner.ts'
-import { ATTRIBUTE_TYPES, NO_TYPE } from './types.ts'
+import { finished, readEntries, readTensor, type ReadType, readType } from './read-values.ts'
+import { INT64, numberOf, Scanner } from './scanner.ts'
+import { ATTRIBUTE_TYPES, isType, NO_TYPE } from './types.ts'
 
 /**
  * Reads a model in the text format of ONNX (docs/Syntax.md there), as its binary form.
@@ -193,22 +193,24 @@ class TextReader {
         FIELD[inList ? (`${type}s` as AttributeType) : type] ?? scanner.fail(`${type} has no values in this format`)
       )
     }
-    if (scanner.word !== '' && !scanner.isSpecialFloat) return this.#namedValue(fields, fieldOf)
+    const isNamed = scanner.word !== '' && !scanner.isSpecialFloat
+    // A graph may have any name, also that of a type, and none.
+    if (expected === 'graph' ? isNamed || scanner.next === '"' : isNamed && !isType(scanner.word)) {
+      fields.bytes(fieldOf('graph'), this.#graph())
+      return 'graph'
+    }
+    if (isNamed) return this.#typedValue(fields, fieldOf)
     const { kind, text } = scanner.literal()
     const type = kind === 'int' && expected === 'float' ? 'float' : kind
     if (type === 'float') fields.float(fieldOf(type), numberOf(text))
-    else if (type === 'int') fields.integer(fieldOf(type), BigInt(text))
+    else if (type === 'int') fields.integer(fieldOf(type), scanner.within(INT64, text))
     else fields.text(fieldOf(type), text)
     return type
   }
 
-  /** A tensor, a type or a graph. */
-  #namedValue(fields: FieldWriter, fieldOf: (type: AttributeType) => string): AttributeType {
+  /** A tensor or a type. */
+  #typedValue(fields: FieldWriter, fieldOf: (type: AttributeType) => string): AttributeType {
     const scanner = this.#scanner
-    if (!isType(scanner.word)) {
-      fields.bytes(fieldOf('graph'), this.#graph())
-      return 'graph'
-    }
     const type = readType(scanner)
     const isTensor = /[{="[.]/.test(scanner.next) || scanner.word !== ''
     if (!isTensor) {

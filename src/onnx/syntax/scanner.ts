@@ -6,11 +6,16 @@ export interface Literal {
   readonly text: string
 }
 
+/** The least and the greatest that a whole number may be. */
+export type Bounds = readonly [least: bigint, most: bigint]
+
+export const INT64: Bounds = [-(2n ** 63n), 2n ** 63n - 1n]
+
 const SPACE = /[ \t\n\v\f\r]*(?:#[^\n]*[ \t\n\v\f\r]*)*/y
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y
 const QUOTED = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"/y
 /** As `ParserBase::Parse(Literal&)` of ONNX: an exponent, or a point, makes a float. */
-const NUMBER = /-?\d[\d]*(\.\d*)?([eE][+-]?\d*)?/y
+const NUMBER = /-?\d+(\.\d*)?([eE][+-]?\d+)?/y
 const SPECIAL = /-?(?:infinity|inf|nan)(?![A-Za-z0-9_])/iy
 
 /** Reads the text format token by token (onnx/defs/parser.h). Blanks and comments (`# …`) may stand between tokens. */
@@ -98,9 +103,15 @@ export class Scanner {
     return this.#match(SPECIAL) !== undefined
   }
 
-  integer(): bigint {
+  integer(bounds = INT64): bigint {
     const { kind, text } = this.literal()
-    return kind === 'int' ? BigInt(text) : this.fail(`${text} is no whole number`)
+    return kind === 'int' ? this.within(bounds, text) : this.fail(`${text} is no whole number`)
+  }
+
+  /** The integer that a literal stands for. */
+  within([least, most]: Bounds, text: string): bigint {
+    const value = BigInt(text)
+    return value >= least && value <= most ? value : this.fail(`${text} is not from ${least} to ${most}`)
   }
 
   number(): number {

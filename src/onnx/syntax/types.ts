@@ -20,6 +20,9 @@ export const NO_TYPE = 'undefined'
 /** Types that begin with a word and a parenthesis. */
 export const TYPE_WORDS: ReadonlySet<string> = new Set(['seq', 'map', 'optional', 'sparse_tensor', 'opaque'])
 
+/** Whether a word is a type, or begins one. */
+export const isType = (word: string): boolean => typeOfName(word) !== undefined || TYPE_WORDS.has(word)
+
 /** `AttributeProto.AttributeType` by the names of the text format. */
 export const ATTRIBUTE_TYPES = [
   'undefined',

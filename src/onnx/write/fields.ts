@@ -94,12 +94,27 @@ export class MessageReader {
     return field === undefined ? '' : utf8.decode(this.source.read(field.body, field.end - field.body))
   }
 
-  /** The integer in a field; 0 where the message has none. */
-  integer(fields: readonly FileField[], name: string): number {
-    const field = fields.findLast(candidate => candidate.name === name)
-    if (field === undefined) return 0
-    this.#reader.offset = field.body
-    return this.#reader.varint(field.end, name)
+  /** The signed integer in a field; 0 where the message has none. The last value counts. */
+  integer(fields: readonly FileField[], name: string): bigint {
+    return this.integers(fields, name).at(-1) ?? 0n
+  }
+
+  /** The signed integers of a list, packed or not. */
+  integers(fields: readonly FileField[], name: string): bigint[] {
+    const integers: bigint[] = []
+    for (const field of fields) {
+      if (field.name !== name) continue
+      let value = 0n
+      let shift = 0n
+      for (const byte of this.source.read(field.body, field.end - field.body)) {
+        value |= BigInt(byte & 127) << shift
+        shift += 7n
+        if (byte >= 128) continue
+        integers.push(BigInt.asIntN(64, value))
+        value = shift = 0n
+      }
+    }
+    return integers
   }
 
   /** A message as it is in the file. Its bytes are copied when they are written. */

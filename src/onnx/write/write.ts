@@ -108,7 +108,7 @@ function moved(
 ): (tensor: FileMessage, reader: MessageReader) => Changes | undefined {
   return (tensor, reader) => {
     const fields = reader.fields(tensor)
-    if (reader.integer(fields, 'data_location') !== 1) return undefined
+    if (reader.integer(fields, 'data_location') !== 1n) return undefined
     const entries = new Map(
       messagesOf(fields, 'external_data').map(message => {
         const parts = reader.fields(message)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bytesSource } from '../../../src/files/byte-source.ts'
-import type { Graph, Model } from '../../../src/graph/graph.ts'
+import { bodiesOf, type Graph, type Model } from '../../../src/graph/graph.ts'
 import { loadOnnxText } from '../../../src/onnx/syntax/load.ts'
 import { printFloat } from '../../../src/onnx/syntax/print-values.ts'
 import { printModel } from '../../../src/onnx/syntax/print.ts'
@@ -109,6 +109,35 @@ test('what is read and printed again is the same model, with bodies and function
   expect(printed(model)).toContain('model_version: 3')
 })
 
+test.each(['plain', 'then-branch', '1st', 'float', 'map', ''])('a body may be called %j', name => {
+  const body = (output: string): string =>
+    `"${name}" () => (float ${output}) { ${output} = Constant <value_int = 1> () }`
+  const model = read(`${HEADER} g (bool c) => (y)
+    { y = If (c) <then_branch: graph = ${body('a')}, all: graphs = [${body('b')}, ${body('d')}]> }`)
+  const names = bodiesOf(model.graph.nodes[0]).map(({ graph }) => graph.name)
+  expect(names).toEqual([name, name, name])
+  expect(contentOf(read(printed(model)))).toEqual(contentOf(model))
+})
+
+test('values without a type may be called as types are', () => {
+  const model = read(`${HEADER} g ("float") => ("string") { "string" = com.own.f ("float") }
+    < domain: "com.own", opset_import: ["" : 17] > f ("seq") => ("undefined") { "undefined" = Neg ("seq") }`)
+  expect(model.graph.inputs.map(({ name, declared }) => [name, declared])).toEqual([['float', undefined]])
+  expect(contentOf(read(printed(model)))).toEqual(contentOf(model))
+})
+
+test.each(['-1', '9223372036854775807'])('the model version %s is read and printed as it is', version => {
+  const model = read(
+    `< ir_version: 10, opset_import: ["" : 17], model_version: ${version} > g (x) => (y) { y = Neg (x) }`
+  )
+  expect(printed(model)).toContain(`model_version: ${version}\n`)
+})
+
+test('types that are nested too deep are refused', () => {
+  const error = failure(() => graph(`g (${'seq('.repeat(100_000)}float) => (y) { y = Op (x) }`))
+  expect(error.code).toBe('limit-exceeded')
+})
+
 test('large tensors are left out where that is asked for', () => {
   const model = read(`${HEADER} g () => (y) <float[3] w = {1, 2, 3}, float[1] v = {4}> { y = Add (w, v) }`)
   const text = [...printModel(model, { maxElements: 2 })].join('\n')
@@ -121,7 +150,12 @@ test.each([
   ['g (x) => (y)\n{ y = Op <a = > (x) }', 'a value is expected', 2, 15],
   ['g (x) => (y) { y = Op <a = []> (x) }', 'an empty list needs the type of its items', 1, 30],
   ['g (x) => (y) { y = Op <a: int = "t"> (x) }', 'a value of type int is expected', 1, 36],
-  ['g (x) => (y) { y = Op <a: what = 1> (x) }', '"what" is no type of attributes', 1, 31]
+  ['g (x) => (y) { y = Op <a: what = 1> (x) }', '"what" is no type of attributes', 1, 31],
+  ['g (x) => (y) { y = Op <a: graph = 1> (x) }', 'a value of type graph is expected', 1, 36],
+  ['g (x) => (y) { y = Op <a = 1e> (x) }', '">" is expected', 1, 29],
+  ['g (x) => (y) { y = Op <a = 9223372036854775808> (x) }', '9223372036854775808 is not from', 1, 47],
+  ['g (x) => (y) <int32[1] w = {2147483648}> { y = Op (x) }', '2147483648 is not from', 1, 39],
+  ['g (x) => (y) <uint64[1] w = {18446744073709551616}> { y = Op (x) }', '18446744073709551616 is not', 1, 50]
 ])('%s is refused with its place', (text, message, line, column) => {
   const error = failure(() => read(text))
   expect(error).toMatchObject({ code: 'invalid-file', place: { file: 'a.onnxtxt', line, column } })
