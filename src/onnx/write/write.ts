@@ -2,8 +2,10 @@ import { fail } from '../../errors.ts'
 import { chunksOf } from '../../files/output.ts'
 import { baseOf } from '../../graph/derive.ts'
 import type { Model } from '../../graph/graph.ts'
+import { dtypeFromOnnx } from '../../tensor/dtype.ts'
+import { fileBytes } from '../../tensor/tensor.ts'
 import { type Origin, originOf } from '../origin.ts'
-import { type Changes, entry, FieldWriter, type FileMessage, MessageReader } from './fields.ts'
+import { type Changes, entry, FieldWriter, type FileField, type FileMessage, MessageReader } from './fields.ts'
 import { FileMap, messagesOf } from './file-map.ts'
 import { GraphWriter, opsetFields, type Placement } from './graphs.ts'
 import { MAX_MESSAGE, type Piece } from './message.ts'
@@ -118,12 +120,19 @@ function moved(
     const location = entries.get('location') ?? ''
     const source = origin.external(location)
     const offset = Number(entries.get('offset') ?? 0)
-    const length = Number(entries.get('length') ?? source.size - offset)
+    const length = Number(entries.get('length') ?? bytesOf(reader, fields))
     // What loading has found fault with stays as it is.
     if (!isPosition(offset) || !isPosition(length)) return undefined
     const piece = { length, chunks: () => chunksOf(source, offset, length) }
     return externalFields(new FieldWriter('TensorProto'), target, piece, `${offset}:${length}:${location}`).fields
   }
+}
+
+/** Bytes that the elements of a tensor take by its type and dims; NaN for a type that is not known. */
+function bytesOf(reader: MessageReader, fields: readonly FileField[]): number {
+  const type = dtypeFromOnnx(Number(reader.integer(fields, 'data_type')))
+  const count = reader.integers(fields, 'dims').reduce((product, dim) => product * Number(dim), 1)
+  return type === undefined ? NaN : fileBytes(type, count)
 }
 
 const isPosition = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
