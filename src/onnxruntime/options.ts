@@ -90,9 +90,13 @@ function checkLocations(preferred: Common.SessionOptions['preferredOutputLocatio
 /**
  * The model with sizes in place of names of its inputs' dims. As in onnxruntime, a name that no input has changes
  * nothing.
+ * @throws NodewiseError `bad-usage` for what is no size
  */
 export function withDims(model: Model, sizes: Readonly<Record<string, number>> = {}): Model {
   if (Object.keys(sizes).length === 0) return model
+  for (const [name, size] of Object.entries(sizes))
+    if (!Number.isSafeInteger(size) || size < 0)
+      throw new NodewiseError('bad-usage', `\`freeDimensionOverrides\`: the dim "${name}" cannot have the size ${size}`)
   const { graph } = model
   const inputs = graph.inputs.map(port => {
     const declared = declaredOf(graph, port)

@@ -159,6 +159,13 @@ describe('options', () => {
     await expect(session.run({ x })).rejects.toMatchObject({ code: 'shape-mismatch' })
   })
 
+  test.each([-1, 1.5, '3'])('the size %j for a dim is refused', async size => {
+    await expect(create({ freeDimensionOverrides: { batch: size as number } })).rejects.toMatchObject({
+      code: 'bad-usage',
+      message: expect.stringContaining('"batch"')
+    })
+  })
+
   test('of a run are checked; a run that is to be terminated ends', async () => {
     const session = await create({})
     const x = new ort.Tensor('float32', [1, 2], [1, 2])
