@@ -60,6 +60,9 @@ class DenseTensor<T extends DType> {
     const storage = storageFrom(type, data)
     const size = storage.length / info.slots
     const shape = dims ?? [size]
+    // Dims that come from JavaScript may be anything; all that is done with them later trusts that they are a list.
+    if (!Array.isArray(shape) && !ArrayBuffer.isView(shape))
+      fail('type-mismatch', `the dims of a tensor are a list of sizes, not ${String(shape)}`)
     const expected = elementCount(shape)
     if (size !== expected)
       fail('shape-mismatch', `dims [${shape.join(', ')}] hold ${expected} elements, the data ${size}`)
@@ -184,7 +187,7 @@ function storageFrom(type: DType, data: unknown): Storage {
     return data as string[]
   }
   // The first test is the faster one, and does for all but arrays of other realms and of classes of their own.
-  if ((data as object).constructor === info.array || data instanceof info.array) return data as Storage
+  if ((data as object | undefined)?.constructor === info.array || data instanceof info.array) return data as Storage
   if (type === 'uint8' && data instanceof Uint8ClampedArray)
     return new Uint8Array(data.buffer, data.byteOffset, data.length)
   if (!Array.isArray(data))

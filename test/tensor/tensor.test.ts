@@ -108,8 +108,13 @@ describe('Tensor', () => {
     expect(() => new Tensor('complex64', new Float32Array(3), [2])).toThrow('dims [2] hold 2 elements, the data 1.5')
   })
 
+  it.each([1, '2', {}])('refuses %j as dims', dims => {
+    expect(() => new Tensor('float32', [1], dims as never)).toThrow('the dims of a tensor are a list of sizes')
+  })
+
   it('refuses data of another kind', () => {
     expect(() => new Tensor('float32', new Float64Array(1) as never)).toThrow('a float32 tensor needs a Float32Array')
+    expect(() => new Tensor('float32', undefined as never)).toThrow('a float32 tensor needs a Float32Array')
     expect(() => new Tensor('string', [1] as never)).toThrow('a string tensor needs an array of strings')
     expect(() => new Tensor('int64', [1.5])).toThrow('the data do not fit a int64 tensor')
     expect(() => new Tensor('float' as DType, [1])).toThrow('unknown element type "float"')
