@@ -14,22 +14,25 @@ const reshaped = rule((w, { x: [x], d }) => [w.reshapeLike(d, x)])
  * An operator that moves elements of its first operand, whatever it does with them: it is run on the positions of the
  * elements instead, and the derivatives are added at the positions that come out. Zero, which an operator may fill in,
  * is the position of nothing.
+ * @param isPad positions are floats, since Pad takes no others before opset 13; it is given no constant, whose type is
+ *   that of the data
  */
 const moved =
-  (isFloat = false): Rule =>
+  (isPad = false): Rule =>
   (w, { node, x: [x, ...others], y, dy }) => {
     const one = w.list(1)
     const size = w.call('Reshape', [w.call('Size', [x]), one])
     const end = w.call('Add', [size, one])
     const scalar = (list: ValueId): ValueId => w.call('Squeeze', [list])
     const numbers = w.reshapeLike(w.call('Range', [scalar(one), scalar(end), scalar(one)]), x)
-    const positions = w.again(node, { inputs: [isFloat ? w.float64(numbers) : numbers, ...others] }, y.length)
+    const inputs = isPad ? [w.float64(numbers), others[0], undefined, others[2]] : [numbers, ...others]
+    const positions = w.again(node, { inputs: inputs.slice(0, node.inputs.length) }, y.length)
     let sum = w.call('Expand', [w.like(0, x), end])
     dy.forEach((d, i) => {
       if (d === undefined) return
-      const at = w.call('Reshape', [isFloat ? w.int64(positions[i]) : positions[i], w.list(-1)])
-      const inputs = [sum, at, w.call('Reshape', [d, w.list(-1)])]
-      sum = w.call('ScatterElements', inputs, { axis: int(0), reduction: text('add') })
+      const at = w.call('Reshape', [isPad ? w.int64(positions[i]) : positions[i], w.list(-1)])
+      const updates = w.call('Reshape', [d, w.list(-1)])
+      sum = w.call('ScatterElements', [sum, at, updates], { axis: int(0), reduction: text('add') })
     })
     return [w.reshapeLike(w.part(sum, one, end), x)]
   }
@@ -62,8 +65,7 @@ function padsOf(w: Writer, { x, version, ints: read }: Differentiated): ValueId 
 }
 
 const MOVED = moved()
-/** Before opset 13 Pad takes floats alone. */
-const MOVED_AS_FLOATS = moved(true)
+const MOVED_BY_PAD = moved(true)
 
 const MOVING: Table = {
   Reshape: reshaped,
@@ -104,7 +106,7 @@ const MOVING: Table = {
   // Negative pads cut off what positive ones have added, and the other way round.
   Pad: rule((w, call) => {
     const { x, d, node, version, text: read } = call
-    if (read('mode', 'constant') !== 'constant') return MOVED_AS_FLOATS(w, call)
+    if (read('mode', 'constant') !== 'constant') return MOVED_BY_PAD(w, call)
     const axes = node.inputs[3] === undefined ? [] : [undefined, x[3]]
     const inner = w.call('Pad', [d, w.call('Neg', [padsOf(w, call)]), ...axes])
     if (version < 11 || !call.wants(2)) return [inner]

@@ -5,7 +5,16 @@ import { registryWith } from '../../../src/built-in.ts'
 import { type Tensor as AnyTensor, check, InferenceSession } from '../../../src/index.ts'
 import { load } from '../../../src/load.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { floats, type GraphParts, type ModelParts, node, onnxBytes, onnxModel, port } from '../../fixtures/onnx.ts'
+import {
+  floats,
+  type GraphParts,
+  int64s,
+  type ModelParts,
+  node,
+  onnxBytes,
+  onnxModel,
+  port
+} from '../../fixtures/onnx.ts'
 import { DOMAIN, gradient } from './gradient-node.ts'
 
 const run = async (parts: ModelParts, feeds: Readonly<Record<string, Tensor>>): Promise<Record<string, number[]>> => {
@@ -35,6 +44,19 @@ describe('Gradient', () => {
     const { dx } = await run(model(nodes, ['x'], ['dx']), { x: vector(-1, 2) })
     expect(dx[0]).toBeCloseTo(Math.exp(-2), 6)
     expect(dx[1]).toBe(1)
+  })
+
+  test.each([
+    ['reflect', [1, 3, 1]],
+    ['edge', [2, 1, 2]]
+  ])('of Pad of mode %s of float32, which has a constant that is not used', async (mode, expected) => {
+    const nodes = [
+      node('Pad', ['x', 'pads', 'constant'], ['padded'], { mode }),
+      node('ReduceSum', ['padded'], ['y'], { keepdims: 0 }),
+      gradient(['x'], 'y', ['dx'])
+    ]
+    const rest = { initializers: [int64s('pads', [2], [1, 1]), floats('constant', [], [0])] }
+    expect(await run(model(nodes, ['x'], ['dx'], rest), { x: vector(1, 2, 3) })).toEqual({ dx: expected })
   })
 
   test('is taken at the inputs, which may be other values than those that are named', async () => {
