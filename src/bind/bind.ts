@@ -11,6 +11,7 @@ import {
 } from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
 import { sortNodes } from '../graph/sort.ts'
+import { bodyOf } from '../op-kit/bodies.ts'
 import type { AttributeSource, NodeFacts } from '../op-kit/sources.ts'
 import { limitRank } from '../shapes/lists.ts'
 import { checkArity, templateOf } from './call-template.ts'
@@ -130,7 +131,7 @@ export function bindNode(node: Node, registry: Registry, allowance = allowanceOf
         break
       case 'body':
         if (source.optional && !bodiesOf(node).some(({ attribute }) => attribute === source.attribute)) break
-        ;(bodies ??= new Map()).set(name, bindGraph(bodyGraph(node, source.attribute), registry, allowance))
+        ;(bodies ??= new Map()).set(name, bindGraph(bodyOf(node, source.attribute), registry, allowance))
         break
     }
   }
@@ -193,9 +194,4 @@ function nodeFacts(node: Node, schema: OpSchema | undefined, version: number): N
       return present ? (readAttribute(node, schema, source) as T) : undefined
     }
   }
-}
-
-function bodyGraph(node: Node, attribute: string): Graph {
-  const found = bodiesOf(node).find(body => body.attribute === attribute)
-  return found?.graph ?? fail('missing-attribute', `the graph "${attribute}" is missing`)
 }

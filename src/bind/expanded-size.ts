@@ -45,8 +45,6 @@ export interface Expandable {
 export function requireExpandable(model: Model): Expandable {
   const { functions, limits } = model
   const known = new Map<ModelFunction, Size>()
-  const functionOf = ({ domain, type, overload }: Node): ModelFunction | undefined =>
-    functions.get(`${domain}::${type}::${overload}`)
 
   /** `calls`: how many are around the graph, so that a function that calls itself comes to an end. */
   function sizeOf(graph: Graph, calls: number): Size {
@@ -63,7 +61,7 @@ export function requireExpandable(model: Model): Expandable {
       for (const id of node.outputs) addName(id)
       size.bytes += node.attributes.size * BYTES_OF_ATTRIBUTE
       for (const { graph: body } of bodiesOf(node)) add(size, sizeOf(body, calls), path)
-      const fn = functionOf(node)
+      const fn = functionOf(node, functions)
       if (fn !== undefined) {
         add(size, sizeOfCall(fn, node.place, calls + 1), path + `${node.index}:${node.type}/`.length)
         const copies = handedOn(fn).length
@@ -102,6 +100,12 @@ export function requireExpandable(model: Model): Expandable {
     }
   }
 }
+
+/** The function that a node of ONNX calls; undefined where it is an operator. */
+export const functionOf = (
+  { domain, type, overload }: Node,
+  functions: Model['functions']
+): ModelFunction | undefined => functions.get(`${domain}::${type}::${overload}`)
 
 /** Returns what refuses more than a model may become, going by the nodes that its file lists. */
 function roomFor(model: Model): (size: Pick<Size, 'nodes' | 'bytes'>) => void {

@@ -10,12 +10,12 @@ import {
   ownValues,
   type ValueId
 } from '../graph/graph.ts'
-import { type Expandable, handedOn, requireExpandable } from './expanded-size.ts'
+import { type Expandable, functionOf, handedOn, requireExpandable } from './expanded-size.ts'
 import { newestOpset } from './schema.ts'
 
 /** What expanding calls needs to know of the model. */
 interface Scope {
-  readonly functions: ReadonlyMap<string, ModelFunction>
+  readonly functions: Model['functions']
   readonly count: Expandable['count']
 }
 
@@ -47,9 +47,6 @@ const faultsOf = ({ graph }: ModelFunction): Finding[] =>
 const stopsNothing = ({ onlyIfNeeded }: Finding): boolean =>
   onlyIfNeeded !== undefined && onlyIfNeeded.node === undefined && onlyIfNeeded.value === undefined
 
-const functionOf = (node: Node, { functions }: Scope): ModelFunction | undefined =>
-  node.dialect === 'onnx' ? functions.get(`${node.domain}::${node.type}::${node.overload}`) : undefined
-
 function expandGraph(graph: Graph, scope: Scope): Graph {
   scope.count(0, graph.values.size)
   const nodes: Node[] = []
@@ -59,7 +56,7 @@ function expandGraph(graph: Graph, scope: Scope): Graph {
 }
 
 function expandNode(node: Node, scope: Scope, nodes: Node[], values: Map<ValueId, GraphValue>): void {
-  const fn = functionOf(node, scope)
+  const fn = functionOf(node, scope.functions)
   if (!fn) {
     scope.count(1, 0)
     nodes.push(withBodies(node, graph => expandGraph(graph, scope)))
