@@ -13,7 +13,9 @@ import { readModelText } from './read.ts'
 export function loadOnnxText(source: ByteSource, options: OnnxOptions): Model {
   const { file, limits = defaultLimits() } = options
   try {
-    const bytes = readModelText(decodeText(source.read(0, source.size)), limits)
+    // Editors of Windows put a byte order mark before the text.
+    const text = decodeText(source.read(0, source.size)).replace(/^\ufeff/, '')
+    const bytes = readModelText(text, limits)
     return loadOnnx(bytesSource(file, bytes), options)
   } catch (error) {
     throw error instanceof NodewiseError ? error.at({ file }) : error

@@ -138,6 +138,10 @@ test('types that are nested too deep are refused', () => {
   expect(error.code).toBe('limit-exceeded')
 })
 
+test('a byte order mark before the text is skipped', () => {
+  expect(read(`\ufeff${HEADER} g (x) => (y) { y = Neg (x) }`).graph.name).toBe('g')
+})
+
 test('large tensors are left out where that is asked for', () => {
   const model = read(`${HEADER} g () => (y) <float[3] w = {1, 2, 3}, float[1] v = {4}> { y = Add (w, v) }`)
   const text = [...printModel(model, { maxElements: 2 })].join('\n')
