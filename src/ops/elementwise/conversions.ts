@@ -4,6 +4,7 @@ import {
   type Conversion,
   type Conversions,
   dimsOf,
+  first,
   type Leniency,
   type Made,
   opNamed,
@@ -141,7 +142,11 @@ function shiftToOnnx(direction: 'LEFT' | 'RIGHT') {
     const power = w.cast(elementwise(w, 'Pow', w.scalar('float64', 2), w.cast(by, 'float64')), own)
     if (direction === 'LEFT') return [w.cast(elementwise(w, 'Mul', x, power), type)]
     const floored = elementwise(w, 'Sub', x, w.node('Mod', [x, power], { fmod: 0 }))
-    return [w.cast(elementwise(w, 'Div', floored, power), type)]
+    const shifted = elementwise(w, 'Div', floored, power)
+    if (DTYPES[type].bits < 64) return [w.cast(shifted, type)]
+    // The power for 63 is more than int64 holds: what is left of the element is its sign.
+    const sign = elementwise(w, 'Where', elementwise(w, 'Less', x, zeroOf(w, own)), w.scalar(own, -1), zeroOf(w, own))
+    return [elementwise(w, 'Where', elementwise(w, 'Less', by, w.scalar(own, 63)), shifted, sign)]
   }
 }
 
@@ -252,14 +257,26 @@ const leakyToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
   return [w.node('PReLU', [x, w.constant(typeOf(x), [Number(call.attribute('alpha'))])])]
 }
 
-/** Powers of two types, in one that holds both: integers to integers keep their low bits, to floats are truncated. */
+/**
+ * Powers of two types, in one that holds both: integers to integers keep their low bits; integers to floats are
+ * computed in double precision, since no narrower float holds them, and truncated.
+ */
 function powToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const [base, exponent] = [call.operand('base'), call.operand('exponent')]
   const [own, other] = [typeOf(base), typeOf(exponent)]
-  const isWider = isFloat(other) && (!isFloat(own) || DTYPES[other].bits > DTYPES[own].bits)
-  const type = isWider ? other : isFloat(own) ? own : 'int64'
+  const ofInteger: DType = isFloat(other) ? 'float64' : 'int64'
+  const ofFloat = isFloat(other) && DTYPES[other].bits > DTYPES[own].bits ? other : own
+  const type = isFloat(own) ? ofFloat : ofInteger
   return [w.cast(elementwise(w, 'Pow', w.cast(base, type), w.cast(exponent, type)), own)]
 }
+
+/** A function whose parameters are inputs of the type of x: OpenVINO refuses a model where they have another. */
+const withTypedParameters =
+  (type: string, names: readonly string[]) =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const x = call.operand('x')
+    return [w.node(type, [x, ...names.map(name => w.scalar(typeOf(x), call.param<number>(name)))])]
+  }
 
 /** `x * sigmoid(beta * x)`: an operator of its own only since opset 24. */
 function swishToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -344,6 +361,9 @@ export const elementwiseConversions: Conversions = {
     ]),
     toOpenvino(activation('LeakyRelu'), leakyToOpenvino),
     toOpenvino(activation('ThresholdedRelu'), thresholdedToOpenvino),
+    first(toOpenvino(activation('Selu'), withTypedParameters('Selu', ['alpha', 'gamma']))),
+    first(toOpenvino(activation('HardSigmoid'), withTypedParameters('HardSigmoid', ['alpha', 'beta']))),
+    first(toOpenvino(activation('Swish'), withTypedParameters('Swish', ['beta']))),
     toOnnx(activation('Swish'), swishToOnnx),
     toOnnx(convertPromoteTypes, (call, w) =>
       ['a', 'b'].map((name, i) => {

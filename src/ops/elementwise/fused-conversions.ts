@@ -1,3 +1,4 @@
+import { fail } from '../../errors.ts'
 import { asScalar, elementwise } from '../../op-kit/conversion-kit.ts'
 import {
   add,
@@ -50,9 +51,10 @@ const parametricSoftplus = ofWide((w, x, call) =>
   times(w, elementwise(w, 'Softplus', times(w, x, number(call, 'beta'))), number(call, 'alpha'))
 )
 
-/** `alpha * elu(x / alpha)` */
+/** `alpha * elu(x / alpha)`, which is Celu for a positive alpha only. */
 const celu = ofWide((w, x, call) => {
   const alpha = number(call, 'alpha')
+  if (!(alpha > 0)) fail('unsupported-op', `alpha is ${alpha}`)
   return times(w, w.standard('Elu', [times(w, x, 1 / alpha)], { alpha: 1 })[0], alpha)
 })
 

@@ -10,7 +10,7 @@ import {
 } from '../../op-kit/broadcast.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { is } from '../../op-kit/sources.ts'
-import { NUMERIC } from '../../op-kit/types.ts'
+import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { arithmetic } from '../../shapes/elem.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { type Int, mul } from '../../shapes/sym.ts'
@@ -22,7 +22,8 @@ interface Params {
 }
 
 /**
- * `base` to the power of `exponent`, of the base's type; ONNX allows another type for the exponent from version 12 on.
+ * `base` to the power of `exponent`, of the base's type; ONNX allows another type for the exponent from version 12 on,
+ * IR never does.
  * Floats are computed by IEEE 754 `pow`. Powers of integers keep their low bits; a negative integer exponent gives the
  * integer part, and 0 to a negative exponent is refused. An integer to a float is computed in double precision and
  * truncated. Both specifications leave integers open.
@@ -39,9 +40,10 @@ export const pow = defineOp({
     { type: 'Power', since: 1, types: { base: NUMERIC, exponent: NUMERIC }, bind: { broadcast: autoBroadcast } }
   ],
 
-  shape: ({ base, exponent }, { broadcast }) => [
-    tensorFact(base.type, broadcastResult(base.shape, exponent.shape, broadcast))
-  ],
+  shape({ base, exponent }, { broadcast }, { dialect }) {
+    const type = dialect === 'openvino' ? commonType({ base, exponent }) : base.type
+    return [tensorFact(type, broadcastResult(base.shape, exponent.shape, broadcast))]
+  },
 
   elem: (elements, { broadcast }) => (broadcast.mode === 'aligned' ? undefined : powerOfElems(elements)),
 

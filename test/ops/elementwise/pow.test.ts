@@ -63,3 +63,8 @@ test('OpenVINO Power wraps unsigned bytes', () => {
   const bytes = (...values: number[]): Tensor => new Tensor('uint8', values)
   expect(list(runTensor(['openvino', 'Power', 1], [bytes(2, 3), bytes(8, 3)]))).toEqual([0, 27])
 })
+
+test('OpenVINO Power takes operands of one type only', () => {
+  expect(errorOf(() => runTensor(['openvino', 'Power', 1], [floats(2), ints(3)])).code).toBe('type-mismatch')
+  expect(list(runTensor(['openvino', 'Power', 1], [floats(2), floats(3)]))).toEqual([8])
+})
