@@ -10,7 +10,7 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
-import { einsumToOnnx } from './einsum-conversion.ts'
+import { einsumToOnnx, einsumToOpenvino } from './einsum-conversion.ts'
 import { einsum } from './einsum.ts'
 import { fusedMatrixRules } from './fused-conversions.ts'
 import { gemm } from './gemm.ts'
@@ -54,6 +54,7 @@ function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 export const matrixConversions: Conversions = {
   rules: [
     first(toOnnx(einsum, einsumToOnnx)),
+    first(toOpenvino(einsum, einsumToOpenvino)),
     toOnnx(inverse, inverseToOnnx),
     toOnnx(matmul, matmulToOnnx),
     toOpenvino(matmul, scaledToOpenvino),
