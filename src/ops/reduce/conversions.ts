@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
-import { elementwise, reduced, upTo } from '../../op-kit/conversion-kit.ts'
+import { asScalar, elementwise, reduced, upTo } from '../../op-kit/conversion-kit.ts'
+import { clamped } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
   type Conversions,
@@ -19,6 +20,7 @@ import type { Op } from '../../op-kit/define.ts'
 import { isConcrete, normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import { type DType, isFloat } from '../../tensor/dtype.ts'
 import { argOps } from './arg-max.ts'
+import { cumSum } from './cum-sum.ts'
 import { nonZero } from './non-zero.ts'
 import { reduceOps } from './reduce.ts'
 import { searchOps } from './search-sorted.ts'
@@ -62,29 +64,50 @@ const logicalToOnnx =
     return [w.cast(reduced(w, name, w.cast(data, 'int32'), axes, keepsDims(call)), 'bool')]
   }
 
-/** Sums of logarithms, exponentials and squares, in parts. */
-function sumOf(call: SourceCall, w: Writer, before: (x: Made) => Made, after: (x: Made) => Made): readonly Made[] {
+/** The sum of what is reduced. */
+function sumOf(call: SourceCall, w: Writer, x: Made): Made {
   const axes = axesOf(call)
-  const inner = before(call.operand('data'))
-  return [after(axes.length === 0 ? inner : reduced(w, 'ReduceSum', inner, axes, keepsDims(call)))]
+  return axes.length === 0 ? x : reduced(w, 'ReduceSum', x, axes, keepsDims(call))
 }
 
 const square = (w: Writer, x: Made): Made => elementwise(w, 'Mul', x, x)
 const log = (w: Writer, x: Made): Made => w.node('Log', [x])
 
+/** IR rounds logarithms and exponentials of integers, which ONNX truncates after the last step alone. */
+const inFloats = (w: Writer, x: Made): Made => (isFloat(typeOf(x)) ? x : w.cast(x, 'float64'))
+
+function logSum(call: SourceCall, w: Writer): readonly Made[] {
+  const data = call.operand('data')
+  return [w.cast(log(w, sumOf(call, w, inFloats(w, data))), typeOf(data))]
+}
+
+/** The largest finite number of each float type. */
+const LARGEST: Readonly<Partial<Record<DType, number>>> = {
+  float16: 65504,
+  bfloat16: (2 - 2 ** -7) * 2 ** 127,
+  float32: (2 - 2 ** -23) * 2 ** 127
+}
+
 function logSumExp(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const axes = axesOf(call)
-  const highest = reduced(w, 'ReduceMax', data, axes, true)
-  const sum = reduced(
-    w,
-    'ReduceSum',
-    elementwise(w, 'Exp', elementwise(w, 'Sub', data, highest)),
-    axes,
-    keepsDims(call)
-  )
+  if (axes.length === 0) return [data]
+  const x = inFloats(w, data)
+  const bound = LARGEST[typeOf(x)] ?? Number.MAX_VALUE
+  // An infinite one is made finite, since infinities minus themselves are NaN.
+  const highest = clamped(w, reduced(w, 'ReduceMax', x, axes, true), -bound, bound)
+  const sum = reduced(w, 'ReduceSum', elementwise(w, 'Exp', elementwise(w, 'Sub', x, highest)), axes, keepsDims(call))
   const shift = keepsDims(call) ? highest : w.node('Squeeze', [highest, w.constant('int64', axes)])
-  return [elementwise(w, 'Add', log(w, sum), shift)]
+  return [w.cast(elementwise(w, 'Add', log(w, sum), shift), typeOf(data))]
+}
+
+/** The axis is always written: OpenVINO does not read the layer without it, though its specification lets it be. */
+const cumSumToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
+  const axis = call.knows('axis')
+    ? w.scalar('int64', call.param<number>('axis'))
+    : asScalar(w, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
+  const attributes = { exclusive: call.param<boolean>('exclusive'), reverse: call.param<boolean>('reverse') }
+  return [w.node('CumSum', [call.operand('data'), axis], attributes)]
 }
 
 /** IR: NaN is less than every number, and the selected may be sorted by index. */
@@ -197,22 +220,8 @@ function searchSortedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 }
 
 const parts: readonly Conversion[] = [
-  toOpenvino(reduction('ReduceLogSum'), (call, w) =>
-    sumOf(
-      call,
-      w,
-      x => x,
-      x => log(w, x)
-    )
-  ),
-  toOpenvino(reduction('ReduceSumSquare'), (call, w) =>
-    sumOf(
-      call,
-      w,
-      x => square(w, x),
-      x => x
-    )
-  ),
+  toOpenvino(reduction('ReduceLogSum'), logSum),
+  toOpenvino(reduction('ReduceSumSquare'), (call, w) => [sumOf(call, w, square(w, call.operand('data')))]),
   toOpenvino(reduction('ReduceLogSumExp'), logSumExp),
   toOnnx(reduction('ReduceLogicalAnd'), logicalToOnnx('ReduceMin')),
   toOnnx(reduction('ReduceLogicalOr'), logicalToOnnx('ReduceMax'))
@@ -226,6 +235,7 @@ export const reduceConversions: Conversions = {
     ),
     ...parts,
     toOnnx(topK, topKToOnnx),
+    first(toOpenvino(cumSum, cumSumToOpenvino)),
     toOpenvino(opNamed(argOps, 'ArgMax'), argToOpenvino('max')),
     toOpenvino(opNamed(argOps, 'ArgMin'), argToOpenvino('min')),
     toOnnx(nonZero, nonZeroToOnnx),

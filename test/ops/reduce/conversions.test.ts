@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
+import { differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
+import { ints, iota, scalar } from '../values.ts'
+
+const floats = (values: readonly number[], dims: readonly number[]): Tensor => new Tensor('float32', values, dims)
+
+test('ReduceLogSumExp in IR: infinities, which no difference of two tells apart', async () => {
+  const x = floats([-Infinity, -Infinity, Infinity, 1, Infinity, -Infinity, 2, 3], [4, 2])
+  for (const keepdims of [0, 1])
+    expect(
+      await differenceInOther(['onnx', 'ReduceLogSumExp', 13], [x], { attributes: { axes: [1], keepdims } })
+    ).toBeLessThan(1e-6)
+})
+
+test('ReduceLogSumExp in IR over no axis is the data, dims of 1 included', async () => {
+  const attributes = { noop_with_empty_axes: 1, keepdims: 0 }
+  expect(await differenceInOther(['onnx', 'ReduceLogSumExp', 18], [iota([3, 1])], { attributes })).toBe(0)
+})
+
+test('logarithms of sums of integers are truncated once in IR, too', async () => {
+  for (const x of [ints(3, 2, 2), new Tensor('int32', [5, 1, 1])])
+    for (const type of ['ReduceLogSum', 'ReduceLogSumExp'])
+      expect(await differenceInOther(['onnx', type, 13], [x], { attributes: { axes: [0] } })).toBe(0)
+})
+
+test('CumSum in IR has its axis also where that is the default: OpenVINO reads no layer without it', async () => {
+  const attributes = { reverse: 1 }
+  for (const constants of [[1], []]) {
+    const model = modelOfNode(['onnx', 'CumSum', 14], [iota([3, 2]), scalar(0)], { attributes, constants })
+    const layer = inOther(model).graph.nodes.find(({ type }) => type === 'CumSum')
+    expect(layer?.inputs.length).toBe(2)
+    expect(await differenceInOther(['onnx', 'CumSum', 14], [iota([3, 2]), scalar(0)], { attributes, constants })).toBe(
+      0
+    )
+  }
+  expect(typesOf(inOther(modelOfNode(['onnx', 'CumSum', 14], [iota([2]), scalar(0)])))).toEqual(['CumSum'])
+})
