@@ -43,6 +43,8 @@ export const col2imRules = defineRules({
       fail('rank-mismatch', `the blocks have rank ${x.shape.length}; expected ${minRank === 3 ? '3' : '2 or 3'}`)
     }
     const rank = imageRank(p)
+    if (dialect === 'openvino' && rank !== undefined && rank !== 2)
+      fail('dims-mismatch', `the image has ${rank} dims; OpenVINO's Col2Im makes images of 2`)
     if ((x.shape === undefined && minRank < 3) || rank === undefined) return [tensorFact(x.type, undefined)]
     const [rows, count] = x.shape?.slice(-2) ?? [unknownDim(), unknownDim()]
     const image = p.image === 'unknown' ? (unknownDims(rank) ?? []) : sizesOf(p.image, 'the image shape')

@@ -14,7 +14,7 @@ describe('Col2Im', () => {
   test('adds blocks where they overlap', () => {
     const blocks = new Tensor('float32', [1, 2, 3, 10, 20, 30], [1, 2, 3])
     expect(listOf(runTensor(ONNX, [blocks, ints(4), ints(2)]))).toEqual([1, 12, 23, 30])
-    expect(listOf(runTensor(IR, [blocks, ints(4), ints(2)]))).toEqual([1, 12, 23, 30])
+    expect(listOf(runTensor(IR, [blocks, ints(1, 4), ints(1, 2)]))).toEqual([1, 12, 23, 30])
   })
 
   test('equals the definition for random blocks in up to three dims', () => {
@@ -103,4 +103,9 @@ describe('Col2Im', () => {
     expect(infer(undefined, ints(5, 5), fact('int64', [2]))).toEqual(['?', '?', 5, 5])
     expect(infer(undefined, fact('int64'), fact('int64'))).toBeUndefined()
   })
+})
+
+test('OpenVINO makes images of two dims only', () => {
+  const inputs = [fact('float32', [1, 10, 12]), ints(5, 5, 5), ints(1, 1, 5)]
+  expect(errorOf(() => inferOp(IR, inputs)).code).toBe('dims-mismatch')
 })
