@@ -131,6 +131,25 @@ function topKToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(found, type), w.cast(order, call.param('indexType'))]
 }
 
+/** Of equal elements ONNX gives the lower index first, OpenVINO only where that is asked for. */
+function topKToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  const data = call.operand('data')
+  if (!ranksNanAlike(call)) return undefined
+  const k = call.knows('k') ? w.scalar('int64', call.param<number>('k')) : asScalar(w, givenK(call))
+  const attributes = {
+    axis: normalizeAxis(call.param('axis'), rankOf(data)),
+    mode: call.param<boolean>('largest') ? 'max' : 'min',
+    sort: call.param<string>('order'),
+    stable: true,
+    index_element_type: { dtype: call.param<DType>('indexType') }
+  }
+  return w.nodes('TopK', [data, k], attributes, { outputs: 2, since: 11 }).slice(0, call.outputCount)
+}
+
+/** Whether NaN is as IR has it, less than every number, where ONNX has it last. */
+const ranksNanAlike = (call: SourceCall): boolean =>
+  !isFloat(typeOf(call.operand('data'))) || call.param<boolean>('largest')
+
 const TOPK_TYPES: readonly DType[] = ['float32', 'float64', 'int64', 'int32']
 
 const givenK = (call: SourceCall): Made => call.source('k') ?? fail('unsupported-op', 'k is not known')
@@ -235,6 +254,7 @@ export const reduceConversions: Conversions = {
     ),
     ...parts,
     toOnnx(topK, topKToOnnx),
+    first(toOpenvino(topK, topKToOpenvino)),
     first(toOpenvino(cumSum, cumSumToOpenvino)),
     toOpenvino(opNamed(argOps, 'ArgMax'), argToOpenvino('max')),
     toOpenvino(opNamed(argOps, 'ArgMin'), argToOpenvino('min')),
@@ -254,7 +274,7 @@ export const reduceConversions: Conversions = {
     {
       op: topK,
       parameter: 'nan',
-      allows: (_from, _to, call) => !isFloat(typeOf(call.operand('data'))) || call.param<boolean>('largest')
+      allows: (_from, _to, call) => ranksNanAlike(call)
     }
   ]
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
+import { errorOf } from '../harness.ts'
 import { ints, iota, scalar } from '../values.ts'
 
 const floats = (values: readonly number[], dims: readonly number[]): Tensor => new Tensor('float32', values, dims)
@@ -35,4 +36,17 @@ test('CumSum in IR has its axis also where that is the default: OpenVINO reads n
     )
   }
   expect(typesOf(inOther(modelOfNode(['onnx', 'CumSum', 14], [iota([2]), scalar(0)])))).toEqual(['CumSum'])
+})
+
+test('TopK in IR is stable, so that equal elements are in the order of ONNX', async () => {
+  const x = floats([1, 2, 2, 2, 0, 2], [2, 3])
+  for (const constants of [[1], []]) {
+    const call = [['onnx', 'TopK', 11], [x, ints(2)], { outputs: 2, constants, attributes: { axis: -1 } }] as const
+    const layer = inOther(modelOfNode(...call)).graph.nodes.find(({ type }) => type === 'TopK')
+    expect(layer?.attributes.get('stable')).toMatchObject({ value: 'true' })
+    expect(await differenceInOther(...call)).toBe(0)
+  }
+  const smallest = { outputs: 2, attributes: { largest: 0 } }
+  expect(errorOf(() => inOther(modelOfNode(['onnx', 'TopK', 11], [x, ints(2)], smallest))).message).toContain('nan')
+  expect(await differenceInOther(['onnx', 'TopK', 11], [ints(3, 1, 1), ints(2)], smallest)).toBe(0)
 })
