@@ -48,8 +48,10 @@ function findPairs(pairs: Int32Array, { least, places }: DenseKeys, found: Int32
 
 function findNumbers(numbers: Float32Array, from: number, { least, places }: DenseKeys, found: Int32Array): void {
   for (let i = 0; i < found.length; i++) {
-    const place = numbers[from + i] - least
-    const whole = place | 0
-    found[i] = whole === place && whole >= 0 && whole < places.length ? places[whole] : 0
+    const number = numbers[from + i]
+    // Compared before the subtraction, which rounds: 1e-20 is not the key 0.
+    const whole = number | 0
+    const place = whole - least
+    found[i] = whole === number && place >= 0 && place < places.length ? places[place] : 0
   }
 }
