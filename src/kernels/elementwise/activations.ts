@@ -135,8 +135,9 @@ export const shrink = (lambd: number, bias: number): UnaryLoops => ({
   }
 })
 
-/** `x + y`, truncated; exact however large x is. */
+/** `x + y`, truncated; exact however large x is. Without a finite sum 0, as arrays of narrower integers store it. */
 function truncatedSum(x: bigint, y: number): bigint {
+  if (!Number.isFinite(y)) return 0n
   const sum = x + BigInt(Math.trunc(y))
   const fraction = y % 1
   return fraction < 0 && sum > 0n ? sum - 1n : fraction > 0 && sum < 0n ? sum + 1n : sum
