@@ -19,6 +19,7 @@ export function* reduceSegments(
   inner: number,
   empty: 'zero' | 'lowest'
 ): Generator<void> {
+  if (out.data.length === 0) return
   const count = out.dims[0]
   const started = new Uint8Array(count)
   const wide = is64BitInteger(data.type)
