@@ -43,6 +43,7 @@ export function* runLayer(
   visit: (step: number, active: Uint8Array) => void
 ): Generator<void> {
   const { steps, batch, gateSize, reverse, bias } = layer
+  if (batch === 0) return
   const pace = new Pace()
   const ahead = Math.max(1, Math.min(steps, Math.floor(MAX_GATES_AHEAD / Math.max(1, batch * gateSize))))
   const gates = allocate('float64', [ahead * batch * gateSize]).data
