@@ -110,7 +110,7 @@ function parseSequence(parser: Parser, depth: number): Regex {
       const part = parts.pop() ?? wrong(parser, 'a repetition of nothing')
       if (afterRepeat) wrong(parser, 'a repetition of a repetition')
       parts.push({ kind: 'repeat', part, ...count })
-    } else parts.push(...parseItems(parser, depth))
+    } else for (const item of parseItems(parser, depth)) parts.push(item)
     afterRepeat = count !== undefined
   }
   return parts.length === 1 ? parts[0] : { kind: 'sequence', parts }

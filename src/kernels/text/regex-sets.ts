@@ -50,14 +50,21 @@ export const POSIX_SETS: Readonly<Record<string, CharSet>> = {
   xdigit: matching('0-9A-Fa-f')
 }
 
+/** Characters of the category C as RE2 counts them: Unicode's has those that are not assigned, too. */
+const OTHER = '\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}'
+/** Categories of Unicode that RE2 does not have: characters that are not assigned, and letters with case. */
+const UNKNOWN_CATEGORIES = new Set(['Cn', 'LC'])
+
 /**
- * A Unicode general category of one or two letters, a script or `Any`; undefined when Unicode has none of that name.
+ * A Unicode general category of one or two letters, a script or `Any`; undefined when RE2 has none of that name.
  */
 export function unicodeSet(name: string): CharSet | undefined {
   if (name === 'Any') return ANY
-  if (!/^[A-Za-z_]+$/.test(name)) return undefined
+  if (name === 'C') return matching(OTHER)
+  if (!/^[A-Za-z_]+$/.test(name) || UNKNOWN_CATEGORIES.has(name)) return undefined
   try {
-    return matching(name.length <= 2 ? `\\p{General_Category=${name}}` : `\\p{Script=${name}}`)
+    // Yi is the only script whose name is as short as that of a category.
+    return matching(name.length <= 2 && name !== 'Yi' ? `\\p{General_Category=${name}}` : `\\p{Script=${name}}`)
   } catch {
     return undefined
   }

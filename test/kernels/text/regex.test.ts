@@ -33,6 +33,10 @@ describe('a regular expression', () => {
     expect(those('\\s', ' ', '\t', '\v', '\u00a0')).toEqual([' ', '\t'])
     expect(those('\\p{Greek}+', 'λόγος', 'logos')).toEqual(['λόγος'])
     expect(those('\\P{^Lu}', 'Ä', 'ä')).toEqual(['Ä'])
+    expect(those('\\p{Yi}', '\ua000', 'a')).toEqual(['\ua000'])
+    // U+0378 is not assigned.
+    expect(those('\\pC', '\u0001', '\u00ad', '\u0378', 'a')).toEqual(['\u0001', '\u00ad'])
+    expect(those('[^\\pC]', '\u0001', '\u0378', 'a')).toEqual(['\u0378', 'a'])
     expect(those('.', 'a', '\n', '😀', 'ab')).toEqual(['a', '😀'])
     expect(those('\\Q.*\\E\\x41\\x{1F600}\\101', '.*A😀A', 'xxA😀A')).toEqual(['.*A😀A'])
   })
@@ -69,6 +73,8 @@ describe('a regular expression', () => {
       '[b-a]',
       '[[:foo:]]',
       '\\p{Foo}',
+      '\\p{Cn}',
+      '\\p{LC}',
       '\\x4',
       'a\\',
       '(?P<a b>c)',
@@ -99,5 +105,6 @@ describe('a regular expression', () => {
     const error = errorOf(() => compileRegex(`(${'(abcdefghij){100}'.repeat(120)}){10}`))
     expect(error.code).toBe('limit-exceeded')
     expect(errorOf(() => compileRegex('('.repeat(5000))).code).toBe('unknown-attribute-value')
+    expect(errorOf(() => compileRegex(`\\Q${'a'.repeat(300_000)}`)).code).toBe('limit-exceeded')
   })
 })
