@@ -59,6 +59,7 @@ export function* alignRegions(
   plan: RoiPlan,
   sum?: SumPoints
 ): Generator<void> {
+  if (out.length === 0) return
   const { channels, height, width, pooled, pooling } = plan
   const plane = height * width
   const Offsets = plane > MAX_INT32 ? Float64Array : Int32Array

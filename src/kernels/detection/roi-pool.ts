@@ -24,6 +24,7 @@ function* poolRegions(
   { channels, height, width, pooled }: PoolPlan,
   binOf: (roi: number, y: number, x: number) => { value: BinValue; elements: number }
 ): Generator<void> {
+  if (out.length === 0) return
   const bins = pooled[0] * pooled[1]
   const pace = new Pace()
   for (let r = 0; r < images.length; r++) {
