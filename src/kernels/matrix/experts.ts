@@ -96,6 +96,7 @@ const PART = 1 << 18
 export function* mixExperts(x: Numbers, experts: Experts, routing: Routing, out: Float64Array): Generator<void> {
   const { first, second } = experts
   const tokens = first.columns === 0 ? 0 : x.length / first.columns
+  if (tokens === 0) return
   const pace = new Pace()
   const served = yield* route(routing, tokens, pace)
   const most = Math.max(4, Math.floor(PART / Math.max(1, first.columns, first.rows, second.columns)))
