@@ -117,7 +117,7 @@ export function power(base: number, exponent: number): number {
  * Low 64 bits of a power; a negative exponent gives the integer part.
  * @throws NodewiseError `value-out-of-range` for 0 to a negative exponent
  */
-export function bigPower(base: bigint, exponent: bigint): bigint {
+function bigPower(base: bigint, exponent: bigint): bigint {
   if (exponent < 0n && base === 0n) fail('value-out-of-range', `0 to the power ${exponent} divides by zero`)
   if (exponent < 0n) return base === 1n ? 1n : base === -1n ? (exponent % 2n === 0n ? 1n : -1n) : 0n
   let result = 1n
