@@ -41,6 +41,17 @@ describe.each(['heap', 'array'] as const)('%s: sines and cosines of float32 in W
     expectEqual(kind, [x], { region }, 0)
   })
 
+  test('Tan of large angles next to its poles and zeros has all digits', () => {
+    // The first three are next to odd multiples of a quarter turn, which are poles; the others are next to even ones.
+    const near = [52_516.43359375, 56_993.203125, 48_039.6640625, 53_721.234375, 26_860.6171875, 710]
+    const x = new Tensor('float32', [...near, ...new Array<number>(2048).fill(1), ...near], [2048 + 2 * near.length])
+    const [found] = runAccelerated(['onnx', 'Tan', 7], [x], { region }) as Tensor<'float32'>[]
+    for (const place of [0, near.length + 2048])
+      near.forEach((angle, i) => {
+        expect(Math.abs(found.data[place + i] / Math.tan(angle) - 1)).toBeLessThanOrEqual(3e-7)
+      })
+  })
+
   test('sines of zeros keep their sign', () => {
     const zeros = new Tensor('float32', new Float32Array(2048).fill(-0), [2048])
     const [out] = runAccelerated(['onnx', 'Sin', 22], [zeros], { region }) as Tensor[]
