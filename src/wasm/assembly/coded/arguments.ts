@@ -62,8 +62,8 @@ export const CODES: u32 = 1
 export const NUMBERS: u32 = 2
 
 /** Types of floats: float32, float16 and bfloat16. */
-export const FLOAT32: u32 = 0
-export const FLOAT16: u32 = 1
+const FLOAT32: u32 = 0
+const FLOAT16: u32 = 1
 
 /** A code, unsigned, of a row that begins at bit `start`. */
 // @ts-ignore: decorator
@@ -76,7 +76,7 @@ export function codeAt(codes: usize, start: u32, i: u32, bits: u32): u32 {
 /** The value of float16 bits. Scaling by a power of two makes numbers of subnormal ones, too. */
 // @ts-ignore: decorator
 @inline
-export function widenHalf(bits: u32): f32 {
+function widenHalf(bits: u32): f32 {
   const magnitude = bits & 0x7fff
   let value = reinterpret<f32>(magnitude << 13) * 5.192296858534828e33
   if (magnitude >= 0x7c00) value = reinterpret<f32>((magnitude << 13) | 0x7f800000)
@@ -102,7 +102,7 @@ export function scaleAt(args: CodedArguments, row: u32, block: u32): f32 {
 // @ts-ignore: decorator
 @inline
 export function zeroAt(args: CodedArguments, row: u32, block: u32): u32 {
-  if (args.zeroKind != 1) return args.zero
+  if (args.zeroKind != CODES) return args.zero
   return codeAt(args.zeros, row * args.zeroRow, block, args.bits) ^ (args.flip & ((1 << args.bits) - 1))
 }
 

@@ -1,6 +1,6 @@
 import { splat } from '../f32/simd'
 import { interleaveLowBytes } from '../interleave'
-import { codeAt, CodedArguments, FLOATS3, floatAt, INTEGERS, NAMES, scaleAt, zeroAt } from './arguments'
+import { codeAt, CodedArguments, FLOATS3, floatAt, INTEGERS, NAMES, NUMBERS, scaleAt, zeroAt } from './arguments'
 import { decodeFloats } from './floats'
 
 /** Writes elements `from … to - 1` of a row of the weights as float32. */
@@ -15,7 +15,7 @@ export function decodeRow(args: CodedArguments, row: u32, from: u32, to: u32, ou
       decodeFloats(args.codeKind == FLOATS3 ? 3 : 2, codes, end - from, args.table, scale, out)
     } else {
       let zero = <f32>zeroAt(args, row, block)
-      if (args.zeroKind == 2) zero += floatAt(args.zeros, row * args.blocks + block, args.scaleKind)
+      if (args.zeroKind == NUMBERS) zero += floatAt(args.zeros, row * args.blocks + block, args.scaleKind)
       decodeBlock(args, row, from, end, scale, zero, out)
     }
     out += (<usize>(end - from)) << 2

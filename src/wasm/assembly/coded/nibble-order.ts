@@ -42,7 +42,7 @@ export function chunksOf(args: CodedArguments): u32 {
  */
 export const UNIT: usize = 1
 export const MINUS_SUM: usize = 2
-export const LACKING: usize = 3
+const LACKING: usize = 3
 export const WORDS: usize = 4
 
 /**

@@ -63,7 +63,6 @@ export function manyByNibbles(
   const areAll = rows <= most
   for (let row: u32 = 0; row < rows; row += most) {
     const count: u32 = min(most, rows - row)
-    const fours = (count + 3) >> 2
     if (!haveRows(block) || !areAll) orderFours(args, a + ((<usize>row * args.k) << 2), count, scratch)
     byPanels(args, column, cols, count, scratch, c + ((<usize>row * args.n) << 2))
   }

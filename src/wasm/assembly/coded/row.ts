@@ -1,6 +1,6 @@
 import { fma, splat, sumOf } from '../f32/simd'
 import { interleaveHigh, interleaveHighBytes, interleaveLow, interleaveLowBytes } from '../interleave'
-import { CodedArguments, FLOATS3, INTEGERS, NAMES, scaleAt, zeroAt, zeroNumber } from './arguments'
+import { CodedArguments, FLOATS2, FLOATS3, NAMES, NUMBERS, scaleAt, zeroAt, zeroNumber } from './arguments'
 import { addFloats } from './floats'
 
 /**
@@ -43,7 +43,7 @@ export function orderRow(args: CodedArguments, a: usize, scratch: usize): void {
       } else for (let i: u32 = 0; i < 16; i++, to += 4) f32.store(to, numberAt(args, a, first + i * perByte))
     }
   }
-  if (args.zeroKind == 2) sumBlocks(args, a, scratch)
+  if (args.zeroKind == NUMBERS) sumBlocks(args, a, scratch)
 }
 
 // @ts-ignore: decorator
@@ -138,7 +138,7 @@ function codesIn(kind: u32): u32 {
 
 /**
  * A chunk of weights times its part of A.
- * @param kind bits of a code, {@link NAMED} or {@link E4M3}
+ * @param kind bits of a code, {@link NAMED}, {@link E4M3} or {@link E5M2}
  * @param zero bytes, or for 8-bit codes 16-bit numbers
  */
 // @ts-ignore: decorator
@@ -188,7 +188,7 @@ function fourRows(kind: u32, whole: bool, args: CodedArguments, row: u32, scratc
   const perChunk = codesIn(kind)
   const signs = i8x16.splat(<i8>args.flip)
   const step = <usize>args.rowBytes
-  const hasNumbers = args.zeroKind == 2
+  const hasNumbers = args.zeroKind == NUMBERS
   let a = scratch + PLANES
   const sums = a + orderedBytes(args)
   const units = ownScales(args, scratch)
@@ -266,7 +266,8 @@ function oneRow(kind: u32, whole: bool, args: CodedArguments, row: u32, scratch:
     const scale = scaleAt(args, row, block)
     const own = whole ? f32.load(units + ((<usize>block) << 2)) : 1
     total = addScaled(whole, total, sum, scale, own)
-    if (args.zeroKind == 2) correction += scale * zeroNumber(args, row, block) * f32.load(sums + ((<usize>block) << 2))
+    if (args.zeroKind == NUMBERS)
+      correction += scale * zeroNumber(args, row, block) * f32.load(sums + ((<usize>block) << 2))
   }
   f32.store(c, sumOf(total) - correction)
 }
@@ -315,7 +316,7 @@ function rowsOfE5M2(args: CodedArguments, row: u32, end: u32, scratch: usize, c:
 export function rowByCoded(args: CodedArguments, row: u32, end: u32, scratch: usize, c: usize): void {
   if (args.codeKind == NAMES) namedRows(args, row, end, scratch, c)
   else if (args.codeKind == FLOATS3) rowsOfE4M3(args, row, end, scratch, c)
-  else if (args.codeKind != INTEGERS) rowsOfE5M2(args, row, end, scratch, c)
+  else if (args.codeKind == FLOATS2) rowsOfE5M2(args, row, end, scratch, c)
   else if (args.isWhole) {
     if (args.bits == 2) integersOf2(args, row, end, scratch, c)
     else integersOf8(args, row, end, scratch, c)
