@@ -21,6 +21,12 @@ export class Windows {
   outW: i32
 }
 
+/** Whether each output is a sum of what lies at the same position. */
+export function isPointwise(args: Windows): bool {
+  const isOfOne = args.kD * args.kH * args.kW == 1 && args.sD * args.sH * args.sW == 1
+  return isOfOne && args.inD == args.outD && args.inH == args.outH && args.inW == args.outW
+}
+
 /** How a tap reads a panel's eight positions. */
 export const ZEROS: i32 = 0
 export const SIDE_BY_SIDE: i32 = 1

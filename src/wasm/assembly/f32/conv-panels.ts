@@ -1,5 +1,5 @@
-import { planTaps, TAP } from '../windows'
-import { ConvArguments, copyColumns, isPointwise, stripsOfPart, windowsOf, writeColumns } from './conv'
+import { isPointwise, planTaps, TAP } from '../windows'
+import { ConvArguments, copyColumns, stripsOfPart, windowsOf, writeColumns } from './conv'
 import { addStripByPanel, EDGE, placeColumns, stripByPanel } from './gemm'
 import { stripsByColumns } from './half-panel'
 import { epilogue } from './matrix'
@@ -61,7 +61,7 @@ function convolve(args: ConvArguments, scratch: usize, plane: u32, first: u32, c
   const left = first << 3
   const c = args.y + (<usize>plane * args.m + row) * cRow + (left << 2)
   const cols = min(n - left, count << 3)
-  const isCopied = isPointwise(args)
+  const isCopied = isPointwise(windowsOf(args))
   if (!isCopied)
     for (let p: u32 = 0; p < count; p++)
       planTaps(windowsOf(args), 4, left + (p << 3), min<u32>(8, cols - (p << 3)), taps + p * tapBytes)

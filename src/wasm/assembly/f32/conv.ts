@@ -42,7 +42,10 @@ export class ConvArguments {
   activation: i32
   p: f32
   q: f32
-  /** Positions that are computed together: panels of eight, or rows of Winograd's tiles. */
+  /**
+   * How many are computed together: panels of eight positions, rows of Winograd's tiles, blocks of outputs of its form
+   * along one axis, lines of outputs to few channels, or outputs where there is a single such line.
+   */
   rows: u32
   /** Parts of a group's output channels, each a whole number of strips of four; see {@link stripsOfPart}. */
   parts: u32
@@ -61,12 +64,6 @@ export function stripsOfPart(args: ConvArguments): u32 {
 @inline
 export function windowsOf(args: ConvArguments): Windows {
   return changetype<Windows>(changetype<usize>(args) + offsetof<ConvArguments>('inD'))
-}
-
-/** Whether each output channel is a sum of the input channels at the same position. */
-export function isPointwise(args: ConvArguments): bool {
-  const isOfOne = args.kD * args.kH * args.kW == 1 && args.sD * args.sH * args.sW == 1
-  return isOfOne && args.inD == args.outD && args.inH == args.outH && args.inW == args.outW
 }
 
 /** Copies a line of the input. A call of memory.copy costs as much as some vectors. */

@@ -1,3 +1,5 @@
+import { hiddenDouble } from '../wide/exponential'
+
 /**
  * Powers of float32, in double precision: x^y is 2^(y log2 x), so that an error of 1e-10 of the logarithm is lost in
  * rounding. Without tables: a module that has data would write them over the heap when it is made.
@@ -66,13 +68,6 @@ export function powerLine(x: usize, y: usize, to: usize, bytes: usize, xStep: u3
     }
   }
   for (; to < end; to += 4, x += xStep, y += yStep) f32.store(to, power(f32.load(x), f32.load(y)))
-}
-
-/** Two doubles of which no compiler knows that they are constant, as {@link hidden} makes four floats. */
-// @ts-ignore: decorator
-@inline
-function hiddenDouble(value: f64, zero: i64): v128 {
-  return i64x2.splat(reinterpret<i64>(value) + zero)
 }
 
 /** Powers of one base, whose logarithm is worked out once. */

@@ -1,3 +1,5 @@
+import { MAX_VECTOR_BYTES } from './transpose'
+
 /** Takes rows of blocks of bytes: rows and the blocks in them by tables of where they begin. */
 @unmanaged
 export class TakeArguments {
@@ -93,6 +95,3 @@ function takeBlocks(x: usize, columns: usize, count: u32, y: usize, block: usize
     }
   }
 }
-
-/** Longer blocks are copied by the engine, whose own call is slow to start. */
-const MAX_VECTOR_BYTES: usize = 2048

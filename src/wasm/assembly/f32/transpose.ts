@@ -325,4 +325,4 @@ export function copyRun(x: usize, xStep: usize, y: usize, yStep: usize, bytes: u
 }
 
 /** Longer lines are copied by the engine, whose own call is slow to start. */
-const MAX_VECTOR_BYTES: usize = 2048
+export const MAX_VECTOR_BYTES: usize = 2048

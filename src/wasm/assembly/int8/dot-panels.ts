@@ -1,5 +1,5 @@
 import { interleaveHighBytes, interleaveLowBytes } from '../interleave'
-import { EVERY_OTHER, ONE_BY_ONE, planTaps, SIDE_BY_SIDE, TAP, Windows } from '../windows'
+import { EVERY_OTHER, isPointwise, ONE_BY_ONE, planTaps, SIDE_BY_SIDE, TAP, Windows } from '../windows'
 import { columnsOf } from './columns'
 import { ByteConvArguments, dotsOf } from './conv-arguments'
 import { flipOfDots, storeFours, storeRows } from './dots'
@@ -32,7 +32,7 @@ export function writeDotPanels(
   const bytes = dotPanelBytes(k)
   const end = first + count
   let p = first
-  if (isPointwise(args, windows))
+  if (args.xUnit == 1 && isPointwise(windows))
     for (; p < end && (p << 3) + 8 <= positions; p++, panel += bytes) {
       const hasSecond = p + 1 < end && (p << 3) + 16 <= positions
       if (hasSecond) copyTwo(args, x + (p << 3), k, panel, panel + bytes)
@@ -57,13 +57,6 @@ export function writeDotPanels(
 @inline
 function maskOf(args: ByteConvArguments): v128 {
   return i8x16.splat(<i8>flipOfDots(args.isSigned != 0, dotsOf(args)))
-}
-
-/** Whether each output is a sum of what lies at the same position, and positions lie side by side. */
-function isPointwise(args: ByteConvArguments, windows: Windows): bool {
-  const isOfOne = windows.kD * windows.kH * windows.kW == 1 && windows.sD * windows.sH * windows.sW == 1
-  const isAsLarge = windows.inD == windows.outD && windows.inH == windows.outH && windows.inW == windows.outW
-  return args.xUnit == 1 && isOfOne && isAsLarge
 }
 
 /** Sixteen positions of all channels into two panels. */

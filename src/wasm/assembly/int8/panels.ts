@@ -54,6 +54,12 @@ export function packBytes(b: usize, rowStep: usize, colStep: usize, k: u32, cols
   }
 }
 
+/**
+ * Bytes of a panel that are widened together: widened they stay, beside what they are multiplied by, in a cache of 32
+ * KiB.
+ */
+export const PART: usize = 8192
+
 /** Widens `bytes` of a panel, a multiple of 16, to int16. */
 export function widenPanel(panel: usize, bytes: usize, to: usize): void {
   for (const end = panel + bytes; panel < end; panel += 16, to += 32) {

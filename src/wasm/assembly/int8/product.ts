@@ -2,7 +2,7 @@ import { fetchLines } from '../f32/panels'
 import { haveRows } from '../remembered'
 import { codeIn } from './code'
 import { dotPanels, packDotRows } from './dots'
-import { packBytes, panelBytes, widenPanel, widenRow } from './panels'
+import { packBytes, panelBytes, PART, widenPanel, widenRow } from './panels'
 import { ByteProductArguments } from './product-arguments'
 import { elementBytes, finishPanel } from './scale'
 import { onePanel, sumsOfPanel, twoPanels, widenQuarters } from './strassen'
@@ -15,8 +15,6 @@ import { STRIP_SUMS, stripsByPanel, sumsOfStrip, widenStrip } from './strips'
  */
 const ROW_SUMS: usize = 14336
 const WIDE: usize = ROW_SUMS + 512
-/** Bytes of a part of a panel: widened it stays, beside the same part of a strip, in a cache of 32 KiB. */
-const PART: usize = 8192
 const PANEL: usize = WIDE + 2 * PART + STRIP_SUMS
 /** Fewest rows that are computed as strips. */
 const STRIP: u32 = 4

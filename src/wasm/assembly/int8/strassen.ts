@@ -1,4 +1,4 @@
-import { panelBytes, widenPanel } from './panels'
+import { panelBytes, PART, widenPanel } from './panels'
 import { STRIP_SUMS, stripsByPanel, sumsOfStrip, widenStrip } from './strips'
 
 /*
@@ -22,9 +22,6 @@ const S1: usize = 3
 const S2: usize = 4
 const S3: usize = 5
 const S4: usize = 6
-
-/** Bytes of a panel that are widened together; twice as many stay in the nearest cache. */
-const PART: usize = 8192
 
 /** Strips of a quarter of so many rows. */
 // @ts-ignore: decorator
