@@ -2,15 +2,15 @@ import { exponential, exponentialsBy, singlesBy, sumsBy } from './exponential'
 import { log } from './logarithm'
 import { highestLane, loadSome, splat, storeSome, sumOf } from './simd'
 
-/** Softmax along the middle axis of [outer][n][inner]. */
+/** Softmax, and what is made of the same exponentials, along the middle axis of [outer][n][inner]. */
 @unmanaged
 export class SoftmaxArguments {
   x: usize
   y: usize
   n: u32
   inner: u32
-  /** Whether the result is the logarithm: LogSoftmax. */
-  isLog: u32
+  /** 0: Softmax; 1: its logarithm; 2: the logarithm of the sum of exponentials, one number a line, of float64 alone. */
+  kind: u32
 }
 
 /** Columns of a block where the axis is not the last: a cache line. */
@@ -18,7 +18,7 @@ const COLUMNS: u32 = 16
 
 /** Blocks `from … to - 1`: rows where `inner` is 1, else panels of 16 columns, those of an outer index side by side. */
 export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
-  const isLog = args.isLog != 0
+  const isLog = args.kind != 0
   if (args.inner == 1) {
     const bytes = (<usize>args.n) << 2
     const whole = bytes & ~15
@@ -45,7 +45,7 @@ export function softmax(args: SoftmaxArguments, from: u32, to: u32): void {
  * e^(x - max) / sum over `bytes` bytes, of which `whole` are whole vectors. A row that holds NaN, Infinity, or
  * -Infinity alone becomes NaN, as the definition gives it.
  */
-export function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
+function softmaxRow(x: usize, y: usize, bytes: usize, whole: usize): void {
   const base = splat(highestOf(x, bytes, whole))
   let sum: f32 = whole == 0 ? 0 : sumOf(exponentialsBy(16, x, y, whole, base))
   sum += sumOfRest(true, x, y, bytes, whole, base)
@@ -98,7 +98,7 @@ function softmaxColumns(isWhole: bool, args: SoftmaxArguments, offset: usize): v
   const x = args.x + offset
   const y = args.y + offset
   const bytes = args.n * step
-  const isLog = args.isLog != 0
+  const isLog = args.kind != 0
   let base = splat(-Infinity)
   for (let at: usize = 0; at < bytes; at += step) base = f32x4.pmax(base, loadSome(x + at, isWhole))
   let sums: v128

@@ -4,13 +4,13 @@ import { exponentials, loadDoubles, logarithms, storeDoubles } from './exponenti
 /** Columns of a block where the axis is not the last, as in ../f32/softmax.ts. */
 const COLUMNS: u32 = 16
 
-/** What becomes of a line: Softmax, LogSoftmax, or one number, the logarithm of the sum of its exponentials. */
+/** Kinds of what becomes of a line; see {@link SoftmaxArguments}. */
 const PLAIN: u32 = 0
 const SUM: u32 = 2
 
 /** Softmax of float64: blocks `from … to - 1` as those of ../f32/softmax.ts. */
 export function wideSoftmax(args: SoftmaxArguments, from: u32, to: u32): void {
-  const kind = args.isLog
+  const kind = args.kind
   const n = <usize>args.n
   const kept: usize = kind == SUM ? 1 : n
   if (args.inner == 1) {
