@@ -90,6 +90,7 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
     ['Tanh', 13, {}],
     ['Erf', 13, {}],
     ['Elu', 6, { alpha: 0.7 }],
+    ['Celu', 12, { alpha: 0.7 }],
     ['Selu', 6, {}]
   ])('%s-%i %j of the tiniest normal numbers has all digits', (type, version, attributes) => {
     const x = new Tensor(

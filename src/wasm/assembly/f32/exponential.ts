@@ -214,17 +214,14 @@ export function expSpan(kind: i32, x: usize, y: usize, bytes: usize, p: v128, q:
         const z = f32x4.mul(s, s)
         const t = fma(two, fma(a1, fma(a2, fma(a3, a4, z), z), z), z)
         w = fma(f32x4.pmax(v, splat(0)), t, s)
-      } else if (kind == ELU || kind == SELU) {
-        const e = exponentialLessOne(v, lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
+      } else if (kind == ELU || kind == SELU || kind == CELU) {
+        // The parameter of Celu is positive, so that what it divides keeps its sign.
+        const u = kind == CELU ? f32x4.div(v, p) : v
+        const e = exponentialLessOne(u, lowest, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
         w = v128.bitselect(f32x4.mul(p, e), v, f32x4.lt(v, splat(0)))
         if (kind == SELU) w = f32x4.mul(q, w)
       } else {
-        const u = kind == CELU ? f32x4.div(v, p) : v
-        w = exp(u, low, high, halfFactor, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
-        if (kind == CELU) {
-          const below = f32x4.pmin(f32x4.mul(p, f32x4.sub(w, one)), splat(0))
-          w = f32x4.add(f32x4.pmax(v, splat(0)), below)
-        }
+        w = exp(v, low, high, halfFactor, factor, magic, ln2, rest, one, c2, c3, c4, c5, c6)
         if (kind == MISH) {
           // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2).
           const n = f32x4.mul(w, f32x4.add(w, two))
