@@ -189,14 +189,25 @@ describe.each(['heap', 'array'] as const)('normalization of float32 in WebAssemb
   })
 })
 
-test('rows of one number become zeros, and a large mean costs no digits beyond those of float32', () => {
+test('rows of one number become zeros', () => {
   const constant = new Tensor('float32', new Float32Array(4 * 2999).fill(1000.1), [4, 2999])
   const ones = new Tensor('float32', new Float32Array(2999).fill(1), [2999])
   const [zeros] = runAccelerated(['onnx', 'LayerNormalization', 17], [constant, ones]) as [Tensor]
   expect(zeros.data.every(value => value === 0)).toBe(true)
-  // The mean, about 1000, is rounded to 3e-5, of differences of about 0.6.
-  const inputs = [shifted([4, 2999], 1, 1000), ones]
-  expectEqual(['onnx', 'LayerNormalization', 17], inputs, {}, 6e-5)
+})
+
+test.each([30, 1000, 1e6])('a mean of %d, far from the deviation of 0.6, costs no digits', mean => {
+  const x = shifted([4, 2999], 1, mean)
+  const kind = (type: string, version: number): Kind => ['onnx', type, version]
+  expectEqual(kind('LayerNormalization', 17), [x, noise([2999], 2), noise([2999], 3)], {}, TOLERANCE)
+  const over = new Tensor('int64', [1n], [1])
+  for (const normalize_variance of ['true', 'false']) {
+    const attributes = { eps: '1e-3', normalize_variance, eps_mode: 'inside_sqrt' }
+    expectEqual(['openvino', 'MVN', 6], [x, over], { attributes }, TOLERANCE)
+  }
+  const channels = [shifted([2, 4, 701], 1, mean), noise([4], 2), noise([4], 3)]
+  expectEqual(kind('InstanceNormalization', 6), channels, {}, TOLERANCE)
+  expectEqual(kind('GroupNormalization', 21), channels, { attributes: { num_groups: 2 } }, TOLERANCE)
 })
 
 test('wanted statistics, rows in part, few elements and training are left to the reference', () => {

@@ -29,8 +29,12 @@ const NONE: u32 = 2
 /** Bytes that are summed in float32; the sums of such spans are added in double precision. */
 const SPAN: usize = 4096
 
-/** Results of {@link findMoments}, one pair a thread since each thread has an instance of its own. */
+/**
+ * Results of {@link findMoments}: the mean, rounded, what rounding took from it, and the variance. Each thread has an
+ * instance of its own, and so its own results.
+ */
 let foundMean: f32 = 0
+let foundRest: f64 = 0
 let foundVariance: f64 = 0
 
 /**
@@ -89,10 +93,18 @@ function findMoments(x: usize, bytes: usize): void {
   }
   rest /= n
   // An infinite mean has no differences to be corrected by.
-  foundMean = rest - rest == 0 ? <f32>(<f64>mean + rest) : mean
+  const isFinite = rest - rest == 0
+  foundMean = isFinite ? <f32>(<f64>mean + rest) : mean
+  foundRest = isFinite ? <f64>mean + rest - <f64>foundMean : 0
   // Rounding may leave a little below zero; max keeps NaN.
   foundVariance = max<f64>(0, squares / n - rest * rest)
 }
+
+/**
+ * The square of what rounding may take from a mean, in units of the variance: more where a mean is some tens of
+ * deviations away from 0. To take the rest away as well takes a further pass over the row.
+ */
+const MAX_REST: f64 = 1e-12
 
 /** Layer normalization of rows: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
 export function layerNormRows(args: RowsArguments, from: u32, to: u32): void {
@@ -105,7 +117,12 @@ export function layerNormRows(args: RowsArguments, from: u32, to: u32): void {
     let divisor: f64 = 1
     if (args.divisor == DEVIATION) divisor = sqrt<f64>(foundVariance + epsilon)
     else if (args.divisor == DEVIATION_OUTSIDE) divisor = sqrt<f64>(foundVariance) + epsilon
-    scaleRow(args, x, args.y + row * bytes, bytes, whole, foundMean, <f32>(1 / divisor))
+    const y = args.y + row * bytes
+    const factor = <f32>(1 / divisor)
+    if (foundRest * foundRest > MAX_REST * foundVariance) {
+      mapSpan(x, y, bytes, foundMean, factor, <f32>(-foundRest / divisor))
+      scaleRow(args, y, y, bytes, whole, 0, 1)
+    } else scaleRow(args, x, y, bytes, whole, foundMean, factor)
   }
 }
 
@@ -206,11 +223,13 @@ export function normalizeGroups(args: GroupsArguments, from: u32, to: u32): void
     let offset = group * bytes
     findMoments(args.x + offset, bytes)
     const mean = foundMean
+    const rest = foundRest
     const inverse = 1 / sqrt<f64>(foundVariance + <f64>args.epsilon)
     const first = (group % args.groups) * args.channels
     for (let c = first; c < first + args.channels; c++, offset += plane) {
-      const factor = <f32>(<f64>f32.load(args.scale + (c << 2)) * inverse)
-      mapSpan(args.x + offset, args.y + offset, plane, mean, factor, f32.load(args.bias + (c << 2)))
+      const factor = <f64>f32.load(args.scale + (c << 2)) * inverse
+      const shift = <f32>(<f64>f32.load(args.bias + (c << 2)) - rest * factor)
+      mapSpan(args.x + offset, args.y + offset, plane, mean, <f32>factor, shift)
     }
   }
 }
