@@ -87,7 +87,8 @@ function fastSums(threads: number, allocate: Temporaries['allocate']): SumPoints
   return function* (sums) {
     const { table, points, x, base, plane, planes, out } = sums
     const isPlaced = x instanceof Float32Array && isOnHeap(x) && out instanceof Float32Array && isOnHeap(out)
-    if (!isPlaced) return yield* sumPoints(sums)
+    // Where no point has an entry there is no table, of which the kernel of lines reads an entry at least.
+    if (!isPlaced || table.taps === 0) return yield* sumPoints(sums)
     const known: Seen = seen.get(base) ?? { entries: 0 }
     seen.set(base, known)
     known.entries += points * table.taps

@@ -140,6 +140,16 @@ describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operan
     }
   })
 
+  test('regions of which no sample lies on the map are zeros', () => {
+    const boxes = new Tensor('float32', Float32Array.from([100, 90, 9, 5, 0.7]), [1, 5])
+    const attributes = { pooled_h: 6, pooled_w: 7, sampling_ratio: 2, spatial_scale: 0.9, clockwise_mode: 'true' }
+    for (const channels of [20, 64]) {
+      const x = noise([1, channels, 14, 16], 1)
+      const [out] = runAccelerated(['openvino', 'ROIAlignRotated', 15], [x, boxes, batches(0)], { region, attributes })
+      expect(new Set((out as Tensor<'float32'>).data)).toEqual(new Set([0]))
+    }
+  })
+
   test('float16', () => {
     const codes = Uint16Array.from(bits('float16', [1, 16, 9, 11]).data as Uint16Array, code => code & 0x3fff)
     const inputs = [new Tensor('float16', codes, [1, 16, 9, 11]), noise([1, 7, 9, 2], 2)]
