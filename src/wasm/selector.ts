@@ -84,6 +84,12 @@ export const areFloat32 = (operands: TensorOperands): boolean =>
 
 export const arrayOf = (tensor: Tensor): NumericArray => tensor.data as NumericArray
 
+/** Whether two tensors begin at the same byte, as a result does that is written over an operand. */
+export function liesOver(a: Tensor, b: Tensor): boolean {
+  const [x, y] = [arrayOf(a), arrayOf(b)]
+  return x.buffer === y.buffer && x.byteOffset === y.byteOffset
+}
+
 /** An argument that a kernel reads as float32. */
 export function floatBits(value: number): number {
   FLOAT[0] = value

@@ -11,6 +11,7 @@ import {
   arrayOf,
   type Candidate,
   jobKernel,
+  liesOver,
   type Selector,
   selectorFor,
   staged,
@@ -125,11 +126,6 @@ export const selectArithmetic = (kind: ArithmeticKind): Selector =>
 export const selectShift: Selector = selectorFor<Params>(call =>
   selectArithmetic(call.parameters.function.shift === 'left' ? 'shiftLeft' : 'shiftRight')(call as never)
 )
-
-const liesOver = (a: Tensor, b: Tensor): boolean => {
-  const [x, y] = [arrayOf(a), arrayOf(b)]
-  return x.buffer === y.buffer && x.byteOffset === y.byteOffset
-}
 
 /** A function of one integer, or number of float64. Those of unsigned integers are others of two operands. */
 export const selectSingle =

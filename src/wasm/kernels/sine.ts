@@ -1,5 +1,9 @@
-import { product } from '../../tensor/tensor.ts'
-import { arrayOf, jobKernel, type Selector, staged } from '../selector.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
+import type { Kernel } from '../../op-kit/define.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
+import { arrayOf, jobKernel, liesOver, type Selector, staged } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -35,5 +39,29 @@ export const selectNumbered =
       args: [number]
     } as const
     const run = jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] }))
-    return looksAt ? { kernel: run, looksAt } : { kernel: run }
+    return looksAt ? { kernel: run, looksAt } : { kernel: keepingOperand(run) }
+  }
+
+/**
+ * A kernel that may stop when it has written a part of the result. Where the result is written over the operand, it
+ * reads a copy: the reference, which takes over then, needs all elements as they were.
+ */
+const keepingOperand =
+  (run: Kernel): Kernel =>
+  (given, own, context) => {
+    const out = context.rawOutput()
+    const x = given.x as Tensor
+    const into = withOutput(context, out)
+    if (!liesOver(out, x)) return run(given, own, into)
+    return (function* (): Paced {
+      const { allocate, free } = temporaries()
+      try {
+        const copy = allocate(product(x.dims)) as Float32Array<ArrayBuffer>
+        copy.set(arrayOf(x) as Float32Array)
+        const rest = run({ x: new Tensor('float32', copy, x.dims) }, own, into)
+        if (rest) yield* rest
+      } finally {
+        free()
+      }
+    })()
   }

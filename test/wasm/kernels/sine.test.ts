@@ -22,6 +22,18 @@ describe.each(['heap', 'array'] as const)('%s: sines and cosines of float32 in W
     }
   })
 
+  // An angle that is too large for the kernel stops it when other elements have been written.
+  test.each(['Sin', 'Cos', 'Tan'])('%s over its operand, with a large angle', name => {
+    const kind = ['onnx', name, 22] as const
+    for (const at of [0, 700, 2050]) {
+      const x = noise([2051], 3)
+      x.data[at] = 70_000
+      const expected = runOp(kind, [x])
+      const given = new Tensor('float32', x.data.slice(), x.dims)
+      expect(runAccelerated(kind, [given], { region, over: 0 })).toEqual(expected)
+    }
+  })
+
   test('Tan equals the reference', () => {
     const kind = ['onnx', 'Tan', 7] as const
     for (const scale of [0.01, 1, 1.4]) expectEqual(kind, [noise([4099], 1, scale)], { region }, 2e-7)
