@@ -111,6 +111,14 @@ class Temporaries {
     return new Float32Array(block.buffer, block.byteOffset, length)
   }
 
+  /** The elements of an array, which is copied unless it lies on the heap; an empty array when the heap is full. */
+  place(array: NumericArray): NumericArray {
+    if (isOnHeap(array)) return array
+    const copy = this.take(array.length)
+    if (!this.isFull) copy.set(array as Float32Array)
+    return copy
+  }
+
   takeIntegers(values: readonly number[]): Int32Array {
     const { buffer, byteOffset, length } = this.take(values.length)
     const block = new Int32Array(buffer, byteOffset, length)
@@ -154,14 +162,17 @@ export function* runLayer(layer: Layer, operands: TensorOperands, context: Kerne
     const lengths = given === 'full' ? undefined : temporaries.takeIntegers(given)
     const memory = { gates: temporaries.take(steps * batch * directions.length * gateCount * hidden), h, c, lengths }
     const { packed } = context
-    const weights = packed?.r ? arrayOf(packed.r) : temporaries.take(recurrenceSize(layer))
+    const { bias, reset } = packed?.bias ? packed : biasesOf(operands.b, layer)
+    const own = kind === 'lstm' ? operands.p : reset
+    // Steps begin when outputs have been made, and must not find the heap full then.
+    const ownNumbers = own && temporaries.place(arrayOf(own))
+    const weights = packed?.r ? temporaries.place(arrayOf(packed.r)) : temporaries.take(recurrenceSize(layer))
     if (!temporaries.isComplete) return false
     if (packed?.r === undefined && !(yield* packRecurrence(layer, operands.r!, weights, context.threads))) return false
-    const { bias, reset } = packed?.bias ? packed : biasesOf(operands.b, layer)
     if (!(yield* multiplyInputs(layer, operands, packed, bias, memory, context.threads))) return false
     readState(layer, operands.h, memory.h)
     if (kind === 'lstm') readState(layer, operands.c, memory.c)
-    yield* runSteps(layer, weights, kind === 'lstm' ? operands.p : reset, memory, context)
+    yield* runSteps(layer, weights, ownNumbers, memory, context)
     return true
   } finally {
     temporaries.free()
@@ -199,12 +210,13 @@ function* multiplyInputs(
 
 /**
  * Runs the steps and writes the outputs that anybody reads.
- * @param own the bias of a GRU that the reset gate multiplies, or the peepholes of an LSTM
+ * @param weights on the heap
+ * @param own the bias of a GRU that the reset gate multiplies, or the peepholes of an LSTM, on the heap
  */
 function* runSteps(
   layer: Layer,
   weights: NumericArray,
-  own: Tensor | undefined,
+  own: NumericArray | undefined,
   memory: Memory,
   context: KernelContext
 ): Generator<void> {
@@ -215,7 +227,7 @@ function* runSteps(
   const toHeap = y && isOnHeap(y)
   const out = y === undefined ? h : toHeap ? y : gates
   const yStrides = y === undefined ? stridesOf(layer, 'DBH') : toHeap ? stridesOf(layer, yLetters!) : gateStrides(layer)
-  const inputs = [gates, weights, own ? arrayOf(own) : h, h, c, lengths ?? h]
+  const inputs = [gates, weights, own ?? h, h, c, lengths ?? h]
   const has = { own: own !== undefined, lengths: lengths !== undefined, steps: y !== undefined }
   const { perJob, rows } = splitOf(layer, context.threads)
   for (let from = 0; from < layer.steps; from += perJob) {

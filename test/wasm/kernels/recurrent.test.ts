@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { heapStats } from '../../../src/wasm/heap.ts'
+import { heapAllocate, heapFree, heapStats } from '../../../src/wasm/heap.ts'
 import type { Kind } from '../../ops/harness.ts'
 import { codes } from '../bytes.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
@@ -315,6 +315,40 @@ describe('sequences of unequal lengths', () => {
       runAccelerated(LSTM, inputs, { attributes: { hidden_size: 96, direction: 'bidirectional' } })
     expect(call).toThrow('the length of sequence 1 is 4; expected 0..3')
   })
+})
+
+test.each([
+  ['LSTM', 'the peepholes', 4],
+  ['GRU', 'the bias of the hidden gate', 3]
+] as const)('%s equals the reference where the heap has no room for %s', (type, _, gates) => {
+  // So much work is not done at once, through the stage.
+  const s = { steps: 10, batch: 16, inputs: 8, hidden: 128, directions: 1 }
+  const peepholes = type === 'LSTM' ? [noise([1, 3 * s.hidden], 7)] : []
+  const attributes = { hidden_size: s.hidden, ...(type === 'GRU' && { linear_before_reset: 1 }) }
+  const expectIt = (): void =>
+    expectEqual(
+      ['onnx', type, 14],
+      [...onnxInputs(gates, s), ...peepholes],
+      { region: 'array', attributes, outputs: 2 },
+      TOLERANCE
+    )
+  expectIt()
+  const take = (numbers: number): Uint8Array | undefined => heapAllocate(4 * numbers, { zero: false })
+  const state = s.batch * s.hidden
+  const sizes = [state, ...(type === 'LSTM' ? [state] : []), s.steps * gates * state, gates * s.hidden ** 2]
+  const room = sizes.map(take)
+  const held: Uint8Array[] = []
+  for (let size = 2 ** 28; size >= 16;) {
+    const block = take(size)
+    if (block) held.push(block)
+    else size /= 2
+  }
+  for (const block of room) if (block) heapFree(block)
+  try {
+    expectIt()
+  } finally {
+    held.forEach(heapFree)
+  }
 })
 
 test('layers without steps are left to the reference', () => {
