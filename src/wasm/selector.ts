@@ -2,7 +2,7 @@ import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { product, type Tensor } from '../tensor/tensor.ts'
 import { type JobTemplate, runAtOnce, runJob } from './jobs.ts'
 
 /** Operands that are tensors, by name; undefined where left out. */
@@ -83,6 +83,9 @@ export const areFloat32 = (operands: TensorOperands): boolean =>
   Object.values(operands).every(tensor => tensor === undefined || tensor.type === 'float32')
 
 export const arrayOf = (tensor: Tensor): NumericArray => tensor.data as NumericArray
+
+/** Bytes of an element; no whole number where several share a byte. */
+export const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product(tensor.dims)
 
 /** Whether two tensors begin at the same byte, as a result does that is written over an operand. */
 export function liesOver(a: Tensor, b: Tensor): boolean {

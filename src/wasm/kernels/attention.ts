@@ -1,5 +1,6 @@
 import {
   commonRows,
+  type Heads,
   headsFirstDims,
   headsOf,
   type Part,
@@ -33,6 +34,14 @@ const MAX_PACKED = 1 << 19
 
 /** Steps from batch to batch, head to head, row to row and element to element, in elements; 0 where all share one. */
 export type Strides = readonly [batch: number, head: number, row: number, element: number]
+
+/** Those of the elements of heads. */
+export const stridesOfHeads = ({ batchStride, headStride, rowStride }: Heads): Strides => [
+  batchStride,
+  headStride,
+  rowStride,
+  1
+]
 
 /** Sizes and layout of a call. */
 interface Layout {

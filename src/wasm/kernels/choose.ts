@@ -1,7 +1,7 @@
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
   arrayOf,
@@ -10,7 +10,8 @@ import {
   type Selector,
   selectorFor,
   staged,
-  type TensorOperands
+  type TensorOperands,
+  widthOf
 } from '../selector.ts'
 import type { KernelName } from '../wasm.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
@@ -142,9 +143,6 @@ export const selectWhere: Selector = selectorFor<Params>(call => {
   if (width > 8) return undefined
   return linesSelection(call, 'choose', ['condition', 'whenTrue', 'whenFalse'], width, [width])
 })
-
-/** Bytes of an element. */
-const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product(tensor.dims)
 
 /**
  * The arguments are those of CompareArguments in ../assembly/f32/compare.ts and of ChooseArguments in

@@ -9,7 +9,7 @@ import { Tensor } from '../../tensor/tensor.ts'
 import { isHalf } from '../halves.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, selectorFor } from '../selector.ts'
-import { attentionTemplate, type Strides } from './attention.ts'
+import { attentionTemplate, stridesOfHeads } from './attention.ts'
 import { attendInJobs } from './grouped-jobs.ts'
 
 /**
@@ -72,10 +72,10 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
         keys: part.keys,
         depth: q.size,
         width: v.size,
-        q: stridesOf(q),
-        k: stridesOf(k),
-        v: stridesOf(v),
-        y: stridesOf(out)
+        q: stridesOfHeads(q),
+        k: stridesOfHeads(k),
+        v: stridesOfHeads(v),
+        y: stridesOfHeads(out)
       },
       {
         scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
@@ -158,8 +158,6 @@ const startingAt = <A extends Heads['numbers']>({ numbers, offset, batchStride }
 /** The numbers from an entry of the batch on; undefined where they are not of single precision. */
 const singles = (heads: Heads, batch: number): Float32Array | undefined =>
   heads.numbers instanceof Float32Array ? startingAt(heads as Heads<Float32Array>, batch) : undefined
-
-const stridesOf = ({ batchStride, headStride, rowStride }: Heads): Strides => [batchStride, headStride, rowStride, 1]
 
 /** The same with zeros where results are added. */
 function cleared(given: Grouped): Grouped {

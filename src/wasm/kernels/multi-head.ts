@@ -10,7 +10,7 @@ import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, arrayOf, selectorFor } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
-import { attentionTemplate, matrixStrides, type Scoring, type Strides } from './attention.ts'
+import { attentionTemplate, matrixStrides, type Scoring, stridesOfHeads } from './attention.ts'
 import { packFactor, productOf, productTemplate } from './matrix.ts'
 import { selectMatMulIntegerToFloat } from './quantized-products.ts'
 
@@ -149,10 +149,10 @@ function* attend(given: MultiHead, allocate: Attending['allocate'], threads: num
       keys: k.length,
       depth: q.size,
       width: v.size,
-      q: stridesOf(q),
-      k: stridesOf(k),
-      v: stridesOf(v),
-      y: stridesOf(out)
+      q: stridesOfHeads(q),
+      k: stridesOfHeads(k),
+      v: stridesOfHeads(v),
+      y: stridesOfHeads(out)
     }
     const template = attentionTemplate(layout, scoringOf(given, added))
     const inputs = [...[q, k, v].map(arrayFrom), added ? arrayOf(added) : arrayFrom(q), arrayFrom(q)]
@@ -160,8 +160,6 @@ function* attend(given: MultiHead, allocate: Attending['allocate'], threads: num
   }
   yield* reference.attend(given)
 }
-
-const stridesOf = ({ batchStride, headStride, rowStride }: Heads): Strides => [batchStride, headStride, rowStride, 1]
 
 const arrayFrom = ({ numbers, offset }: Heads): Float32Array => (numbers as Float32Array).subarray(offset)
 

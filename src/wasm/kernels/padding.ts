@@ -4,7 +4,7 @@ import { convert } from '../../tensor/convert.ts'
 import { product, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, type Candidate, jobKernel, type Selector, selectorFor, staged, widthOf } from '../selector.ts'
 import { MIN_TAKEN, resamplingOf, takenSelection } from './resample.ts'
 import { isElementWidth } from './strided.ts'
 import { MAX_LINE_BYTES, MAX_STAGED_LINE_BYTES } from './transpose.ts'
@@ -36,7 +36,7 @@ export const selectPad: Selector = selectorFor<Parameters>(call => {
 /** Pads by one element, but for long lines that the reference copies as fast. */
 function paddingSelection(call: Candidate, data: Tensor, how: Placement): Selection | undefined {
   if (product(call.dims) < MIN_ELEMENTS) return undefined
-  const width = arrayOf(data).byteLength / product(data.dims)
+  const width = widthOf(data)
   if (!isElementWidth(width)) return undefined
   const template = paddingTemplate(data.dims, call.dims, how, width)
   if (template === undefined || template.blockBytes > MAX_LINE_BYTES) return undefined

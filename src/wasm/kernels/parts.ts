@@ -7,7 +7,7 @@ import { bytesOf } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
-import { arrayOf, selectorFor } from '../selector.ts'
+import { arrayOf, selectorFor, widthOf } from '../selector.ts'
 import { isElementWidth, stridedTemplate } from './strided.ts'
 import { linesTemplate } from './transpose.ts'
 
@@ -112,9 +112,6 @@ export const selectSplit = selectorFor<AxisParams>(({ op, operands, parameters }
 /** Elements of all dims before the axis: as many lines has each part. */
 const outerOf = (dims: readonly number[], { axis }: AxisParams): number =>
   product(dims, 0, normalizeAxis(axis, dims.length))
-
-/** Bytes of an element. */
-const widthOf = (tensor: Tensor): number => arrayOf(tensor).byteLength / product(tensor.dims)
 
 /** Whether elements have bytes of their own, as strings do not. */
 const isWhole = (tensor: Tensor): boolean => tensor.type !== 'string' && Number.isInteger(widthOf(tensor))

@@ -1,9 +1,9 @@
 import type { Op, Selection } from '../../op-kit/define.ts'
 import { sliceBounds } from '../../shapes/slice.ts'
-import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
+import { stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { arrayOf, jobKernel, selectorFor, staged, widthOf } from '../selector.ts'
 import { linesSelection, type Loop, MAX_LOOPS, merged } from './transpose.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
@@ -68,7 +68,7 @@ export const selectExpand = selectorFor<{ readonly mode: string }>(({ op, operan
  */
 function stridedSelection(op: Op, data: Tensor, inElements: readonly Loop[], start: number): Selection | undefined {
   if (data.type === 'string' || data.data.length === 0) return undefined
-  const width = arrayOf(data).byteLength / product(data.dims)
+  const width = widthOf(data)
   const bytes = inElements.reduce((count, { size }) => count * size, width)
   if (bytes < MIN_BYTES || !isElementWidth(width)) return undefined
   const loops = merged(

@@ -11,7 +11,7 @@ import { staged } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 
 /** Rows that walk at once. */
-export const GROUP = 4
+const GROUP = 4
 export const CELL_BYTES = 16
 /** Work of a step, in bytes that could be copied in the same time. */
 export const STEP_WORK = 16
