@@ -1,5 +1,5 @@
 import { altered, type Call, isCall } from '../bind/call.ts'
-import type { ValueId } from '../graph/graph.ts'
+import type { Node, ValueId } from '../graph/graph.ts'
 import { BodyCalls, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
 import { type PlanGraph, shapeOf } from './graph.ts'
@@ -7,6 +7,7 @@ import type { Pass } from './pass.ts'
 import { isNamed, operatorOf } from './patterns.ts'
 
 const isScan = isNamed('Scan')
+/** Others say along which axis of an input or an output a Scan goes, and from which end. */
 const PLAIN_ATTRIBUTES = new Set(['body', 'num_scan_inputs'])
 
 /**
@@ -27,7 +28,7 @@ function distancesFor(graph: PlanGraph, call: Call): Call | undefined {
   const [kept, scanned] = call.inputs
   const [unchanged, result] = call.outputs
   if (body === undefined || op === undefined || call.inputs.length !== 2 || result === undefined) return undefined
-  if (![...call.node.attributes.keys()].every(name => PLAIN_ATTRIBUTES.has(name))) return undefined
+  if (!isOverOneInput(call.node)) return undefined
   if (unchanged !== undefined && graph.isRead(unchanged)) return undefined
   if (!haveRows(graph, kept, scanned)) return undefined
   const power = body.items.every(isCall) ? powerOf(new BodyCalls(body, graph)) : undefined
@@ -36,6 +37,12 @@ function distancesFor(graph: PlanGraph, call: Call): Call | undefined {
     outputs: [result],
     outputCount: 1
   })
+}
+
+/** Whether a Scan goes over the rows of one input, from the first one on. */
+function isOverOneInput({ attributes }: Node): boolean {
+  const count = attributes.get('num_scan_inputs')
+  return count?.kind === 'int' && count.value === 1n && [...attributes.keys()].every(name => PLAIN_ATTRIBUTES.has(name))
 }
 
 /** Whether both are matrices with rows of the same known size. */
@@ -73,6 +80,8 @@ function summedBy(sum: Call, calls: BodyCalls): Summed | undefined {
   const exponent = call?.inputs[1]
   const power = calls.numberOf(exponent)
   if (call === undefined || power === undefined || !addsNoAxis(exponent, calls)) return undefined
+  // CDist raises as JavaScript does, to which 1 to an infinite power is NaN. Pow gives 1.
+  if (!Number.isFinite(power)) return undefined
   const size = calls.makerOf(call.inputs[0], 'Abs')
   if (size) return { power, of: size.inputs[0] }
   return power % 2 === 0 ? { power, of: call.inputs[0] } : undefined

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
 interface Changes {
@@ -103,6 +104,34 @@ describe('distances by a Scan', () => {
     ['rows of unknown size', { matrix: ['n', 'm'] }]
   ])('stay a Scan with %s', async (_, changes) => {
     expect(opsOf(await planOf(model(changes)))).toContain('Scan')
+  })
+
+  test('stay a Scan with an infinite power, by which 1 stays 1', async () => {
+    const power = Infinity
+    const parts = model({ nodes: [same, sub, abs, raised('size'), sum('raised')], power })
+    expect(opsOf(await planOf(parts))).toEqual(['Scan'])
+  })
+
+  test('stay a Scan over the rows of both, which gives one distance for each', async () => {
+    const [x, z] = ['x', 'z'].map(name => port(name, 'float', [3, 2]))
+    const nodes = [same, sub, sumOf('difference', { axes: [-1], keepdims: 0 })]
+    const body = {
+      inputs: [port('matrix', 'float'), port('row', 'float')],
+      outputs: [port('same', 'float'), port('sums', 'float')],
+      nodes
+    }
+    const session = new InferenceSession(
+      await onnxModel({
+        inputs: [x, z],
+        outputs: [port('y', 'float')],
+        nodes: [node('Scan', ['x', 'z'], ['unchanged', 'y'], { num_scan_inputs: 2, body: { graph: body } })]
+      })
+    )
+    const { y } = await session.run({
+      x: new Tensor('float32', [0, 1, 2, 3, 4, 5], [3, 2]),
+      z: new Tensor('float32', [0, 1, 2, 0, 1, 1], [3, 2])
+    })
+    expect(y).toMatchObject({ dims: [3], data: new Float32Array([0, 9, 25]) })
   })
 
   test('stay a Scan in exact precision', async () => {
