@@ -69,6 +69,8 @@ function weightedTerms(graph: PlanGraph, call: Call): WeightedTerms | undefined 
   if (inputs.length !== 2 || x === undefined || id === undefined || shape === undefined || weights === undefined)
     return undefined
   if (constants[1 - at] !== undefined || !isFloat32(graph, x) || weights.type !== 'float32') return undefined
+  // Reshape takes a 0 for another dim.
+  if (weights.dims.includes(0)) return undefined
   const equation = call.known.equation as Equation
   const labels = labelDims(equation.terms, at === 1 ? [shape, weights.dims] : [weights.dims, shape])
   const [own, others, output] = [labels[1 - at], labels[at], outputLabels(equation, labels)]

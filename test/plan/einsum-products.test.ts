@@ -67,7 +67,9 @@ describe('Einsum stays what it is', () => {
     ['of a dim that is broadcast', 'ab,bc->ac', [5, 1], [12, 4]],
     ['without a label of the weights', 'ab,b->a', [5, 12], [12]],
     ['without a row', 'b,bc->c', [12], [12, 4]],
-    ['of a dim that is not known', 'ab,bc->ac', [5, 'n'], [12, 4]]
+    ['of a dim that is not known', 'ab,bc->ac', [5, 'n'], [12, 4]],
+    ['of weights without elements', 'abc,cde->abde', [2, 3, 4], [4, 2, 0]],
+    ['of a sum of nothing', 'abde,dec->abc', [2, 3, 4, 0], [4, 0, 5]]
   ])('%s', async (_, equation, x, w) => {
     const parts = model(equation, x, w)
     expect(await opsOf(parts)).toEqual(['Einsum'])
