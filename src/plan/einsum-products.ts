@@ -25,7 +25,8 @@ export const einsumProducts: Pass = {
   requires: ['prune'],
   ops: ['Einsum'],
   run: graph =>
-    !graph.isObserved && graph.spreadEach(({ call }) => (isEinsum(call) ? productCalls(graph, call) : undefined))
+    !graph.isObserved &&
+    graph.spreadEach(({ call }) => (isEinsum(call) && !graph.hasFailed(call) ? productCalls(graph, call) : undefined))
 }
 
 /** A product of a value by constant weights. */

@@ -65,6 +65,8 @@ export class PlanGraph {
   readonly removed: RemovedNode[] = []
   /** What inference found of the bodies of calls. */
   readonly bodies: Map<BoundGraph, Propagation>
+  /** Nodes whose call inference refused. */
+  private readonly failed: ReadonlySet<Node>
   /** What inference knows; a copy once a pass adds values. */
   private known: ReadonlyMap<ValueId, Fact>
   private added: Map<ValueId, Fact> | undefined
@@ -84,12 +86,13 @@ export class PlanGraph {
   private readonly readers = new Map<ValueId, Set<PlanItem>>()
 
   constructor(
-    { bound, facts, bodies }: Propagation,
+    { bound, facts, failures, bodies }: Propagation,
     wanted: readonly ValueId[],
     { isObserved = false, replaced, select }: PlanOptions = {}
   ) {
     this.bound = bound
     this.bodies = new Map(bodies)
+    this.failed = new Set(failures.map(({ node }) => node))
     this.known = facts
     this.wanted = wanted
     this.isObserved = isObserved
@@ -131,6 +134,14 @@ export class PlanGraph {
   /** Whether there may be a call of an operator: false where there has never been one. */
   mayHave(op: string): boolean {
     return this.ops.has(op)
+  }
+
+  /**
+   * Whether inference refused a call. Its parameters may fit no shape, and its outputs have the shapes that the file
+   * declares: passes that compute with these leave it to the run, which names its node.
+   */
+  hasFailed({ node }: Call): boolean {
+    return this.failed.has(node)
   }
 
   get facts(): ReadonlyMap<ValueId, Fact> {

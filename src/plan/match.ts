@@ -57,7 +57,7 @@ export const isOneOf = (ops: PatternCall['ops'], op: Op): boolean =>
 
 /** Whether a call is one that a call of a pattern means, whatever it reads. */
 export const isMeant = ({ ops, where }: PatternCall, call: Call, graph: PlanGraph): boolean =>
-  isOneOf(ops, call.op) && (where === undefined || where(call, graph))
+  isOneOf(ops, call.op) && !graph.hasFailed(call) && (where === undefined || where(call, graph))
 
 /** The alternatives of what a call reads. */
 export function readingsOf({ reads = {} }: PatternCall, call: Call): readonly Reading[] {

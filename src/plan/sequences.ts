@@ -35,7 +35,7 @@ export const sequences: Pass = {
     if (graph.isObserved) return false
     const by = new Map<PlanItem, readonly PlanCall[]>()
     for (const item of graph.calls) {
-      const parts = isSplit(item.call) ? partsOf(graph, item.call) : undefined
+      const parts = isSplit(item.call) && !graph.hasFailed(item.call) ? partsOf(graph, item.call) : undefined
       const split = parts && splitCall(graph, item, parts)
       if (parts === undefined || split === undefined) continue
       by.set(item, [split])

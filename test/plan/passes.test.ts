@@ -42,6 +42,52 @@ test('a pass over certain operators is left out where the graph has none of them
   expect(runs).toEqual(['of one', 'of all'])
 })
 
+describe('what inference refuses, no pass refuses first: the error names its node', () => {
+  // The file says what they are, where inference does not.
+  const values = ['h', 'v'].map(name => port(name, 'float', [1, 1, 4, 4]))
+  const codes = { name: 'codes', dims: [4, 4], dataType: 3, int32Data: new Array<number>(16).fill(1) }
+  const constants = [
+    floats('w', [1, 1, 3, 3], new Array<number>(9).fill(1)),
+    floats('rows', [4, 2, 2], new Array<number>(16).fill(1)),
+    floats('scales', [4], [1, 1, 1, 1]),
+    floats('epsilon', [], [1e-5]),
+    int64s('pads', [4], [1, 1, 1, 1]),
+    int64s('twice', [2], [2, -2]),
+    int64s('far', [1], [9]),
+    int64s('at', [], [0]),
+    codes
+  ]
+  test.each<[string, string, object[]]>([
+    ['Pad', 'name an axis twice', [node('Pad', ['x', 'pads', '', 'twice'], ['h']), node('Conv', ['h', 'w'], ['y'])]],
+    ['Einsum', 'names 3 dims', [node('Einsum', ['x', 'rows'], ['y'], { equation: 'abc,cde->abde' })]],
+    [
+      'ReduceMean',
+      'axis 9 is out of range',
+      [
+        node('ReduceMean', ['x', 'far'], ['h']),
+        ...[node('Sub', ['x', 'h'], ['d']), node('Mul', ['d', 'd'], ['q']), node('ReduceMean', ['q', 'far'], ['v'])],
+        ...[node('Add', ['v', 'epsilon'], ['e']), node('Sqrt', ['e'], ['r']), node('Div', ['d', 'r'], ['y'])]
+      ]
+    ],
+    [
+      'SplitToSequence',
+      'axis 9 is out of range',
+      [node('SplitToSequence', ['x'], ['s'], { axis: 9, keepdims: 1 }), node('SequenceAt', ['s', 'at'], ['y'])]
+    ],
+    [
+      'DequantizeLinear',
+      'axis 9 is out of range',
+      [node('DequantizeLinear', ['codes', 'scales'], ['h'], { axis: 9 }), node('MatMul', ['x', 'h'], ['y'])]
+    ]
+  ])('%s', async (op, reason, nodes) => {
+    const parts = {
+      ...{ opset: 18, initializers: constants, nodes, values },
+      ...{ inputs: [port('x', 'float', [1, 1, 4, 4])], outputs: [port('y', 'float', [1, 1, 4, 4])] }
+    }
+    await expect(planOf(parts)).rejects.toThrow(new RegExp(`node \\d+ ${op} .*${reason}`))
+  })
+})
+
 test('schedule says whether it noted anything', async () => {
   const said = async (nodes: Parameters<typeof node>[]): Promise<boolean> => {
     const graph = await graphOf({ inputs: [x], outputs: [y], nodes: nodes.map(parts => node(...parts)) })
