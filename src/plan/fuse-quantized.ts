@@ -35,6 +35,9 @@ export const quantizedAfter = (...labels: readonly string[]): PatternCall => ({
 
 const isOne = (shape: readonly Dim[] | undefined): boolean => shape?.every(dim => dim === 1) === true
 
+/** Whether a shape is that of a scalar or of a list of one: more axes would be axes of a product, too. */
+const isSingle = (shape: readonly Dim[] | undefined): boolean => isOne(shape) && shape!.length <= 1
+
 /** Whether a call of DequantizeLinear has one scale for all, or one for each index along an axis. */
 export function isAlong(graph: PlanGraph, call: Call, axis: number | undefined): boolean {
   const scale = shapeOf(graph, operandOf(call, 'scale'))
@@ -263,9 +266,9 @@ function scaledInputs(match: Match, graph: PlanGraph): Readonly<Record<string, V
   const columns = shapeOf(graph, operandOf(product, 'b'))!.at(-1)
   const fits =
     [aScale, bScale, callOf(match, 'cast').outputs[0]].every(id => isFloat32(graph, id)) &&
-    isOne(shapeOf(graph, aScale)) &&
-    (aZero === undefined || isOne(shapeOf(graph, aZero))) &&
-    [bScale, bZero].every(id => id === undefined || isOne(shapeOf(graph, id)) || isList(graph, id, columns))
+    isSingle(shapeOf(graph, aScale)) &&
+    (aZero === undefined || isSingle(shapeOf(graph, aZero))) &&
+    [bScale, bZero].every(id => id === undefined || isSingle(shapeOf(graph, id)) || isList(graph, id, columns))
   return fits ? { a: match.values.get('a'), b: match.values.get('b'), aScale, bScale, aZero, bZero } : undefined
 }
 

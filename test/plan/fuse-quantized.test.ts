@@ -238,6 +238,14 @@ describe('a product of codes that is scaled to floats', () => {
     expect(Math.max(...fast.map((value, i) => Math.abs(value - exact[i])))).toBeLessThan(largest * 1e-6)
   })
 
+  test('stays what it is where a scale has more axes than a list', async () => {
+    const scale = 'one in three axes'
+    const parts = dynamic(scale, [node('Mul', ['f', 't'], ['y'])])
+    const model = { ...parts, initializers: [...constants, floats(scale, [1, 1, 1], [0.5])] }
+    expect(opsOf(await planOf(model))).toContain('MatMulInteger')
+    expect(await differenceBetween(model, { x: MATRIX })).toBeLessThan(1e-5)
+  })
+
   test('MatMulIntegerToFloat with the scales of columns in the place of that of A has them swapped', async () => {
     const parts = dynamic('columns', [])
     const scaled = node('MatMulIntegerToFloat', ['c', 'b', 'columns', 's', 'z', 'b.z'], ['y'], {}, 'com.microsoft')
