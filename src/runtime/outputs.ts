@@ -160,7 +160,7 @@ function writeInto(name: string, value: Value, target: Tensor): Tensor {
     )
   }
   if (value.data === target.data) return target
-  if (Array.isArray(target.data)) target.data.splice(0, target.data.length, ...(value.data as string[]))
+  if (Array.isArray(target.data)) for (let i = 0; i < target.data.length; i++) target.data[i] = value.data[i] as string
   else copyArray(value.data as NumericArray, target.data)
   return target
 }

@@ -111,6 +111,19 @@ describe('outputs', () => {
     expect(taken.data).toEqual(['c', '', 'a'])
   })
 
+  test('of many texts are written into what is given', async () => {
+    const parts = {
+      inputs: [port('words', 'string', ['n'])],
+      outputs: [port('same', 'string', ['n'])],
+      nodes: [node('Identity', ['words'], ['same'])]
+    }
+    const session = await InferenceSession.create(onnxBytes(parts))
+    const count = 300_000
+    const same = new Tensor('string', new Array<string>(count).fill(''), [count])
+    await session.run({ words: new Tensor('string', new Array<string>(count).fill('a'), [count]) }, { same })
+    expect(same.data.every(text => text === 'a')).toBe(true)
+  })
+
   test('do not go into a tensor of another type or other dims', async () => {
     const session = await create()
     const run = (target: Tensor): Promise<unknown> => session.run({ ids: ids(1) }, { rows: target })
