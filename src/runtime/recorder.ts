@@ -156,6 +156,8 @@ class Recorder {
     const made = (isWhole ? plan.outputs : crossing(plan, count)).map((slot): Made => {
       if (isBody && !plan.steps.some(({ outputs }) => outputs.includes(slot))) return [slot, undefined]
       const { type, data, dims } = this.require(slot)
+      // Texts, of a constant, would be no copy of their memory.
+      if (DTYPES[type].array === undefined) throw new Unrepeatable()
       return [slot, new Tensor(type, data, Object.freeze(dims.slice()))]
     })
     const rest = isWhole ? undefined : alteredPlan(plan, { steps: plan.steps.slice(count) })

@@ -82,6 +82,21 @@ describe('from the third run in a row with inputs of the same types and dims', (
     expect(heapStats().blocks).toBeLessThan(before[1] + 1)
   })
 
+  test('but not where a text is an output', async () => {
+    const texts = { name: 'texts', dims: [2], dataType: 8, stringData: ['a', 'b'].map(text => Buffer.from(text)) }
+    const of = await session({
+      inputs: [port('x', 'float', ['n'])],
+      outputs: [port('y', 'float'), port('same', 'string')],
+      initializers: [texts],
+      nodes: [node('Neg', ['x'], ['y']), node('Identity', ['texts'], ['same'])]
+    })
+    for (let i = 0; i < 5; i++) {
+      const { y, same } = await of.run({ x: new Tensor('float32', [i, 1]) })
+      expect([...y.data, ...same.data]).toEqual([-i, -1, 'a', 'b'])
+    }
+    of.dispose()
+  })
+
   test('and of dims that come in turn, once each has come often', async () => {
     const of = await session()
     const blocks = await blocksAfter(of, [...new Array<number[]>(10).fill([6, 4]).flat(), 6, 6, 4, 4])
