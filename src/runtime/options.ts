@@ -1,3 +1,4 @@
+import { fail } from '../errors.ts'
 import { LOAD_OPTIONS } from '../graph/limits.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
 
@@ -62,8 +63,23 @@ const RUN = new Set([
   'extra'
 ])
 
-/** @throws NodewiseError `bad-usage` for an option that a session does not have */
-export const checkSessionOptions = (options: object): void => refuseUnknownOptions(options, SESSION)
+/** @throws NodewiseError `bad-usage` for an option that a session does not have, or another value of `precision` */
+export function checkSessionOptions(options: { readonly precision?: string }): void {
+  refuseUnknownOptions(options, SESSION)
+  checkChoice('precision', options.precision, ['fast', 'exact'])
+}
 
-/** @throws NodewiseError `bad-usage` for an option that a run does not have */
-export const checkRunOptions = (options: object): void => refuseUnknownOptions(options, RUN)
+/** @throws NodewiseError `bad-usage` for an option that a run does not have, or another value of `outOfRange` */
+export function checkRunOptions(options: { readonly outOfRange?: string }): void {
+  refuseUnknownOptions(options, RUN)
+  checkChoice('outOfRange', options.outOfRange, ['error', 'zero'])
+}
+
+/** What no type has checked would count as one of the choices. */
+function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+  if (value !== undefined && !choices.includes(value))
+    fail(
+      'bad-usage',
+      `${name} is ${JSON.stringify(value)}; expected ${choices.map(choice => `"${choice}"`).join(' or ')}`
+    )
+}

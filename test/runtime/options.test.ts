@@ -40,6 +40,19 @@ test('so are those of load, check, propagate and compare, which do not take thos
   await expect(compare(model, model, feeds, one)).rejects.toMatchObject(refused('"thread"'))
 })
 
+test('a value that is none of the choices is refused, not taken for one of them', async () => {
+  const exactly = { precision: 'exactly' } as object
+  await expect(InferenceSession.create(RELU, exactly)).rejects.toMatchObject({
+    code: 'bad-usage',
+    message: 'precision is "exactly"; expected "fast" or "exact"'
+  })
+  const session = await InferenceSession.create(RELU)
+  await expect(session.run(feeds, { outOfRange: 'errors' } as object)).rejects.toMatchObject({
+    code: 'bad-usage',
+    reason: 'outOfRange is "errors"; expected "error" or "zero"'
+  })
+})
+
 test('a session takes the options of load', async () => {
   const session = await InferenceSession.create(RELU, { docs: true, name: 'relu', limits: { nodes: 1 }, threads: 1 })
   expect(session.inputNames).toEqual(['x'])
