@@ -64,7 +64,10 @@ export function acceptFeeds(
           didYouMean(name, positions.keys())
       )
     if (given[at] !== undefined) fail('unexpected-input', `input "${inputs[at].name}" is given twice`)
-    given[at] = acceptInput(model, inputs[at], valueFrom(feeds[name], declaredOf(model.graph, inputs[at])), sizes)
+    const feed: Feed | null | undefined = feeds[name]
+    if (feed === null || feed === undefined)
+      fail('missing-input', `input "${name}" is given as ${feed}`, { input: name })
+    given[at] = acceptInput(model, inputs[at], valueFrom(feed, declaredOf(model.graph, inputs[at])), sizes)
   }
   for (const at of plan.needed)
     if (given[at] === undefined)

@@ -27,6 +27,11 @@ describe('a session', () => {
   test('says which input is missing, unknown, of the wrong type or of the wrong rank', async () => {
     const session = await InferenceSession.create(onnxBytes(table))
     await expect(session.run({})).rejects.toMatchObject({ code: 'missing-input' })
+    for (const nothing of [undefined, null] as unknown as Tensor[])
+      await expect(session.run({ ids: nothing })).rejects.toMatchObject({
+        code: 'missing-input',
+        reason: `input "ids" is given as ${nothing}`
+      })
     await expect(session.run({ ids: ids(0), more: ids(0) })).rejects.toMatchObject({ code: 'unexpected-input' })
     await expect(session.run({ ids: new Tensor('int32', [0]) })).rejects.toMatchObject({ code: 'type-mismatch' })
     await expect(session.run({ ids: new Tensor('int64', [0n], [1, 1]) })).rejects.toMatchObject({
