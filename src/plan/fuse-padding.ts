@@ -4,6 +4,7 @@ import type { Activation } from '../op-kit/fused.ts'
 import type { PoolParams } from '../op-kit/pool-shape.ts'
 import { normalizeAxes } from '../shapes/dim.ts'
 import type { WindowParams } from '../shapes/window.ts'
+import { inputsOf } from './code-ops.ts'
 import { fusedCall } from './fuse.ts'
 import { isPlanCall, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
@@ -26,9 +27,8 @@ const paddedBy = (name: string, admits: (match: Match, graph: PlanGraph) => bool
     const { call } = match.calls.get('windows')!
     const pads = padsOf(match, graph)
     if (pads === undefined) return undefined
-    const inputs = call.operands.map(operand => [operand.name, call.inputs[operand.index]] as const)
-    const operands = { ...Object.fromEntries(inputs), x: match.values.get('x') }
-    return { call: fusedCall(call, call.op, operands, { ...call.known, ...pads, autoPad: 'explicit' }) }
+    const inputs = { ...inputsOf(call), x: match.values.get('x') }
+    return { call: fusedCall(call, call.op, inputs, { ...call.known, ...pads, autoPad: 'explicit' }) }
   }
 })
 

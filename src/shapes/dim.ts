@@ -8,6 +8,7 @@ import {
   eitherOf,
   floorDiv,
   fresh,
+  hasFresh,
   type Int,
   isSym,
   maximum,
@@ -73,12 +74,10 @@ export function meetDims(a: Dim, b: Dim): Dim | undefined {
   if (!mayMatch(a, b)) return undefined
   if (typeof a === 'number') return a
   if (typeof b === 'number') return b
-  const [kept, other] = vague(a) && !vague(b) ? [b, a] : [a, b]
+  const [kept, other] = hasFresh(a) && !hasFresh(b) ? [b, a] : [a, b]
   const narrowed = bounded(kept, other.min, other.max)
   return narrowed === undefined ? undefined : toDim(narrowed)
 }
-
-const vague = (sym: Sym): boolean => sym.terms.some(term => term.atoms.some(atom => atom.fresh))
 
 /** The smallest set that holds both. */
 export function hullDims(a: Dim, b: Dim): Dim {
