@@ -52,6 +52,7 @@ import { selectFakeQuantize } from './kernels/fake-quantize.ts'
 import { selectCol2Im } from './kernels/fold.ts'
 import { selectFoldedHalves } from './kernels/folded-halves.ts'
 import { selectFolded } from './kernels/folded.ts'
+import { selectDft, selectStft } from './kernels/fourier.ts'
 import { selectBilinear } from './kernels/grid-sample.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectJoinedMatMul } from './kernels/joined-products.ts'
@@ -278,6 +279,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceLogSum', selectLogSum],
   ['ReduceLogSumExp', either(selectLogSumExp, selectWideLogSumExp)],
   ['GatherBags', selectGatherBags],
+  ...(['DFT', 'IDFT', 'RDFT', 'IRDFT'] as const).map(name => [name, selectDft] as const),
+  ['STFT', selectStft],
   ['CDist', selectDistances],
   ['LRN', selectResponse],
   ['Normalizer', either(selectNormalizer, ofFloats(selectNormalizer))],

@@ -85,6 +85,7 @@ const COMPUTING = {
   determinant: 103,
   votes: 104,
   bags: 105,
+  fourier: 106,
   packPanels: 110,
   packStrips: 111,
   packWinograd: 112,

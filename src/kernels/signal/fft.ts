@@ -3,7 +3,7 @@ import type { Fft } from './complex.ts'
 import { mixedRadixFft } from './mixed-radix.ts'
 
 /** Above this prime factor Bluestein's algorithm costs less than the factor's definition as a sum. */
-const MAX_FACTOR = 61
+export const MAX_FACTOR = 61
 
 /** Makes the transform of a length. It computes its roots of unity once, so use it for all lines of that length. */
 export function fftOf(length: number): Fft {
@@ -13,7 +13,7 @@ export function fftOf(length: number): Fft {
 }
 
 /** The factors of a length: fours first, since their butterflies cost least, then primes. */
-function factorsOf(length: number): number[] {
+export function factorsOf(length: number): number[] {
   const factors: number[] = []
   let rest = length
   for (let factor = 4; rest > 1; factor = factor === 4 ? 2 : factor === 2 ? 3 : factor + 2) {

@@ -18,6 +18,7 @@ import { DistanceArguments, distanceRows } from './f32/distances'
 import { binary, BinaryArguments, unary, UnaryArguments } from './f32/elementwise'
 import { fewOutputBands } from './f32/few-outputs'
 import { fold, FoldArguments } from './f32/fold'
+import { fourier, FourierArguments } from './f32/fourier'
 import { GateArguments, gateRows } from './f32/gate'
 import { GridArguments, sampleGrid } from './f32/grid'
 import { findHighest, HighestArguments } from './f32/highest'
@@ -333,6 +334,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 105:
       reduceBags(changetype<BagArguments>(args), from, to)
+      break
+    case 106:
+      fourier(changetype<FourierArguments>(args), scratch, from, to)
       break
     default:
       pack(job.kernel, args, scratch, from, to)
