@@ -8,6 +8,7 @@ import {
   type Dim,
   floorDivDims,
   maxDim,
+  maxDims,
   minDim,
   minDims,
   mulDims,
@@ -26,7 +27,7 @@ export type AutoPad = 'explicit' | 'same_upper' | 'same_lower' | 'valid'
 
 /**
  * How many windows there are where the strides do not come out even; with `ceil-inside` none starts in the padding at
- * the end.
+ * the end. Of `same_*` windows only `ceil` may add one, wholly beyond the data, as in OpenVINO.
  */
 export type Rounding = 'floor' | 'ceil' | 'ceil-inside'
 
@@ -129,7 +130,13 @@ export function windowCount(
   const extent = extentOf(kernel, dilation)
   if (minDim(extent) > MAX_EXTENT)
     fail('limit-exceeded', `a kernel of ${printDim(kernel)} taps with dilation ${dilation} is too large`)
-  if (autoPad === 'same_upper' || autoPad === 'same_lower') return asDim(ceilDivDims(size, stride))
+  if (autoPad === 'same_upper' || autoPad === 'same_lower') {
+    const same = ceilDivDims(size, stride)
+    if (rounding !== 'ceil') return asDim(same)
+    // Where strides skip cells there may be no pads, and a last window may start beyond the data.
+    const unpadded = addDims(ceilDivDims(subDims(size, extent), stride), 1)
+    return asDim(maxDims(same, minDims(size, unpadded)))
+  }
   const rest = subDims(addDims(size, begin + end), extent)
   const count = addDims((rounding === 'floor' ? floorDivDims : ceilDivDims)(rest, stride), 1)
   if (maxDim(count) < 1) {
@@ -154,7 +161,8 @@ export function windowAxis(
   { stride, dilation, begin, end, autoPad }: Sliding
 ): WindowAxis {
   if (autoPad === 'explicit' || autoPad === 'valid') return { size, count, kernel, stride, dilation, begin, end }
-  const total = Math.max(0, (count - 1) * stride + (kernel - 1) * dilation + 1 - size)
+  const padded = Math.min(count, Math.ceil(size / stride))
+  const total = Math.max(0, (padded - 1) * stride + (kernel - 1) * dilation + 1 - size)
   const first = Math.floor((total + (autoPad === 'same_lower' ? 1 : 0)) / 2)
   return { size, count, kernel, stride, dilation, begin: first, end: total - first }
 }

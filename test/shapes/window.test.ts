@@ -53,6 +53,24 @@ describe('the number of windows', () => {
     for (const autoPad of ['same_upper', 'same_lower'] as const) expect(count(7, 99, { stride: 3, autoPad })).toBe(3)
   })
 
+  test('with automatic pads, rounding up adds a window beyond the data where strides skip cells', () => {
+    for (const autoPad of ['same_upper', 'same_lower'] as const) {
+      const sized = (size: number, kernel: number, stride: number, rounding: Rounding): unknown =>
+        count(size, kernel, { stride, autoPad }, rounding)
+      expect(sized(4, 1, 2, 'ceil')).toBe(3)
+      expect(sized(6, 2, 3, 'ceil')).toBe(3)
+      expect(sized(7, 1, 3, 'ceil')).toBe(3)
+      expect(sized(9, 2, 4, 'ceil')).toBe(3)
+      expect(sized(4, 3, 2, 'ceil')).toBe(2)
+      expect(sized(0, 1, 2, 'ceil')).toBe(0)
+      expect(sized(4, 1, 2, 'ceil-inside')).toBe(2)
+      expect(sized(4, 1, 2, 'floor')).toBe(2)
+    }
+    const n = windowCount(namedDim('n'), 1, sliding({ stride: 2, autoPad: 'same_upper' }), 'ceil')
+    expect(printDim(n)).toContain('n')
+    expect(windowAxis(6, 2, 3, sliding({ stride: 3, autoPad: 'same_lower' }))).toMatchObject({ begin: 0, end: 0 })
+  })
+
   test('stays symbolic', () => {
     const n = namedDim('n')
     expect(printDim(windowCount(n, 3, sliding({ begin: 1, end: 1 })))).toBe('n')

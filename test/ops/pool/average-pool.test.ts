@@ -90,5 +90,12 @@ describe('OpenVINO AvgPool', () => {
     for (const version of [1, 14, 16]) expectNear(run(version, attributes, x), [1, 6, 0])
     expectNear(run(1, { ...attributes, 'exclude-pad': false }, x), [0.5, 6, 0])
     expectNear(run(14, { strides: [3], rounding_type: 'ceil_torch' }, x), [1, 6])
+    for (const version of [1, 14, 16]) {
+      for (const auto_pad of ['same_upper', 'same_lower']) {
+        const same = { ...attributes, kernel: [2], auto_pad }
+        expectNear(run(version, same, row(1, 2, 4, 8, 16, 32)), [1.5, 12, 0])
+        expectNear(run(version, { ...same, rounding_type: 'floor' }, row(1, 2, 4, 8, 16, 32)), [1.5, 12])
+      }
+    }
   })
 })

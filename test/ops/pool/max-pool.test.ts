@@ -123,8 +123,8 @@ describe('OpenVINO MaxPool', () => {
   })
 
   test('rounding up may add a window that starts in the padding, unless it is ceil_torch', () => {
-    const run = (rounding: string, autoPad: string): number[][] =>
-      both(['openvino', 'MaxPool', 14], row(1, 2, 3, 4, 5), {
+    const run = (rounding: string, autoPad: string, x = row(1, 2, 3, 4, 5)): number[][] =>
+      both(['openvino', 'MaxPool', 14], x, {
         kernel: [2],
         strides: [3],
         pads_begin: [1],
@@ -145,6 +145,14 @@ describe('OpenVINO MaxPool', () => {
       [0, 3]
     ])
     expect(run('ceil', 'valid')).toEqual([
+      [2, 5],
+      [1, 4]
+    ])
+    expect(run('ceil', 'same_upper', row(1, 2, 3, 4, 5, 6))).toEqual([
+      [2, 5, -Infinity],
+      [1, 4, 0]
+    ])
+    expect(run('ceil_torch', 'same_upper', row(1, 2, 3, 4, 5, 6))).toEqual([
       [2, 5],
       [1, 4]
     ])
