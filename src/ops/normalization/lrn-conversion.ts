@@ -14,10 +14,11 @@ export function lrnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [type, dims] = [typeOf(x), staticDims(x, 'the data')]
   const own = type === 'float64' ? type : 'float32'
   const size = call.param<number>('size')
+  const region = call.param<number>('region')
   const axes = normalizeAxes(call.param<readonly number[]>('axes'), dims.length)
   const wide = w.cast(x, own)
   const sums = axes.reduce(
-    (squares, axis) => windowSums(w, squares, dims, axis, size),
+    (squares, axis) => windowSums(w, squares, dims, axis, region),
     elementwise(w, 'Mul', wide, wide)
   )
   const scaled = elementwise(w, 'Mul', sums, w.scalar(own, call.param<number>('alpha') / size ** axes.length))

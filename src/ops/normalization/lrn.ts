@@ -5,7 +5,7 @@ import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks, Pace } from '../../kernels/core/pace.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
-import { float, inputInts, int, is } from '../../op-kit/sources.ts'
+import { float, inputInts, int, is, mapped } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
 import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -17,17 +17,28 @@ interface Params {
   beta: number
   bias: number
   size: number
+  /** Number of elements along an axis that a sum spans. */
+  region: number
 }
 
-const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size: int('size') }
+const size = int('size')
+const attributes = { alpha: float('alpha'), beta: float('beta'), bias: float('bias'), size }
+/** As many elements on both sides, as in OpenVINO. */
+const symmetric = mapped(size, value => 2 * Math.floor((value - 1) / 2) + 1)
 
 /** Rules of {@link lrn}. */
 export const lrnRules = defineRules({
   name: 'LRN',
   operands: { x: 'tensor' },
   params: params<Params>(),
-  onnx: [{ since: 1, bind: { ...attributes, axes: is([1]) } }],
-  openvino: [{ since: 1, types: { x: FLOATS, axes: INDEX_TYPES }, bind: { ...attributes, axes: inputInts(1) } }],
+  onnx: [{ since: 1, bind: { ...attributes, region: size, axes: is([1]) } }],
+  openvino: [
+    {
+      since: 1,
+      types: { x: FLOATS, axes: INDEX_TYPES },
+      bind: { ...attributes, region: symmetric, axes: inputInts(1) }
+    }
+  ],
 
   shape({ x }, { axes, size }) {
     if (size < 1) fail('unknown-attribute-value', `size is ${size}; expected at least 1`)
@@ -39,11 +50,12 @@ export const lrnRules = defineRules({
 /**
  * Local response normalization: `x / (bias + alpha / size^axes * sum of squares) ^ beta`. The sum is over `floor((size
  * - 1) / 2)` elements before and `ceil((size - 1) / 2)` after each element, along every axis (in ONNX along the
- * channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose example sums `size / 2` elements on both sides, while the text
- * describes regions of `size` elements: this follows the text for even sizes too.
+ * channels). ONNX LRN-1, -13; OpenVINO LRN-1, whose specification describes regions of `size` elements in its text and
+ * `size / 2` elements on both sides in its example. Its reference and CPU plugin have `floor((size - 1) / 2)` on both
+ * sides, and so has this; the three differ for even sizes only.
  */
 export const lrn = /* @__PURE__ */ withKernel(lrnRules, {
-  *run({ x }, { axes, alpha, beta, bias, size }, call) {
+  *run({ x }, { axes, alpha, beta, bias, size, region }, call) {
     const numbers = yield* readNumbers(x)
     let sums = doubles(numbers.length)
     yield* inChunks(numbers.length, (from, to) => {
@@ -51,8 +63,8 @@ export const lrn = /* @__PURE__ */ withKernel(lrnRules, {
     })
     for (const axis of normalizeAxes(axes, x.dims.length)) {
       const layout = axisLayout(x.dims, axis)
-      if (layout.inner >= MIN_ROW && size <= MAX_SHORT) sums = yield* rowSums(sums, layout, size)
-      else yield* eachLine(sums, sums, layout, windowSums(size))
+      if (layout.inner >= MIN_ROW && region <= MAX_SHORT) sums = yield* rowSums(sums, layout, region)
+      else yield* eachLine(sums, sums, layout, windowSums(region))
     }
     const target = targetOf(call.output())
     const factor = alpha / size ** axes.length

@@ -18,26 +18,28 @@ interface Params {
   readonly beta: number
   readonly bias: number
   readonly size: number
+  readonly region: number
 }
 
 /** LRN of float32 along one axis, with the powers 1/2 and 3/4. */
 export const selectResponse = selectorFor<Params>(({ op, operands: { x }, parameters }) => {
-  const { axes, alpha, beta, bias, size } = parameters
-  if (x?.type !== 'float32' || axes.length !== 1 || (beta !== 0.75 && beta !== 0.5) || size > MAX_SIZE) return undefined
+  const { axes, alpha, beta, bias, size, region } = parameters
+  if (x?.type !== 'float32' || axes.length !== 1 || (beta !== 0.75 && beta !== 0.5) || region > MAX_SIZE)
+    return undefined
   const elements = product(x.dims)
   if (elements < MIN_ELEMENTS) return undefined
   const { outer, size: count, inner } = axisLayout(x.dims, normalizeAxis(axes[0], x.dims.length))
-  const before = Math.floor((size - 1) / 2)
+  const before = Math.floor((region - 1) / 2)
   // The arguments are those of ResponseArguments in ../assembly/f32/response.ts.
   const template = {
     kernel: 'response',
     blocks: outer * count,
     blockBytes: inner * 4,
     tile: Math.max(1, Math.floor(TILE_BYTES / (inner * 4))),
-    work: elements * (ELEMENT_WORK + 2 * size),
+    work: elements * (ELEMENT_WORK + 2 * region),
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [count, inner, before, size - 1 - before, floatBits(alpha / size), floatBits(bias), Number(beta === 0.5)]
+    args: [count, inner, before, region - 1 - before, floatBits(alpha / size), floatBits(bias), Number(beta === 0.5)]
   } as const
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
 })

@@ -50,6 +50,14 @@ test('in IR the region spans the given axes', () => {
   )
 })
 
+test('in IR the region of an even size has one element less, as many on both sides, as in OpenVINO', () => {
+  const of = (size: number): Tensor =>
+    runTensor(['openvino', 'LRN', 1], [x, ints(1)], { attributes: { size, alpha: size, beta: 1, bias: 1 } })
+  expectNear(of(2), [1 / 2, 2 / 5, 3 / 10, 4 / 17])
+  expectNear(of(4), [1 / 6, 2 / 15, 3 / 30, 4 / 26])
+  expectNear(of(3), [1 / 6, 2 / 15, 3 / 30, 4 / 26])
+})
+
 test('a size below 1 is refused', () => {
   expect(errorOf(() => runTensor(['onnx', 'LRN', 13], [x], { attributes: { size: 0 } })).code).toBe(
     'unknown-attribute-value'

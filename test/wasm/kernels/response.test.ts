@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { Tensor } from '../../../src/tensor/tensor.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const LRN = ['onnx', 'LRN', 13] as const
@@ -17,6 +18,12 @@ describe.each(['heap', 'array'] as const)('LRN of float32 in WebAssembly, operan
         [0.9, 2]
       ])
         expectEqual(LRN, [noise(dims, 1, 20)], { region, attributes: { size, alpha, beta, bias } }, 1e-6)
+  })
+
+  test.each([2, 4, 5])('the region of IR has as many elements on both sides, windows of %i', size => {
+    const axes = new Tensor('int64', [1n], [1])
+    const attributes = { size, alpha: 0.9, beta: 0.75, bias: 2 }
+    expectEqual(['openvino', 'LRN', 1], [noise([2, 9, 7, 6], 1, 20), axes], { region, attributes }, 1e-6)
   })
 
   test('is shared by two threads', () => {
