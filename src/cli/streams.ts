@@ -29,12 +29,27 @@ export const isStdout = (path: string | undefined): boolean => path === '-' || p
 /** Whether a path that is written to names stdout, a pipe or a device. */
 export const isOutputStream = (path: string): boolean => isStdout(path) || isSpecial(path)
 
-/** Writes to stdout, to a pipe, or into a file, whole or not at all. */
+/**
+ * Writes to stdout, to a pipe, or into a file, whole or not at all.
+ * @throws NodewiseError `write-failed`
+ */
 export async function writeTo(path: string, bytes: Uint8Array, stdout: Output): Promise<void> {
   if (isStdout(path))
     await new Promise<void>((resolve, reject) => stdout.write(bytes, error => (error ? reject(error) : resolve())))
-  else if (isSpecial(path)) await (await import('node:fs/promises')).writeFile(path, bytes)
+  else if (isSpecial(path)) await writeSpecial(path, bytes)
+  else if (statOf(path)?.isDirectory())
+    throw new NodewiseError('write-failed', 'cannot write: this is a folder', { file: path })
   else await (await import('../io/save.ts')).saveFile(path, bytes)
+}
+
+async function writeSpecial(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await (await import('node:fs/promises')).writeFile(path, bytes)
+  } catch (error) {
+    // A reader that has seen enough is no failure.
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return
+    throw new NodewiseError('write-failed', `cannot write: ${(error as Error).message}`, { file: path })
+  }
 }
 
 /** What comes in on stdin can be had once in a process. */

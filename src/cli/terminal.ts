@@ -79,6 +79,10 @@ const COLORED: Style = {
 export const styleOf = (terminal: Pick<Terminal, 'env' | 'stdout'>, stream: Output = terminal.stdout): Style =>
   hasColors(terminal, stream) ? COLORED : PLAIN
 
+/** The style of a report that `-o` may put into a file, which has no colors, wherever the command runs. */
+export const reportStyle = (terminal: Pick<Terminal, 'env' | 'stdout'>, output: string | undefined): Style =>
+  output === undefined || output === '-' ? styleOf(terminal) : PLAIN
+
 /** Rows as text in columns that line up; columns named in `right` are aligned right. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
   const widths: number[] = []

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -47,6 +47,43 @@ describe('- is stdout', () => {
     expect(nodewiseProcess(run, { shell }).stdout).toBe('{')
     const report = '"$0" "$@" -o >(cat >&2); sleep 0.5'
     expect(nodewiseProcess(['check', palette, '--format', 'json'], { shell: report }).stderr).toContain('"summary"')
+  })
+})
+
+describe('what -o names', () => {
+  const wrong = join(MODELS, 'wrong-dim.xml')
+
+  test.skipIf(!existsSync('/dev/full'))('may be a device that takes nothing', async () => {
+    for (const args of [
+      ['check', wrong, '-o', '/dev/full'],
+      ['inspect', palette, '-o', '/dev/full'],
+      [...run, '-o', '/dev/full'],
+      [...run, '--profile', '/dev/full']
+    ]) {
+      const { status, stdout, stderr } = await nodewise([...args, ...(args[0] === 'run' ? [] : ['--json'])])
+      expect([status, stdout + stderr], args.join(' ')).toEqual([2, expect.stringContaining('cannot write: ENOSPC')])
+      expect(stdout + stderr).not.toContain('internal')
+    }
+  })
+
+  test('may be a folder, or lie below a file, which is told as such', async () => {
+    const { status, stderr } = await nodewise(['check', wrong, '-o', folder])
+    expect([status, stderr]).toEqual([2, `${folder}: cannot write: this is a folder\n`])
+    const { json } = await nodewiseJson([...run, '--save-case', palette, '--json'])
+    expect(json.error).toMatchObject({ code: 'write-failed', place: { file: join(palette, 'test_data_set_0') } })
+  })
+
+  test('has no colors, also where the terminal has', () => {
+    const shell = 'FORCE_COLOR=1 "$0" "$@"'
+    const report = join(folder, 'report.txt')
+    for (const args of [
+      ['check', wrong],
+      ['inspect', palette, '--nodes']
+    ]) {
+      expect(nodewiseProcess([...args, '-o', '-'], { shell }).stdout).toContain('\x1b[1m')
+      nodewiseProcess([...args, '-o', report], { shell })
+      expect(readFileSync(report, 'utf8')).toBe(nodewiseProcess(args).stdout)
+    }
   })
 })
 

@@ -7,7 +7,7 @@ import { badUsage, EXIT, failureIn, failureOf, reportFailure } from '../failure.
 import { type ModelFlags, openModel } from '../model.ts'
 import { isUrl } from '../places.ts'
 import { deliver, type Project, projectOf } from '../project/project.ts'
-import { counted, startProgress, styleOf, type Terminal, warn } from '../terminal.ts'
+import { counted, reportStyle, startProgress, type Terminal, warn } from '../terminal.ts'
 import type { Baseline } from './baseline.ts'
 import { fingerprints } from './fingerprint.ts'
 import type { Filter } from './ignore.ts'
@@ -75,7 +75,7 @@ async function settingsOf(flags: CheckFlags, project: Project, terminal: Termina
 
 async function reporterFor(
   format: Format,
-  { values = false, quiet = false }: CheckFlags,
+  { values = false, quiet = false, output }: CheckFlags,
   isMany: boolean,
   terminal: Terminal
 ): Promise<Reporter> {
@@ -96,7 +96,7 @@ async function reporterFor(
     case 'github':
       return (await import('./github.ts')).githubReport(options, terminal.env.GITHUB_WORKSPACE || terminal.cwd)
     case 'text':
-      return textReport(options, styleOf(terminal))
+      return textReport(options, reportStyle(terminal, output))
   }
 }
 

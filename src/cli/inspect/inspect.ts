@@ -7,7 +7,7 @@ import { openModel } from '../model.ts'
 import { type OpsFlags, registryOf } from '../own-ops.ts'
 import { deliver, type ProjectFlags, projectOf } from '../project/project.ts'
 import { statOf } from '../stat.ts'
-import { counted, startProgress, type Style, styleOf, type Terminal } from '../terminal.ts'
+import { counted, reportStyle, startProgress, type Style, type Terminal } from '../terminal.ts'
 import { describeModel } from './describe.ts'
 import { inspectText } from './text.ts'
 
@@ -32,7 +32,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
   const { files, failures, isMany } = selection
   if (isMany && flags.graph !== undefined) badUsage('--graph draws one model')
   const registry = registryOf(flags)
-  const style = styleOf(terminal)
+  const style = reportStyle(terminal, flags.output)
   const parts: string[] = []
   const documents: Json[] = []
   const fail = (error: NodewiseError): void => {

@@ -30,7 +30,9 @@ export async function saveCase(
   const files = modelFiles(folder, path, model)
   const set = join(folder, `test_data_set_${nextSet(folder)}`)
   const data = [...inputFiles(model, feeds), ...outputFiles(model, outputs)]
-  await mkdir(set, { recursive: true })
+  await mkdir(set, { recursive: true }).catch((error: Error) => {
+    throw new NodewiseError('write-failed', `cannot write: ${error.message}`, { file: set })
+  })
   await saveFiles([
     ...files,
     ...data.map(({ name, label, value }) => {
