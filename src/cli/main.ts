@@ -102,7 +102,7 @@ function addCompare(root: Command, { terminal, end }: Context): void {
     .option('--sqnr <dB>', 'instead: least signal-to-noise ratio of a value, in decibels', tolerance('--sqnr'))
     .option('--structure', 'run nothing: tell how nodes, attributes, weights and declarations differ, as diff does')
     .option('--isolate', 'also feed every node of b with the values of a: which nodes are off by themselves')
-    .option('--html <file>', 'write the report as a page, with both neighbourhoods drawn')
+    .option('--html <file>', 'write the report as a page, with both neighbourhoods drawn (- for stdout)')
     .option('--all', 'list every pair, not only those around the first')
   loading(command)
   common(command).action(async (a: string, b: string, flags: object) =>

@@ -8,6 +8,7 @@ import type {
   FirstDifference,
   ValueStatistics
 } from '../../compare/result.ts'
+import { NodewiseError } from '../../errors.ts'
 import type { Model } from '../../graph/graph.ts'
 import { type Json, stringifyExact } from '../../io/json-text.ts'
 import { declaredElement } from '../../io/read.ts'
@@ -17,11 +18,12 @@ import { badUsage, EXIT, failureIn } from '../failure.ts'
 import { feedsFrom } from '../inputs/fill.ts'
 import { callerType, type InputFlags, neededInputs } from '../inputs/inputs.ts'
 import { type ModelFlags, openModel } from '../model.ts'
-import { splitNamed } from '../options.ts'
 import { type OpsFlags, registryOf } from '../own-ops.ts'
 import { statOf } from '../stat.ts'
+import { isStdout, writeTo } from '../streams.ts'
 import { print, styleOf, type Terminal } from '../terminal.ts'
 import type { Subjects } from './page.ts'
+import { namedPairs, namesOfInputs, valueNames } from './pair-names.ts'
 import { compareText } from './text.ts'
 
 export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
@@ -79,7 +81,8 @@ async function compareStructures(
     import('../../compare/structure.ts'),
     import('./structure.ts')
   ])
-  const result = compareStructure([a, b], registryOf(flags), namedPairs('--map', flags.map))
+  const known = [valueNames(pathA, a), valueNames(pathB, b)] as const
+  const result = compareStructure([a, b], registryOf(flags), namedPairs('--map', flags.map, 'value', known))
   if (flags.json) print(terminal, stringifyExact(structureJson(result), 2))
   else print(terminal, structureText(result, { a: pathA, b: pathB }, styleOf(terminal)))
   return result.equal ? EXIT.yes : EXIT.no
@@ -89,24 +92,34 @@ async function compareSides(
   [{ model: a, stored: storedA }, { model: b, stored: storedB }]: readonly [Opened, Opened],
   [pathA, pathB]: readonly [string, string],
   flags: CompareFlags,
-  terminal: Terminal
+  given: Terminal
 ): Promise<number> {
+  const isPageOnStdout = isStdout(flags.html)
+  if (isPageOnStdout && flags.json) badUsage(`--html ${flags.html} and --json both write to stdout`)
+  const terminal = isPageOnStdout ? { ...given, stdout: given.stderr } : given
   const model = a ?? b
   const stored = storedA ?? storedB
   const named = model && stored && (await import('../../io/recording.ts')).underNames(stored, namesIn(model))
   const feeds = model ? await feedsFrom(model, flags, await recordedInputs(model, named)) : {}
+  const known = [
+    valueNames(pathA, a, (named ?? storedA)?.names),
+    valueNames(pathB, b, (named ?? storedB)?.names)
+  ] as const
+  const values = namedPairs('--map', flags.map, 'value', known)
+  const inputs =
+    a && b && namedPairs('--map-input', flags.mapInput, 'input', [namesOfInputs(pathA, a), namesOfInputs(pathB, b)])
   const comparands = [a ?? named ?? storedA, b ?? named ?? storedB] as [Comparand, Comparand]
   const result = await compareValues(comparands, registryOf(flags), feeds, {
     ...(flags.rtol !== undefined && { rtol: flags.rtol }),
     ...(flags.atol !== undefined && { atol: flags.atol }),
     ...(flags.sqnr !== undefined && { sqnr: flags.sqnr }),
-    inputs: namedPairs('--map-input', flags.mapInput),
-    values: namedPairs('--map', flags.map),
+    ...(inputs && { inputs }),
+    values,
     ...(flags.isolate === true && { isolate: true })
-  }).catch((error: unknown) => {
-    throw model ? failureIn(model, error) : error
+  }).catch(async (error: unknown) => {
+    throw model ? failureIn(model, await toldInputs(model, error, feeds)) : error
   })
-  if (flags.html !== undefined) await savePage(flags.html, result, { a: pathA, b: pathB, modelA: a, modelB: b })
+  if (flags.html !== undefined) await savePage(flags.html, result, { a: pathA, b: pathB, modelA: a, modelB: b }, given)
   if (flags.json) print(terminal, stringifyExact(comparisonJson(result, flags.all === true), 2))
   else print(terminal, compareText(result, { a: pathA, b: pathB, all: flags.all === true }, styleOf(terminal)))
   return result.equal ? EXIT.yes : EXIT.no
@@ -130,13 +143,16 @@ async function recordedInputs(model: Model, stored: StoredValues | undefined): P
   return values
 }
 
-async function savePage(path: string, result: Comparison, subjects: Subjects): Promise<void> {
-  const [{ comparePage }, { saveFile }] = await Promise.all([import('./page.ts'), import('../../io/save.ts')])
-  await saveFile(path, new TextEncoder().encode(await comparePage(result, subjects)))
+/** What says that an input is not given shows how to give it, as `nodewise run` does. */
+async function toldInputs(model: Model, error: unknown, feeds: object): Promise<unknown> {
+  if (!(error instanceof NodewiseError) || error.code !== 'missing-input') return error
+  return (await import('../inputs/missing-input.ts')).withExample(model, error, new Set(Object.keys(feeds)))
 }
 
-const namedPairs = (option: string, texts: readonly string[] = []): ReadonlyMap<string, string> =>
-  new Map(texts.map(text => splitNamed(option, text, [])).map(({ name, value }) => [name, value]))
+async function savePage(path: string, result: Comparison, subjects: Subjects, { stdout }: Terminal): Promise<void> {
+  const { comparePage } = await import('./page.ts')
+  await writeTo(path, new TextEncoder().encode(await comparePage(result, subjects)), stdout)
+}
 
 function comparisonJson({ equal, first, pairs, outputs, unpaired, isolated }: Comparison, withAll: boolean): Json {
   return {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
 import { floats, node, onnxBytes, port } from '../../fixtures/onnx.ts'
-import { nodewise, temporaryFolder } from '../command.ts'
+import { nodewise, nodewiseProcess, temporaryFolder } from '../command.ts'
 
 const folder = temporaryFolder()
 const EVIL = '<script>alert("x")</script>&'
@@ -70,4 +70,15 @@ describe('compare --html', () => {
     expect(html).toContain('recorded &quot;m&quot;')
     expect(drawings(html)).toHaveLength(2)
   })
+})
+
+test('the page may go to stdout, with the text on stderr, and to a pipe, which stays one', async () => {
+  const compare = ['compare', one, one, '-i', 'x=[1,-2]']
+  const { status, stdout, stderr } = await nodewise([...compare, '--html', '-'])
+  expect([status, stdout.slice(0, 15), stderr]).toEqual([0, '<!doctype html>', expect.stringMatching(/\nequal\n$/)])
+  expect((await nodewise([...compare, '--html', '-', '--json'])).stdout).toContain('both write to stdout')
+  const pipe = join(folder, 'pipe.html')
+  const shell = `mkfifo ${pipe}; head -c 15 ${pipe} >&2 & "$0" "$@" --html ${pipe} >/dev/null; wait; test -p ${pipe}`
+  const piped = nodewiseProcess(compare, { shell })
+  expect([piped.status, piped.stderr]).toEqual([0, '<!doctype html>'])
 })
