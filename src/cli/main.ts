@@ -125,7 +125,11 @@ function addConvert(root: Command, { terminal, end }: Context): void {
     .option('--to <names>', 'only the part that makes these values, separated by commas; repeatable', collect)
     .option('--simplify', 'known values become constants; what does nothing, or nothing needs, is left out')
     .option('--f16', 'ONNX: store weights in half precision')
-    .option('--external-data <bytes>', 'ONNX: tensors of as many bytes and more lie in <out>.data', byteSize)
+    .option(
+      '--external-data <bytes>',
+      'ONNX: tensors of as many bytes and more lie in <out>.data',
+      byteSize('--external-data')
+    )
   loading(command)
   common(command).action(async (from: string, to: string, flags: object) =>
     end(await (await import('./convert.ts')).convert([from, to], flags, terminal))

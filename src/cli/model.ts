@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs'
 import { fail } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { load } from '../load.ts'
-import { failureOf } from './failure.ts'
+import { badUsage, failureOf } from './failure.ts'
 import { type NetworkFlags, networkOf, type ReadingBar, readingBar } from './network.ts'
-import { byteSize, splitNamed } from './options.ts'
+import { namedSize, splitNamed } from './options.ts'
 import { statOf } from './stat.ts'
 import { isStream, STDIN, streamBytes } from './streams.ts'
 import type { Terminal } from './terminal.ts'
@@ -31,10 +31,13 @@ export interface Reading {
 export async function openModel(path: string, flags: ModelFlags, how: Reading = {}): Promise<Model> {
   const { dataRoot, limit = [], docs = false } = flags
   const limits = Object.fromEntries(
-    limit.map(text => splitNamed('--limit', text, [])).map(({ name, value }) => [name, byteSize(value)])
+    limit
+      .map(text => splitNamed('--limit', text, []))
+      .map(({ name, value }) => [name, namedSize('--limit', name, value)])
   )
   const bar = how.bar ?? (how.terminal && readingBar(how.terminal))
   try {
+    if (path === '') badUsage(NO_NAME)
     if (statOf(path)?.isDirectory() === true) refuseFolder(path)
     const source = isStream(path) ? await streamBytes(path) : path
     const name = path === '-' ? STDIN : path
@@ -52,6 +55,9 @@ export async function openModel(path: string, flags: ModelFlags, how: Reading = 
     throw failureOf(error).at({ file: path === '-' ? STDIN : path })
   }
 }
+
+/** What is wrong with an empty name, as a variable of a shell gives that was never set. */
+const NO_NAME = 'the name of a model is empty'
 
 /** Models of a folder that are named where one of them is wanted. */
 const NAMED_MODELS = 3

@@ -43,12 +43,23 @@ export const tolerance =
 const UNITS = ['', 'k', 'm', 'g', 't']
 
 /** Bytes: `2GB` is 2·10⁹, `512MiB` 512·2²⁰, `4096` bytes. */
-export function byteSize(text: string): number {
+export const byteSize =
+  (option: string) =>
+  (text: string): number =>
+    bytesIn(text) ?? badUsage(`${option} ${text}: ${SIZE_NEEDED}`)
+
+/** {@link byteSize} of an option that gives sizes by name. */
+export const namedSize = (option: string, name: string, text: string): number =>
+  bytesIn(text) ?? badUsage(`${option} ${name}=${text}: ${SIZE_NEEDED}`)
+
+const SIZE_NEEDED = 'a size such as 2GB, 512MiB or a number of bytes is needed'
+
+function bytesIn(text: string): number | undefined {
   const parts = /^(\d+(?:\.\d+)?)\s*(?:([kmgt])(i)?)?b?$/i.exec(text.trim())
   const bytes = parts
     ? Math.floor(Number(parts[1]) * (parts[3] ? 1024 : 1000) ** UNITS.indexOf((parts[2] ?? '').toLowerCase()))
     : NaN
-  return Number.isSafeInteger(bytes) ? bytes : badUsage(`"${text}" is no size; write 2GB, 512MiB or a number of bytes`)
+  return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
 /** Adds what a repeatable option gives. */

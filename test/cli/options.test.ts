@@ -11,10 +11,10 @@ test.each([
   ['1 KiB', 1024],
   ['3T', 3e12],
   ['7b', 7]
-])('%s is a size of %d bytes', (text, bytes) => expect(byteSize(text)).toBe(bytes))
+])('%s is a size of %d bytes', (text, bytes) => expect(byteSize('--x')(text)).toBe(bytes))
 
 test.each(['', 'GB', '2 apples', '-1', '1e9', '2GiBB', '99999999TB'])('"%s" is no size', text =>
-  expect(() => byteSize(text)).toThrow(/is no size/)
+  expect(() => byteSize('--x')(text)).toThrow(`--x ${text}: a size such as 2GB`)
 )
 
 test('a name may hold = when the model has such an input', () => {

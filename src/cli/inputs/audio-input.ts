@@ -40,8 +40,8 @@ export async function readAudio(name: string, text: string, declared: DeclaredTy
     badUsage(`${option}: rate=${rate}: samples a second are needed, as in rate=16000`)
   const { type = 'float32', dims } = declaredTensor(declared)
   if (!isFloat(type)) badUsage(`${option}: the input is ${type}; samples are floats`)
-  const bytes = readWhole(file)
   try {
+    const bytes = readWhole(file)
     requireKind(OPTION, name, file, bytes)
     const recording = await decoded(bytes)
     const samples = resampled(recording.samples, recording.rate, rate === undefined ? recording.rate : Number(rate))

@@ -47,8 +47,8 @@ export async function readImage(name: string, text: string, declared: DeclaredTy
   const { file, settings } = mediaText(`${OPTION} ${name}`, text, SETTINGS)
   const type = declaredTensor(declared)
   const how = howOf(name, settings, type)
-  const encoded = readWhole(file)
   try {
+    const encoded = readWhole(file)
     requireKind(OPTION, name, file, encoded)
     const graph = await load(new TextEncoder().encode(graphText(how)), { name: 'picture.onnxtxt' })
     const session = new Session(graph, registryWith(), { threads: 1 })

@@ -1,6 +1,6 @@
 import { printDeclared } from '../../check/compare.ts'
 import { NodewiseError } from '../../errors.ts'
-import type { DeclaredType, GraphPort, Model } from '../../graph/graph.ts'
+import type { DeclaredDim, DeclaredType, GraphPort, Model } from '../../graph/graph.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { dimsText } from '../terminal.ts'
@@ -23,11 +23,15 @@ export function withExample(model: Model, error: NodewiseError, given: ReadonlyS
   const what = missing.length === 1 ? `input ${described[0]} is` : `inputs ${described.join(', ')} are`
   return new NodewiseError(
     'missing-input',
-    `${what} not given; ${example}${fillOptions(types)} for values of no meaning`,
+    `${what} not given; ${example}${fillOptions(missing, types)} for values of no meaning`,
     error.place,
     { ...error.details, inputs: missing.map(port => port.name) }
   )
 }
+
+/** A size that a dim can have. */
+const leastOf = (dim: DeclaredDim): number =>
+  typeof dim === 'number' ? dim : typeof dim === 'object' && dim !== null ? Math.max(dim.min, Math.min(1, dim.max)) : 1
 
 function typeText(declared: DeclaredType | undefined): string {
   if (declared === undefined) return 'of any type'
@@ -41,9 +45,7 @@ function typeText(declared: DeclaredType | undefined): string {
 function literalOption({ name }: GraphPort, declared: DeclaredType | undefined): string | undefined {
   if (declared?.kind !== 'tensor' || declared.type === undefined || declared.dims === undefined) return undefined
   const { kind } = DTYPES[declared.type]
-  const sizes = declared.dims.map(dim =>
-    typeof dim === 'number' ? dim : typeof dim === 'object' ? (dim?.min ?? 1) : 2
-  )
+  const sizes = declared.dims.map(dim => (typeof dim === 'string' ? 2 : leastOf(dim)))
   if (product(sizes) > MAX_ELEMENTS || product(sizes) === 0 || kind === 'complex') return undefined
   if (kind === 'string' && product(sizes) === 1) return quoted(`${name}=text`)
   const element = kind === 'string' ? '"text"' : kind === 'bool' ? 'true' : kind === 'float' ? '0.5' : '1'
@@ -51,13 +53,20 @@ function literalOption({ name }: GraphPort, declared: DeclaredType | undefined):
   return quoted(`${name}=${nested}`)
 }
 
-/** An option as a shell takes it. */
-const quoted = (text: string): string =>
-  /^[\w=.,:/-]*$/.test(text) ? `-i ${text}` : `-i '${text.replaceAll("'", String.raw`'\''`)}'`
+/** A text as a shell takes it. */
+const quoted = (text: string, option = '-i'): string =>
+  /^[\w=.,:/-]*$/.test(text) ? `${option} ${text}` : `${option} '${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** `--fill random --shape batch=1`, with the dims that have to be said. */
-function fillOptions(types: readonly (DeclaredType | undefined)[]): string {
-  const dims = types.flatMap(type => (type?.kind === 'tensor' ? (type.dims ?? []) : []))
-  const names = new Set(dims.filter(dim => typeof dim === 'string'))
-  return ['--fill random', ...[...names].map(name => `--shape ${name}=1`)].join(' ')
+/** `--fill random --shape batch=1 --shape x=1x3`, with the dims that have to be said: of those without a name, all. */
+function fillOptions(ports: readonly GraphPort[], types: readonly (DeclaredType | undefined)[]): string {
+  const shapes = new Set<string>()
+  ports.forEach(({ name }, i) => {
+    const declared = types[i]
+    if (declared?.kind !== 'tensor') return
+    const { dims } = declared
+    if (dims === undefined) shapes.add(`${name}=1`)
+    else if (dims.some(dim => typeof dim === 'object')) shapes.add(`${name}=${dims.map(leastOf).join('x')}`)
+    else for (const dim of dims) if (typeof dim === 'string') shapes.add(`${dim}=1`)
+  })
+  return ['--fill random', ...[...shapes].map(text => quoted(text, '--shape'))].join(' ')
 }

@@ -52,7 +52,7 @@ const engineOptions = (command: Command): Command =>
     .option(
       '--max-memory <size>',
       'what a run and the weights it reads may take (2GB, 512MiB; default: what the machine has free)',
-      byteSize
+      byteSize('--max-memory')
     )
     .option('--timeout <seconds>', 'end a run that takes longer', seconds('--timeout'))
 

@@ -24,7 +24,7 @@ export function readLabels(path: string): string[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw systemFailure(error, path)
+    throw systemFailure(error, path).at({ file: path })
   }
   if (!/^\s*[[{]/.test(text))
     return text

@@ -29,7 +29,7 @@ export function addScore(root: Command, { terminal, end }: Context): void {
     .addOption(choice('--from-format <format>', 'what the table is, where it does not tell', FORMATS))
     .addOption(choice('--to-format <format>', 'what is written, where the name does not tell', FORMATS))
     .option('--threads <n>', 'threads to compute with (default: the cores of the process)', wholeNumber('--threads', 1))
-    .option('--max-memory <size>', 'what a run and the weights it reads may take', byteSize)
+    .option('--max-memory <size>', 'what a run and the weights it reads may take', byteSize('--max-memory'))
     .option(...OPS)
   common(command).action(async (model: string, table: string | undefined, flags: object) =>
     end(await (await import('./score.ts')).score(model, table, flags, terminal))

@@ -5,7 +5,7 @@ import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { MODELS, nodewise, nodewiseJson } from '../command.ts'
 import { palette, runModels, TABLE } from './models.ts'
 
-const { file, gather } = runModels()
+const { file, gather, identity } = runModels()
 
 describe('run reports failures', () => {
   test('in one line with the place first: ONNX', async () => {
@@ -121,4 +121,42 @@ describe('run refuses a malformed model in one line with its place', () => {
     expect(stderr).toMatch(expected)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
+})
+
+describe('run names what is at fault', () => {
+  const refused = async (...args: string[]): Promise<unknown> =>
+    ((await nodewiseJson(['run', ...args, '--json'])).json as { error: unknown }).error
+
+  test('a file that an option names and that is not there, as the place', async () => {
+    const place = { file: 'gone.file' }
+    const ids = ['-i', 'ids=[1]']
+    expect(await refused(palette, ...ids, '--labels', 'gone.file')).toMatchObject({ code: 'missing-file', place })
+    expect(await refused(palette, '--image', 'ids=gone.file')).toMatchObject({ code: 'missing-file', place })
+    expect(await refused(identity, '--audio', 'a=gone.file')).toMatchObject({ code: 'missing-file', place })
+  })
+
+  test('the option whose size is none', async () => {
+    const needed = 'a size such as 2GB, 512MiB or a number of bytes is needed'
+    expect(await refused(palette, '--max-memory', '2XB')).toMatchObject({ message: `--max-memory 2XB: ${needed}` })
+    expect(await refused(palette, '--limit', 'nodes=x')).toMatchObject({ message: `--limit nodes=x: ${needed}` })
+  })
+
+  test('a model without a name, which a variable that is not set gives', async () => {
+    for (const command of ['run', 'check', 'inspect'])
+      expect((await nodewise([command, ''])).stderr).toBe('nodewise: the name of a model is empty\n')
+  })
+})
+
+test('an input that is not given comes with options that fill it, whatever is known of its dims', async () => {
+  const model = file(
+    'open.onnxtxt',
+    `<ir_version: 9, opset_import: ["" : 17]>
+    open (float[?,3] a, float[n] b, float[] c) => (float[?,3] x, float[n] y, float[] z) {
+      x = Abs (a) y = Abs (b) z = Abs (c)
+    }`
+  )
+  const { stderr } = await nodewise(['run', model])
+  expect(stderr).toContain('--fill random --shape a=1x3 --shape n=1 --shape c=1 for values of no meaning')
+  const shapes = ['a=1x3', 'n=1', 'c=1'].flatMap(shape => ['--shape', shape])
+  expect((await nodewise(['run', model, '--fill', 'random', ...shapes])).status).toBe(0)
 })
