@@ -4,6 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { encode } from 'fast-png'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { WaveFile } from 'wavefile'
+import { convert } from '../../src/index.ts'
+import { load } from '../../src/load.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { command, MODELS, nodewiseProcess, shellIn, temporaryFolder } from './command.ts'
 
@@ -102,6 +104,12 @@ describe('README', () => {
           `${page}: ${target}`
         ).toBe(true)
       }
+  })
+
+  test('shows what a converted model says of itself', async () => {
+    const palette = await load(join(MODELS, 'palette.xml'), { whole: true })
+    const { model } = convert(palette, { dialect: 'onnx', opset: 17, simplify: true })
+    expect(readme).toContain(`// < ir_version: ${model.irVersion}, opset_import: ["" : 17], … > …`)
   })
 
   test('is right that npm runs nothing when the package is installed', () => {
