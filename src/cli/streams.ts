@@ -62,7 +62,7 @@ let isTaken = false
 export async function streamBytes(path: string): Promise<Uint8Array> {
   try {
     if (path !== '-' && path !== '/dev/stdin' && path !== '/dev/fd/0') return readFileSync(path)
-    if (isTaken) badUsage('stdin ("-") can be read once only')
+    if (isTaken) badUsage('"-" is stdin, which can be read once only')
     isTaken = true
     const pieces: Buffer[] = []
     for await (const piece of process.stdin) pieces.push(piece as Buffer)

@@ -1,5 +1,6 @@
 import { NodewiseError } from '../../errors.ts'
 import type { Model, Node } from '../../graph/graph.ts'
+import { badUsage } from '../failure.ts'
 import { isPattern, namePattern } from '../name-pattern.ts'
 
 /** Nodes of IR that compute nothing: a pattern does not mean them, their own names do. */
@@ -9,7 +10,7 @@ const IS_GIVEN: ReadonlySet<string> = new Set(['Const', 'Parameter'])
  * The values that `--fetch` names: names separated by commas, of values or of nodes, which stand for all that they
  * make; `*` and `?` in a name match those of values that nodes make and of nodes. A name that holds such signs itself
  * is one that the model has. Other names are left as they are, for the session to refuse.
- * @throws NodewiseError `unexpected-input` for a pattern that matches nothing
+ * @throws NodewiseError `unexpected-input` for a pattern that matches nothing, `bad-usage` where nothing is named
  */
 export function fetchedNames(model: Model, texts: readonly string[]): string[] {
   const { outputs, values } = model.graph
@@ -26,6 +27,7 @@ export function fetchedNames(model: Model, texts: readonly string[]): string[] {
     const node = nodes.get(name)
     return node ? madeBy(model, node) : isPattern(name) ? matches(model, name) : [name]
   })
+  if (found.length === 0) badUsage('--fetch names no value; a run would compute nothing')
   return [...new Set(found)]
 }
 

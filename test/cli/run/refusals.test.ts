@@ -141,6 +141,11 @@ describe('run names what is at fault', () => {
     expect(await refused(palette, '--limit', 'nodes=x')).toMatchObject({ message: `--limit nodes=x: ${needed}` })
   })
 
+  test('values to fetch where none is named, as by a variable that is not set', async () => {
+    const { status, stderr } = await nodewise(['run', palette, '-i', 'ids=[1]', '--fetch', ''])
+    expect([status, stderr]).toEqual([2, `${palette}: --fetch names no value; a run would compute nothing\n`])
+  })
+
   test('a model without a name, which a variable that is not set gives', async () => {
     for (const command of ['run', 'check', 'inspect'])
       expect((await nodewise([command, ''])).stderr).toBe('nodewise: the name of a model is empty\n')
