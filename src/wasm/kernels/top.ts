@@ -44,6 +44,13 @@ const TYPES: Readonly<Partial<Record<DType, readonly [width: number, infinity: b
 const ITEM = 16
 /** Work of an item that is sorted, in that of an element. */
 const ITEM_WORK = 8
+/**
+ * Elements of a line, and of these for one that is chosen, from and up to which all are sorted: by one byte after the
+ * other, whose values are counted in so many bytes.
+ */
+const MIN_SORTED = 128
+const MAX_SORTED_PER_CHOSEN = 8
+const COUNTS = 1024
 
 /** The job that selects a few elements of each line of float32. */
 function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate {
@@ -63,8 +70,10 @@ function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate
 /** The job that selects any number of elements of any type; undefined where the scratch memory has no room for them. */
 function wideTemplate(type: DType, { outer, size, inner }: AxisLayout, p: Params): JobTemplate | undefined {
   const found = TYPES[type]
-  if (found === undefined || ITEM * (p.k + 1) > SCRATCH_BYTES) return undefined
+  if (found === undefined) return undefined
   const [width, infinity, signs] = found
+  const isSorted = isWorthSorting(size, width, p)
+  if (!isSorted && ITEM * (p.k + 1) > SCRATCH_BYTES) return undefined
   const lanes = 16 / width
   const isGrouped = inner >= lanes && ITEM * (lanes * p.k + 1) <= SCRATCH_BYTES
   const flip = p.largest ? signs : ~signs
@@ -82,9 +91,16 @@ function wideTemplate(type: DType, { outer, size, inner }: AxisLayout, p: Params
     args: [
       ...[size, inner, p.k, width, ...halves],
       ...[!p.largest, nanFirst, p.order === 'index'].map(Number),
-      isGrouped ? lanes : 1
+      isSorted ? 0 : isGrouped ? lanes : 1
     ]
   }
+}
+
+/** Whether to sort all elements of a line, for which scratch memory has room, rather than to keep the best ones. */
+function isWorthSorting(size: number, width: number, { k, order }: Params): boolean {
+  const room = COUNTS * width + 2 * size * (width === 8 ? ITEM : ITEM / 2)
+  const isLong = size >= MIN_SORTED && size <= MAX_SORTED_PER_CHOSEN * k
+  return isLong && order === 'value' && room <= SCRATCH_BYTES
 }
 
 /** TopK of numbers. */

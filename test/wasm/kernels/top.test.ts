@@ -34,6 +34,21 @@ const LAYOUTS: readonly (readonly [dims: readonly number[], axis: number, k: num
   [[1, 16, 70], 1, 16]
 ]
 
+const TYPES = [
+  'float32',
+  'float64',
+  'float16',
+  'bfloat16',
+  'int8',
+  'uint8',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64'
+] as const
+
 describe.each(['heap', 'array'] as const)('TopK in WebAssembly, operands in an %s', region => {
   test.each([0, 1])('of the largest: %i', largest => {
     for (const [dims, axis, k] of LAYOUTS)
@@ -54,24 +69,10 @@ describe.each(['heap', 'array'] as const)('TopK in WebAssembly, operands in an %
   })
 
   test('of any type, however many are selected', () => {
-    const types = [
-      'float32',
-      'float64',
-      'float16',
-      'bfloat16',
-      'int8',
-      'uint8',
-      'int16',
-      'uint16',
-      'int32',
-      'uint32',
-      'int64',
-      'uint64'
-    ] as const
     const size = fc.integer({ min: 1, max: 40 })
     fc.assert(
       fc.property(
-        fc.constantFrom(...types),
+        fc.constantFrom(...TYPES),
         fc.tuple(size, size, size),
         fc.nat(2),
         fc.nat(),
@@ -93,6 +94,39 @@ describe.each(['heap', 'array'] as const)('TopK in WebAssembly, operands in an %
       ),
       { numRuns: 120 }
     )
+  })
+
+  test.each(TYPES)('of all or many elements of a line, which are sorted: %s', type => {
+    const layouts = [
+      [[4, 300], 1, 300],
+      [[300, 6], 0, 299],
+      [[2, 200, 5], 1, 25],
+      [[8, 128], 1, 128]
+    ] as const
+    for (const [i, [dims, axis, k]] of layouts.entries()) {
+      const data = type === 'float32' ? spoiled(dims, i) : few(type, dims, i)
+      for (const largest of [0, 1])
+        expectEqual(['onnx', 'TopK', 24], [data, count(k)], { region, outputs: 2, attributes: { axis, largest } }, 0)
+      for (const mode of ['max', 'min']) {
+        const options = { region, outputs: 2, attributes: { axis, mode, sort: 'value' } }
+        expectEqual(['openvino', 'TopK', 11], [data, new Tensor('int32', [k], [])], options, 0)
+      }
+    }
+  })
+
+  test('of small integers, whose keys have most bytes in common, and of elements that are all equal', () => {
+    for (const distinct of [1, 7, 1000]) {
+      const data = BigInt64Array.from({ length: 1200 }, (_, i) => BigInt((i * 7919) % distinct) - 3n)
+      for (const largest of [0, 1]) {
+        const options = { region, outputs: 2, attributes: { axis: 1, largest } }
+        expectEqual(['onnx', 'TopK', 11], [new Tensor('int64', data, [8, 150]), count(150)], options, 0)
+      }
+    }
+  })
+
+  test('sorted lines shared by two threads', () => {
+    const options = { region, threads: 2, outputs: 2, attributes: { axis: 1 } }
+    expectEqual(['onnx', 'TopK', 11], [noise([900, 300], 1), count(300)], options, 0)
   })
 
   test('shared by two threads', () => {

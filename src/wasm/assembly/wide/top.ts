@@ -20,14 +20,23 @@ export class WideTopArguments {
   lowest: u32
   nanFirst: u32
   byIndex: u32
-  /** Lines that are looked at together where they lie side by side: as many as a vector has lanes, or one. */
+  /**
+   * Lines that are looked at together where they lie side by side: as many as a vector has lanes, or one. 0 where all
+   * elements of a line are sorted, best first.
+   */
   together: u32
 }
 
 /** Bytes of an item: a key as int64, higher for a better element, and a position. */
 const ITEM: usize = 16
 
-/** @param scratch for keys of a vector, then for the items of the lines that are looked at together */
+/** Bytes of the counters of a byte's values. */
+const COUNTS: usize = 1024
+
+/**
+ * @param scratch for keys of a vector, then for the items of the lines that are looked at together; for counters of the
+ *   values of each byte, then for two lists of the items of a line, where all of it are sorted
+ */
 export function wideTop(args: WideTopArguments, scratch: usize, from: u32, to: u32): void {
   if (args.width == 1) topOf<i8>(args, scratch, from, to)
   else if (args.width == 2) topOf<i16>(args, scratch, from, to)
@@ -49,6 +58,10 @@ function topOf<T>(args: WideTopArguments, scratch: usize, from: u32, to: u32): v
       for (let lane: u32 = 0; lane < lanes; lane++) write(args, heaps + lane * args.k * ITEM, y + ((line + lane) << 2))
     }
     for (; line < inner; line++) {
+      if (args.together == 0) {
+        sort<T>(args, scratch, x + line * sizeof<T>(), step, y + (line << 2))
+        continue
+      }
       single<T>(args, scratch, x + line * sizeof<T>(), step)
       write(args, heaps, y + (line << 2))
     }
@@ -200,4 +213,56 @@ function write(args: WideTopArguments, heap: usize, y: usize): void {
   }
   const step = (<usize>args.inner) << 2
   for (let n: u32 = 0; n < k; n++, y += step) store<i32>(y, <i32>load<i64>(heap + n * ITEM, 8))
+}
+
+/** Bytes of the key of an item that is sorted, which its position follows, and of the item. */
+// @ts-ignore: decorator
+@inline
+function keyBytes<T>(): usize {
+  return sizeof<T>() == 8 ? 8 : 4
+}
+
+/**
+ * Sorts all elements of a line by one byte of their keys after the other, the least significant one first, and writes
+ * the positions of the best ones. A byte that all keys share is passed over.
+ */
+function sort<T>(args: WideTopArguments, scratch: usize, x: usize, step: usize, y: usize): void {
+  const size = <usize>args.size
+  const item = 2 * keyBytes<T>()
+  const bytes = size * item
+  let items = scratch + COUNTS * sizeof<T>()
+  let sorted = items + bytes
+  memory.fill(scratch, 0, COUNTS * sizeof<T>())
+  for (let n: u32 = 0, p = items; n < args.size; n++, p += item, x += step) {
+    // Unsigned, and lower for a better element.
+    const key = keyAt<T>(args, x) ^ ~((<i64>-1) << (sizeof<T>() * 8 - 1))
+    store<T>(p, <T>key)
+    store<u32>(p + keyBytes<T>(), n)
+    for (let byte: usize = 0; byte < sizeof<T>(); byte++) {
+      const counter = scratch + byte * COUNTS + ((<usize>((key >> ((<i64>byte) << 3)) & 255)) << 2)
+      store<u32>(counter, load<u32>(counter) + 1)
+    }
+  }
+  for (let byte: usize = 0; byte < sizeof<T>(); byte++) {
+    const counters = scratch + byte * COUNTS
+    if (load<u32>(counters + ((<usize>load<u8>(items + byte)) << 2)) == args.size) continue
+    let before: usize = sorted
+    for (let p = counters, end = counters + COUNTS; p < end; p += 4) {
+      const count = <usize>load<u32>(p)
+      store<u32>(p, <u32>before)
+      before += count * item
+    }
+    for (let p = items, end = items + bytes; p < end; p += item) {
+      const counter = counters + ((<usize>load<u8>(p + byte)) << 2)
+      const place = <usize>load<u32>(counter)
+      store<u32>(counter, <u32>(place + item))
+      if (sizeof<T>() == 8) v128.store(place, v128.load(p))
+      else store<i64>(place, load<i64>(p))
+    }
+    const other = items
+    items = sorted
+    sorted = other
+  }
+  const down = (<usize>args.inner) << 2
+  for (let n: u32 = 0; n < args.k; n++, items += item, y += down) store<i32>(y, load<i32>(items + keyBytes<T>()))
 }
