@@ -139,7 +139,8 @@ function onnxDefault(kind: string, value: unknown): Attribute {
     case 'int':
       return { kind, value: BigInt(value as number) }
     case 'float':
-      return { kind, value: value as number }
+      // Attributes are float32. The tables of ONNX say so; those of ONNX Runtime say what was written there, 1e-5.
+      return { kind, value: Math.fround(value as number) }
     case 'string':
       return { kind, value: value as string }
     case 'ints':

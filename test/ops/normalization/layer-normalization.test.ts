@@ -105,6 +105,12 @@ describe('SimplifiedLayerNormalization', () => {
     expectNear(scales, [0.3779642, 0.5477217, 0.5773493, 0.2970442])
   })
 
+  test('epsilon is a number of float32 where the file leaves it out, too', () => {
+    const [small, one] = [new Tensor('float64', [0.01], [1, 1]), new Tensor('float64', [1], [1])]
+    const y = Number(runTensor(KIND, [small, one]).data[0])
+    expect(y).toBeCloseTo(0.01 / Math.sqrt(0.01 ** 2 + Math.fround(1e-5)), 14)
+  })
+
   test('keeps symbols; a scale that does not fit is refused', () => {
     const facts = inferOp(KIND, [fact('float16', ['n', 4, 8]), fact('float16', [4, 8])], {
       outputs: 2,
