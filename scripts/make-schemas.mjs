@@ -72,9 +72,16 @@ function onnxruntimeSchemas() {
     const version = [op.since, op.inputs.map(port), op.outputs.map(port), arity, attributes, op.deprecated ? 1 : 0]
     return [`${op.domain}::${op.name}`, [version]]
   })
-  // Files name Gelu in opsets before its own, too, as they do LayerNormalization.
-  const gelu = 'ai.onnx::Gelu'
-  operators.push([gelu, [onnxVersion(1, read('onnx_ops.json').ops[gelu][20], setOf)]])
+  // Files name these in opsets before their own, too, as they do LayerNormalization. The last is another one there.
+  const { ops } = read('onnx_ops.json')
+  const early = (name, since, changes) => {
+    const key = `ai.onnx::${name}`
+    operators.push([key, [onnxVersion(1, { ...ops[key][since], ...changes }, setOf)]])
+  }
+  early('Gelu', 20)
+  early('ThresholdedRelu', 10)
+  const flags = { across_channels: { type: 'int', default: 0 }, normalize_variance: { type: 'int', default: 1 } }
+  early('MeanVarianceNormalization', 9, { attributes: flags })
   return { operators, sets: [...sets.keys()] }
 }
 

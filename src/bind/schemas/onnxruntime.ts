@@ -199,5 +199,7 @@ ai.onnx::Scale [[1,[["input","T",7,0]],[["output","T",7,0]],[1,1,1,1],[["scale",
 ai.onnx::ScaledTanh [[1,[["input","T",7,0]],[["output","T",7,0]],[1,1,1,1],[["alpha","float",0],["beta","float",0]],0]]
 ai.onnx::SimplifiedLayerNormalization [[1,[["X","T",5,0],["scale","V",5,0]],[["Y","V",5,0],["inv_std_var","U",2,1]],[2,2,1,2],[["axis","int",0,-1],["epsilon","float",0,0.00001],["stash_type","int",0,1]],0]]
 ai.onnx::Gelu [[1,[["X","T",5,0]],[["Y","T",5,0]],[1,1,1,1],[["approximate","string",0,"none"]],0]]
+ai.onnx::ThresholdedRelu [[1,[["X","T",7,0]],[["Y","T",7,0]],[1,1,1,1],[["alpha","float",0,1]],0]]
+ai.onnx::MeanVarianceNormalization [[1,[["X","T",7,0]],[["Y","T",7,0]],[1,1,1,1],[["across_channels","int",0,0],["normalize_variance","int",0,1]],0]]
 `
 }

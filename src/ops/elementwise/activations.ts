@@ -46,7 +46,7 @@ export const activationOps: readonly Op[] = [
   unaryOp('LeakyRelu', [onnx('LeakyRelu', 1, withAlpha(kernels.leakyRelu))], []),
   unaryOp('Elu', [onnx('Elu', 1, ELU)], [openvino('Elu', 1, FLOATS, ELU)]),
   unaryOp('Celu', [onnx('Celu', 12, withAlpha(kernels.celu))], []),
-  unaryOp('ThresholdedRelu', [onnx('ThresholdedRelu', 10, withAlpha(kernels.thresholdedRelu))], []),
+  unaryOp('ThresholdedRelu', [onnx('ThresholdedRelu', 1, withAlpha(kernels.thresholdedRelu))], []),
   unaryOp('Sigmoid', [onnx('Sigmoid', 1, SIGMOID)], [openvino('Sigmoid', 1, FLOATS, SIGMOID)]),
   unaryOp('HardSwish', [onnx('HardSwish', 14, HARD_SWISH)], [openvino('HSwish', 4, FLOATS, HARD_SWISH)]),
   unaryOp('HSigmoid', [], [openvino('HSigmoid', 5, FLOATS, is(fractional(kernels.HARD_SIGMOID_6)))]),

@@ -29,23 +29,19 @@ function reductionAxes(node: NodeFacts): readonly number[] | undefined {
   return axes?.length ? axes : undefined
 }
 
+const ONNX = { axesFrom: is(undefined), centers: is(true), epsilon: is(1e-9), epsilonInside: is(false) }
+
+const axesOfVersion1 = (node: NodeFacts): readonly number[] =>
+  node.get(flag('across_channels')) ? [0, 1, 2, 3] : [0, 2, 3]
+
 /** Rules of {@link mvn}. */
 export const mvnRules = defineRules({
   name: 'MeanVarianceNormalization',
   operands: { x: 'tensor' },
   params: params<Params>(),
   onnx: [
-    {
-      since: 9,
-      bind: {
-        axes: ints('axes'),
-        axesFrom: is(undefined),
-        centers: is(true),
-        scales: is(true),
-        epsilon: is(1e-9),
-        epsilonInside: is(false)
-      }
-    }
+    { since: 1, bind: { ...ONNX, axes: derive(axesOfVersion1), scales: flag('normalize_variance') } },
+    { since: 9, bind: { ...ONNX, axes: ints('axes'), scales: is(true) } }
   ],
   openvino: [
     {
@@ -84,7 +80,7 @@ export const mvnRules = defineRules({
 
 /**
  * Normalizes to mean 0 and, if asked for, variance 1 over some axes: ONNX MeanVarianceNormalization-9, -13 (epsilon
- * 1e-9, outside the root), OpenVINO MVN-2, -6.
+ * 1e-9, outside the root), version 1 as ONNX Runtime takes it before; OpenVINO MVN-2, -6.
  */
 export const mvn = /* @__PURE__ */ withKernel(mvnRules, {
   *run({ x }, { axes, axesFrom, centers, scales, epsilon, epsilonInside }, call) {

@@ -38,6 +38,8 @@ describe('ONNX activations', () => {
     expectNear(own('QuickGelu'), [-2 * sigmoid(-3.404), 0, 1.5 * sigmoid(2.553)])
     expectNear(own('QuickGelu', { alpha: -1 }), [-2 * sigmoid(2), 0, 1.5 * sigmoid(-1.5)])
     near(onnx('Gelu', 11), -0.04550026389635842, 0, 1.3997891980967013)
+    near(onnx('ThresholdedRelu', 9), 0, 0, 1.5)
+    near(onnx('ThresholdedRelu', 1, { alpha: 2 }), 0, 0, 0)
     near(onnx('Affine', 1), -2, 0, 1.5)
     near(onnx('Affine', 9, { alpha: 2, beta: 0.5 }), -3.5, 0.5, 3.5)
     near(onnx('Scale', 1), -2, 0, 1.5)

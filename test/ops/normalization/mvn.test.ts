@@ -14,6 +14,21 @@ describe('MeanVarianceNormalization', () => {
       [-1, 1, -1, 1]
     )
   })
+
+  test('before version 9 there are flags, as in ONNX Runtime', () => {
+    const run = (attributes: Record<string, number>): Tensor =>
+      runTensor(['onnx', 'MeanVarianceNormalization', 8], [new Tensor('float32', [0, 4, 2, 10], [1, 2, 2, 1])], {
+        attributes
+      })
+    expectNear(run({}), [-1, 1, -1, 1])
+    expectNear(run({ normalize_variance: 0 }), [-2, 2, -4, 4])
+    expectNear(run({ across_channels: 1, normalize_variance: 0 }), [-4, 0, -2, 6])
+    const deviation = Math.sqrt(14)
+    expectNear(
+      run({ across_channels: 1 }),
+      [-4, 0, -2, 6].map(d => d / deviation)
+    )
+  })
 })
 
 describe('MVN', () => {
