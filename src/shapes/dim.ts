@@ -26,7 +26,10 @@ import {
 export type Dim = number | Sym
 
 export const toInt = (dim: Dim): Int => (typeof dim === 'number' ? BigInt(dim) : dim)
-export const toDim = (value: Int): Dim => (typeof value === 'bigint' ? Number(value) : value)
+/** A number that no double holds is the largest that one does: still a number, and refused wherever one counts. */
+export const toDim = (value: Int): Dim => (typeof value === 'bigint' ? held(Number(value)) : value)
+
+const held = (size: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, size))
 
 /** A dim about which nothing is known, or only its bounds. */
 export const unknownDim = (min = 0, max = Infinity): Dim => (min === max ? min : fresh(min, max))

@@ -26,6 +26,14 @@ import { errorOf } from '../ops/harness.ts'
 const n = namedDim('n')
 const print = (dims: readonly Dim[] | undefined): string[] | undefined => dims?.map(printDim)
 
+test('a product that no double holds is the largest number, which is still one', () => {
+  const huge = new Array<number>(30).fill(2 ** 40)
+  expect(productOf(huge)).toBe(Number.MAX_VALUE)
+  expect(mulDims(productOf(huge), 2)).toBe(Number.MAX_VALUE)
+  expect(addDims(productOf(huge), 1)).toBe(Number.MAX_VALUE)
+  expect(subDims(0, productOf(huge))).toBe(-Number.MAX_VALUE)
+})
+
 describe('broadcasting', () => {
   test('aligns at the right and broadcasts dims of 1', () => {
     expect(
