@@ -31,6 +31,8 @@ export interface Request extends Asked {
 
 /** Requests for inputs of which more is known than the file says. */
 export interface SpecialRequests {
+  /** Those that have been made. */
+  all(): readonly Request[]
   /**
    * @param given values of the inputs, by position
    * @param settled of the request that these are an alternative to

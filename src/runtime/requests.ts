@@ -23,11 +23,15 @@ export interface Surroundings {
   readonly blocks: Blocks
 }
 
+/** Plans that are kept: programs that ask for each value of a model by itself ask for thousands. */
+const MAX_REQUESTS = 64
+
 /** The plans of a session, and what inference knows, each made once. */
 export class Requests {
   private readonly model: Model
   private readonly bound: BoundGraph
   private readonly surroundings: Surroundings
+  /** The last asked for last. */
   private readonly made = new Map<string, Request>()
   /** The last request: most calls ask for the same as the one before. */
   private last: Request | undefined
@@ -46,9 +50,17 @@ export class Requests {
 
   /** The plan of a run, made once for all runs that ask for the same. */
   *requestFor(asked: Asked): Generator<void, Request> {
+    for (const name of asked.names as readonly unknown[])
+      if (typeof name !== 'string') fail('bad-usage', `names of values are to be fetched, not ${typeof name}`)
     const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved, asked.replaced])
     const request = this.made.get(key) ?? (yield* this.planned(asked))
+    this.made.delete(key)
     this.made.set(key, request)
+    for (const [oldest, gone] of this.made) {
+      if (this.made.size <= MAX_REQUESTS) break
+      this.made.delete(oldest)
+      drop(gone)
+    }
     return (this.last = request)
   }
 
@@ -115,6 +127,12 @@ export class Requests {
     const names = [...values.values()].flatMap(value => [value.name, ...value.names])
     return fail('unexpected-input', `the model has no value "${name}" to fetch${didYouMean(name, names)}`)
   }
+}
+
+/** Lets go of what is held for runs of a request, and of those that are an alternative to it. */
+function drop({ settled, byValues, byDims }: Request): void {
+  settled?.drop()
+  for (const special of [byValues, byDims]) special?.all().forEach(drop)
 }
 
 /** Whether an operator is the caller's: it runs in each run, also where inference knows what it reads. */

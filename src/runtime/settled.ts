@@ -202,6 +202,14 @@ export class Settled implements Spare {
     return bytes
   }
 
+  /** Lets go of all, for good: no further run asks for its plan. */
+  drop(): void {
+    for (const spare of [this, this.growing]) {
+      spare.giveUp()
+      this.weights.others.delete(spare)
+    }
+  }
+
   forget(): void {
     this.keptRuns.forgetRecordings()
   }

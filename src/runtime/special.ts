@@ -41,6 +41,10 @@ export class ByValues implements SpecialRequests {
     this.make = make
   }
 
+  all(): readonly Request[] {
+    return [...this.made.values()]
+  }
+
   *requestFor(given: Given): Generator<void, Request | undefined> {
     const values = this.deciding.map(at => given[at])
     let key = ''
@@ -76,6 +80,10 @@ export class ByDims implements SpecialRequests {
   constructor(plan: Plan, make: MakeRequest) {
     this.plan = plan
     this.make = make
+  }
+
+  all(): readonly Request[] {
+    return this.made.map(({ request }) => request)
   }
 
   *requestFor(given: Given, settled: Settled): Generator<void, Request | undefined> {
