@@ -42,8 +42,11 @@ export function* runLayer(
   cell: Cell,
   visit: (step: number, active: Uint8Array) => void
 ): Generator<void> {
-  const { steps, batch, gateSize, reverse, bias } = layer
-  if (batch === 0) return
+  const { batch, gateSize, reverse, bias } = layer
+  if (batch === 0 || gateSize === 0) return
+  // Nobody takes part in steps after the longest sequence.
+  let steps = 0
+  for (let b = 0; b < batch; b++) steps = Math.max(steps, lengths[b])
   const pace = new Pace()
   const ahead = Math.max(1, Math.min(steps, Math.floor(MAX_GATES_AHEAD / Math.max(1, batch * gateSize))))
   const gates = allocate('float64', [ahead * batch * gateSize]).data

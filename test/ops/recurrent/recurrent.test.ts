@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toNumbers } from '../../../src/tensor/elements.ts'
 import { encodeFloat } from '../../../src/tensor/floats.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { type CallOptions, dimsOf, errorOf, fact, inferOp, type Kind } from '../harness.ts'
+import { type CallOptions, dimsOf, errorOf, fact, inferOp, type Kind, runOp } from '../harness.ts'
 import { close, f32, ints, permuted, reshaped, run, some } from './tensors.ts'
 
 /** Blocks of the rows of gates in another order. */
@@ -342,3 +342,24 @@ test('a batch of any size without steps takes no memory for it', () => {
     errorOf(() => run(['onnx', 'RNN', 14], [x, some(1, 1, 2, 3), some(2, 1, 2, 2)], 2, { hidden_size: 2 })).code
   ).toBe('limit-exceeded')
 })
+
+test.each(NETS)(
+  '$kind takes no steps that no sequence takes, and none of a state without elements',
+  ({ kind, gates }) => {
+    const none = (...dims: number[]): Tensor => new Tensor('float32', new Float32Array(0), dims)
+    const [steps, of] = [2 ** 40, { hidden_size: 0 }]
+    const inputs = [none(steps, 1, 0), none(1, 0, 0), none(1, 0, 0)]
+    expect(run(['onnx', kind, 14], inputs, 1, of)[0].dims).toEqual([steps, 1, 1, 0])
+    // Nobody reads the states of all steps, which memory does not hold.
+    const weights = [some(1, 1, gates, 0), some(2, 1, gates, 1), undefined, ints(0, 0)]
+    for (const direction of ['forward', 'reverse']) {
+      const attributes = { hidden_size: 1, direction }
+      const last = runOp(['onnx', kind, 14], [none(steps, 2, 0), ...weights], {
+        outputs: 2,
+        unwanted: [0],
+        attributes
+      })[1]
+      expect(last).toEqual(f32([1, 2, 1], [0, 0]))
+    }
+  }
+)
