@@ -158,10 +158,20 @@ function maxima(
       const b = weights[k + 1] * x[base + offsets[k + 1]]
       const c = weights[k + 2] * x[base + offsets[k + 2]]
       const d = weights[k + 3] * x[base + offsets[k + 3]]
-      highest = Math.max(highest, pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d)
+      const sample = pooling === 'max-of-parts' ? Math.max(a, b, c, d) : a + b + c + d
+      const isSeen = pooling !== 'max-of-parts' || !Number.isNaN(sample)
+      highest = Math.max(highest, isSeen ? sample : highestPart(x, base, offsets, weights, k))
     }
     out[to + i] = highest
   }
+}
+
+/** The highest of the weighted neighbours of a sample, of which those without weight are 0 though they be infinite. */
+function highestPart(x: Numbers, base: number, offsets: Positions, weights: Float64Array, from: number): number {
+  let highest = -Infinity
+  for (let k = from; k < from + 4; k++)
+    highest = Math.max(highest, weights[k] === 0 ? 0 : weights[k] * x[base + offsets[k]])
+  return highest
 }
 
 /**

@@ -56,6 +56,23 @@ describe('RoiAlign', () => {
     expect(onnx(boxes(1, 2, 3, 4), { mode: 'max', sampling_ratio: 1 }, 10)).toEqual([32])
     expect(onnx(boxes(1, 2, 3, 4), { mode: 'max', sampling_ratio: 1 }, 16)).toEqual([0.25 * 32])
     expect(openvino(boxes(1, 2, 3, 4), { mode: 'max', aligned_mode: 'half_pixel_for_nn' })).toEqual([26.5])
+  })
+
+  test('mode max: a neighbour without weight does not count where it is infinite, nor where it is NaN', () => {
+    for (const beside of [Infinity, -Infinity, NaN]) {
+      const x = new Tensor('float32', [1, 1, 1, 1, 5, beside, 1, 1, 1], [1, 1, 3, 3])
+      const attributes = { mode: 'max', sampling_ratio: 1 }
+      const y = runTensor(['onnx', 'RoiAlign', 16], [x, boxes(0.5, 0.5, 2.5, 2.5), images(0)], { attributes })
+      expect(y.data[0]).toBe(5)
+    }
+    const x = new Tensor('float32', [1, 1, 1, 1, 5, Infinity, 1, 1, 1], [1, 1, 3, 3])
+    const attributes = { mode: 'max', sampling_ratio: 1, coordinate_transformation_mode: 'output_half_pixel' }
+    expect(runTensor(['onnx', 'RoiAlign', 16], [x, boxes(0, 1, 3, 2), images(0)], { attributes }).data[0]).toBe(
+      Infinity
+    )
+  })
+
+  test('mode max of several samples', () => {
     const negative = new Tensor('float32', new Float32Array(36).fill(-3), [1, 1, 6, 6])
     const attributes = { pooled_h: 1, pooled_w: 1, sampling_ratio: 2, spatial_scale: 1, mode: 'max' }
     expect([
