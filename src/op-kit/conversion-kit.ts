@@ -173,8 +173,18 @@ export const asScalar = (w: Writer, x: Made): Made => (rankOf(x) === 0 ? x : w.r
 /** A list of one of a tensor of one element. */
 export const asList = (w: Writer, x: Made): Made => (rankOf(x) === 1 ? x : w.reshape(x, [-1]))
 
-/** `0, 1, 2, …` */
-export const upTo = (count: number, from = 0): number[] => Array.from({ length: count }, (_, i) => from + i)
+/** The longest list of numbers that becomes a constant of a model. */
+const MAX_LIST = 2 ** 24
+
+/**
+ * `0, 1, 2, …`
+ * @throws NodewiseError `unsupported-op` for a list that is longer than any that a model needs
+ */
+export function upTo(count: number, from = 0): number[] {
+  if (count > MAX_LIST)
+    fail('unsupported-op', `it takes a list of ${count} numbers; a constant has ${MAX_LIST} at most`)
+  return Array.from({ length: count }, (_, i) => from + i)
+}
 
 /** A zero of a type, as a scalar: the empty text for strings, false for booleans. */
 export const zeroOf = (w: Writer, type: DType): Made =>

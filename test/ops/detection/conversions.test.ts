@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { differenceInOther, inOther, modelOfNode } from '../converted.ts'
+import { errorOf } from '../harness.ts'
 import { picks, randomFloats } from '../random.ts'
 
 const scalar = (type: 'int64' | 'float32', value: number): Tensor =>
@@ -337,6 +338,14 @@ describe('pooled regions in ONNX', () => {
         await differenceInOther(['openvino', 'DeformablePSROIPooling', 1], [map, rois, ...inputs], { attributes })
       ).toBeLessThan(1e-5)
   })
+})
+
+test('ROIPooling of more bins than a constant can list is refused', () => {
+  const inputs = [new Tensor('float32', [], [0, 1, 2, 2]), new Tensor('float32', [], [0, 5])]
+  const attributes = { pooled_h: 2 ** 33, pooled_w: 1, spatial_scale: 1, method: 'bilinear' }
+  const error = errorOf(() => inOther(modelOfNode(['openvino', 'ROIPooling', 2], inputs, { attributes })))
+  expect(error).toMatchObject({ code: 'unsupported-op' })
+  expect(error.message).toContain('a list of 8589934592 numbers')
 })
 
 test('PSROIPooling of so many bins that their identity matrix does not fit into memory is refused', () => {
