@@ -5,7 +5,7 @@ import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
 import { type Key, withTypes } from '../tensor/map.ts'
-import { Tensor, type Value } from '../tensor/tensor.ts'
+import { type Optional, type Sequence, Tensor, type Value } from '../tensor/tensor.ts'
 import { acceptInput, type NamedSizes } from './graph-ports.ts'
 
 /**
@@ -21,13 +21,41 @@ export type Feeds = Readonly<Record<string, Feed>>
 
 const isMap = (feed: Feed): feed is ReadonlyMap<Key | number, Element> => feed instanceof Map
 
-/** @param declared gives a Map of JavaScript its types */
+/**
+ * @param declared gives a Map of JavaScript its types
+ * @throws NodewiseError `type-mismatch` where it is no value
+ */
 export function valueFrom(feed: Feed, declared?: DeclaredType): Value {
   if (feed instanceof Tensor) return feed
   if (isMap(feed)) return withTypes(feed, declared?.kind === 'map' ? declared : {})
-  if (feed.type === 'sequence' || feed.type === 'optional' || feed.type === 'map') return feed
+  if (feed.type === 'sequence') return sequenceFrom(feed, declared)
+  if (feed.type === 'optional') return optionalFrom(feed, declared)
+  if (feed.type === 'map') {
+    if (!((feed.entries as unknown) instanceof Map)) fail('type-mismatch', 'the `entries` of a map are a Map')
+    return feed
+  }
   const { type, data, dims } = feed as { type: DType; data: never; dims: readonly number[] }
   return new Tensor(type, data, dims)
+}
+
+const elementOf = (declared: DeclaredType | undefined): DeclaredType | undefined =>
+  declared !== undefined && 'element' in declared ? declared.element : undefined
+
+/** What a sequence holds may be of the same forms as a feed. */
+function sequenceFrom(feed: Sequence, declared: DeclaredType | undefined): Sequence {
+  const given: unknown = feed.values
+  if (!Array.isArray(given)) fail('type-mismatch', 'the `values` of a sequence are a list')
+  const values = given.map((item: Feed | null | undefined, i) => {
+    if (item === null || item === undefined) fail('type-mismatch', `element ${i} of a sequence is ${item}`)
+    return valueFrom(item, elementOf(declared))
+  })
+  return values.every((value, i) => value === feed.values[i]) ? feed : { type: 'sequence', values }
+}
+
+function optionalFrom(feed: Optional, declared: DeclaredType | undefined): Optional {
+  const given: Feed | null | undefined = feed.value
+  const value = given === null || given === undefined ? undefined : valueFrom(given, elementOf(declared))
+  return value === given ? feed : { type: 'optional', value }
 }
 
 /** Positions of ports by every name that they have; a port's own name wins over what others are called as well. */

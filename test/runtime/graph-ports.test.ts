@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Feed, InferenceSession, type MapValue, type Sequence, Tensor, type Value } from '../../src/index.ts'
 import { named, vectorized, zipped } from '../fixtures/maps.ts'
-import { node, onnxModel } from '../fixtures/onnx.ts'
+import { int64s, node, onnxModel } from '../fixtures/onnx.ts'
 
 const tensorOf = (dims: readonly (number | string)[]): object => ({
   tensorType: {
@@ -43,6 +43,43 @@ describe('what an input holds is checked as it is declared', () => {
       code: 'type-mismatch',
       reason: 'input "x" is a sequence; a tensor is given'
     })
+  })
+})
+
+describe('what a sequence or an optional holds', () => {
+  const first = onnxModel({
+    inputs: [{ name: 'x', type: { sequenceType: { elemType: tensorOf(['n']) } } }],
+    outputs: [{ name: 'y' }],
+    initializers: [int64s('zero', [], [0])],
+    nodes: [node('SequenceAt', ['x', 'zero'], ['y'])]
+  })
+  const run = async (x: unknown): Promise<Value> => (await new InferenceSession(await first).run({ x: x as Feed })).y
+
+  test('may be anything of the form of a tensor, as an input may', async () => {
+    const item = { type: 'float32', dims: [2], data: [1, 2] }
+    expect(await run({ type: 'sequence', values: [item] })).toEqual(new Tensor('float32', [1, 2]))
+  })
+
+  test('is refused where it is no value', async () => {
+    const refused = async (x: unknown, reason: string): Promise<void> =>
+      expect(run(x)).rejects.toMatchObject({ code: 'type-mismatch', reason })
+    await refused({ type: 'sequence' }, 'the `values` of a sequence are a list')
+    await refused({ type: 'sequence', values: [floats(1), null] }, 'element 1 of a sequence is null')
+    const data = { type: 'float32', dims: [2], data: null }
+    await refused({ type: 'sequence', values: [data] }, 'a float32 tensor needs a Float32Array')
+    const map = { type: 'map', keyType: 'int64', valueType: 'float32', entries: null }
+    await refused(map, 'the `entries` of a map are a Map')
+  })
+
+  test('an optional that holds null holds nothing', async () => {
+    const model = await onnxModel({
+      inputs: [{ name: 'x', type: { optionalType: { elemType: tensorOf([2]) } } }],
+      outputs: [{ name: 'y' }],
+      nodes: [node('OptionalHasElement', ['x'], ['y'])],
+      opset: 18
+    })
+    const { y } = await new InferenceSession(model).run({ x: { type: 'optional', value: null as never } })
+    expect(y.data[0]).toBe(0)
   })
 })
 
