@@ -8,7 +8,7 @@ import { derive } from './graph/derive.ts'
 import type { Model } from './graph/graph.ts'
 import { exceed, type Limits, limitsFrom, LOAD_OPTIONS } from './graph/limits.ts'
 import { path } from './host.ts'
-import { refuseUnknownOptions } from './suggest.ts'
+import { refuseUnknownOptions, requireOptions } from './suggest.ts'
 
 export type { NetworkOptions, ReadProgress } from './files/network.ts'
 export type { FileContent } from './files/open.ts'
@@ -69,6 +69,7 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
 
 /** {@link load}, whose options may be among others: those of a session. */
 export async function loadModel(source: ModelSource, options: LoadOptions): Promise<Model> {
+  requireOptions(options)
   const limits = limitsFrom(options.limits)
   if (!isFileContent(source) && !isPair(source)) fail('bad-usage', 'a model is a path, a URL, bytes, or { xml, bin }')
   const opening: Opening = {
@@ -190,6 +191,8 @@ async function withKind(error: unknown, source: ByteSource): Promise<unknown> {
 /** A location without the `./` that it may begin with. */
 const plain = (location: string): string => location.replace(/^(\.\/)+/, '')
 
+const NO_FILE: Partial<ExternalFile> = {}
+
 /** The files that the caller gives beside a model, by location. */
 async function openAll(
   files: readonly (ExternalFile | string)[],
@@ -198,7 +201,7 @@ async function openAll(
   if (!Array.isArray(files)) fail('bad-usage', '`externalData` is a list of { path, data }')
   const opened = new Map<string, OpenedFile>()
   for (const file of files as readonly (ExternalFile | string)[]) {
-    const { path: location, data } = typeof file === 'string' ? { path: file, data: file } : file
+    const { path: location, data } = typeof file === 'string' ? { path: file, data: file } : (file ?? NO_FILE)
     if (typeof location !== 'string' || !isFileContent(data))
       fail('bad-usage', '`externalData` is a list of { path, data }')
     opened.set(plain(location), await openFile(data, location, opening))

@@ -21,10 +21,20 @@ export function didYouMean(given: string, words: Iterable<string>): string {
 }
 
 /**
+ * Options that come from JavaScript may be anything.
+ * @throws NodewiseError `bad-usage` for what is no object
+ */
+export function requireOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null)
+    fail('bad-usage', `options are an object, not ${typeof options === 'object' ? 'null' : typeof options}`)
+}
+
+/**
  * Options that come from JavaScript may have names that no type has checked.
  * @throws NodewiseError `bad-usage` for an option that is set and is none of those that are known
  */
 export function refuseUnknownOptions(options: object, known: ReadonlySet<string>): void {
+  requireOptions(options)
   for (const [name, value] of Object.entries(options))
     if (value !== undefined && !known.has(name))
       fail('bad-usage', `there is no option "${name}"${didYouMean(name, known)}`)

@@ -39,6 +39,7 @@ export const isFileContent = (what: unknown): what is FileContent =>
  * @param name for messages, where it has none of its own
  */
 export async function openFile(what: FileContent, name: string, opening: Opening): Promise<OpenedFile> {
+  if (!isFileContent(what)) return refuseContent()
   if (what instanceof Uint8Array) return { source: bytesSource(name, what) }
   if (what instanceof ArrayBuffer) return { source: bytesSource(name, new Uint8Array(what)) }
   if (typeof what === 'string' || what instanceof URL) return openAddress(what, name, opening)
@@ -49,10 +50,12 @@ export async function openFile(what: FileContent, name: string, opening: Opening
     const own = 'name' in blob && typeof blob.name === 'string' ? blob.name : name
     return atOnce({ source: await openBlob(blob, own, traffic, signal) }, opening)
   }
-  if (!('size' in what && 'read' in what && typeof what.read === 'function'))
-    fail('bad-usage', 'a file is a path, a URL, bytes, a Blob, a file handle, or { size, read(offset, length) }')
+  if (!('size' in what && 'read' in what && typeof what.read === 'function')) return refuseContent()
   return atOnce({ source: await openReader(what, name, traffic, signal) }, opening)
 }
+
+const refuseContent = (): never =>
+  fail('bad-usage', 'a file is a path, a URL, bytes, a Blob, a file handle, or { size, read(offset, length) }')
 
 async function openAddress(what: string | URL, name: string, opening: Opening): Promise<OpenedFile> {
   const url = typeof what === 'string' ? urlOf(what) : what

@@ -1,5 +1,6 @@
 import { fail, NodewiseError, type Place } from '../errors.ts'
 import { scriptMemory } from '../host.ts'
+import { requireOptions } from '../suggest.ts'
 import { MAX_RANK } from '../tensor/tensor.ts'
 
 /**
@@ -69,9 +70,11 @@ export function leastStructure(limits: Limits): number {
  * All limits: those given, and the defaults of the others.
  * @throws NodewiseError `bad-usage` for a name that is no limit, and for a number that a limit cannot be
  */
-export function limitsFrom(given: Partial<Limits> = {}): Limits {
+export function limitsFrom(given: { readonly [L in keyof Limits]?: Limits[L] | undefined } = {}): Limits {
+  requireOptions(given)
   const limits = defaultLimits()
   for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
     if (!Object.hasOwn(limits, name))
       fail('bad-usage', `there is no limit "${name}"; there are ${Object.keys(limits).join(', ')}`)
     const max = name.endsWith('Depth') ? MAX_DEPTH : name === 'rank' ? MAX_RANK : Number.MAX_SAFE_INTEGER

@@ -63,16 +63,36 @@ const RUN = new Set([
   'extra'
 ])
 
-/** @throws NodewiseError `bad-usage` for an option that a session does not have, or another value of `precision` */
-export function checkSessionOptions(options: { readonly precision?: string }): void {
+/** @throws NodewiseError `bad-usage` for an option that a session does not have, or a value that it cannot have */
+export function checkSessionOptions(options: {
+  readonly precision?: string
+  readonly threads?: number
+  readonly intraOpNumThreads?: number
+  readonly maxMemory?: number
+}): void {
   refuseUnknownOptions(options, SESSION)
   checkChoice('precision', options.precision, ['fast', 'exact'])
+  checkWhole('threads', options.threads, 1)
+  checkWhole('intraOpNumThreads', options.intraOpNumThreads, 0)
+  const { maxMemory } = options
+  // NaN would be neither more nor less than anything.
+  if (maxMemory !== undefined && !(typeof maxMemory === 'number' && maxMemory >= 0))
+    fail('bad-usage', `maxMemory is ${String(maxMemory)}; expected a number of bytes`)
 }
 
-/** @throws NodewiseError `bad-usage` for an option that a run does not have, or another value of `outOfRange` */
-export function checkRunOptions(options: { readonly outOfRange?: string }): void {
+/** @throws NodewiseError `bad-usage` for an option that a run does not have, and for a value that one cannot have */
+export function checkRunOptions(options: {
+  readonly outOfRange?: string
+  readonly timeout?: number
+  readonly onStep?: unknown
+}): void {
   refuseUnknownOptions(options, RUN)
   checkChoice('outOfRange', options.outOfRange, ['error', 'zero'])
+  // One that is negative has passed: callers subtract.
+  if (options.timeout !== undefined && !(typeof options.timeout === 'number' && !Number.isNaN(options.timeout)))
+    fail('bad-usage', `timeout is ${String(options.timeout)}; expected a number of milliseconds`)
+  if (options.onStep !== undefined && typeof options.onStep !== 'function')
+    fail('bad-usage', `onStep is a function, not ${typeof options.onStep}`)
 }
 
 /** What no type has checked would count as one of the choices. */
@@ -82,4 +102,9 @@ function checkChoice(name: string, value: string | undefined, choices: readonly 
       'bad-usage',
       `${name} is ${JSON.stringify(value)}; expected ${choices.map(choice => `"${choice}"`).join(' or ')}`
     )
+}
+
+function checkWhole(name: string, value: unknown, least: number): void {
+  if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least))
+    fail('bad-usage', `${name} is ${String(value)}; expected a whole number of at least ${least}`)
 }

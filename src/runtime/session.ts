@@ -14,6 +14,7 @@ import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
+import { argumentsOf, NO_OPTIONS } from './arguments.ts'
 import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, StepCounter, TURN } from './drive.ts'
 import { executePlan } from './execute.ts'
@@ -21,8 +22,8 @@ import { acceptFeeds, type Feed, type Feeds, positionsOf } from './feeds.ts'
 import { MemoryLimit } from './memory-limit.ts'
 import { Budget, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
-import { checkRunOptions, checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
-import { deliver, type Fetches, holds, isFetches, namesOf, targetsOf, writableOf } from './outputs.ts'
+import { checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
+import { deliver, type Fetches, holds, namesOf, targetsOf, writableOf } from './outputs.ts'
 import { randomSource } from './random.ts'
 import { RepeatedBodies } from './repeated-bodies.ts'
 import type { Asked, Request } from './request.ts'
@@ -168,8 +169,16 @@ export class Session {
   ): Promise<Record<Name, V>>
   /** The same for names that are not known when the program is compiled. */
   run(feeds: Feeds, fetches?: Fetches, options?: RunOptions): Promise<Record<string, Value>>
-  run(feeds: Feeds, second?: Fetches | RunOptions, third?: RunOptions): Promise<Record<string, Value>> {
-    const [fetches, options] = argumentsOf(second, third)
+  run(feeds: Feeds, second?: Fetches | RunOptions, third: RunOptions = NO_OPTIONS): Promise<Record<string, Value>> {
+    let fetches: Fetches | undefined
+    let options: RunOptions
+    try {
+      ;[fetches, options] = argumentsOf(feeds, second, third)
+    } catch (error) {
+      return new Promise(() => {
+        throw locatedIn(this.model, error)
+      })
+    }
     const steps = this.start(feeds, fetches, options)
     return this.isStateful ? this.driveInTurn(steps, options) : drive(this.model, steps, options)
   }
@@ -192,9 +201,9 @@ export class Session {
   async *walk(
     feeds: Feeds,
     second?: Fetches | RunOptions,
-    third?: RunOptions
+    third: RunOptions = NO_OPTIONS
   ): AsyncGenerator<StepEvent, Record<string, Value>> {
-    const [fetches, options] = argumentsOf(second, third)
+    const [fetches, options] = argumentsOf(feeds, second, third)
     const deadline = deadlineOf(options)
     const seen: StepEvent[] = []
     const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
@@ -270,7 +279,6 @@ export class Session {
   }
 
   private *start(feeds: Feeds, fetches: Fetches | undefined, options: RunOptions): Paced<Record<string, Value>> {
-    if (options !== NO_OPTIONS) checkRunOptions(options)
     const { onStep, outOfRange, views: asViews = false } = options
     if (this.disposed) fail('invalid-graph', 'the session has been disposed')
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
@@ -385,12 +393,4 @@ export class Session {
  */
 const asKey = (name: string): string => Object.keys({ [name]: undefined })[0]
 
-const NO_OPTIONS: RunOptions = {}
 const NOTHING_LENT: ReadonlySet<unknown> = new Set()
-
-/** What `run` is to fetch, and its options, either of which may be the second argument. */
-const argumentsOf = (
-  second: Fetches | RunOptions | undefined,
-  options: RunOptions = NO_OPTIONS
-): [Fetches | undefined, RunOptions] =>
-  second === undefined || isFetches(second) ? [second, options] : [undefined, second]

@@ -53,6 +53,73 @@ test('a value that is none of the choices is refused, not taken for one of them'
   })
 })
 
+test('a number that an option cannot have is refused', async () => {
+  for (const options of [
+    { threads: -1 },
+    { threads: 0 },
+    { threads: NaN },
+    { threads: 1.5 },
+    { intraOpNumThreads: -1 }
+  ]) {
+    const [[name, value]] = Object.entries(options)
+    await expect(InferenceSession.create(RELU, options)).rejects.toMatchObject({
+      code: 'bad-usage',
+      message: `${name} is ${value}; expected a whole number of at least ${name === 'threads' ? 1 : 0}`
+    })
+  }
+  for (const maxMemory of [NaN, -1, '1GB' as never])
+    await expect(InferenceSession.create(RELU, { maxMemory })).rejects.toMatchObject({
+      code: 'bad-usage',
+      message: `maxMemory is ${maxMemory}; expected a number of bytes`
+    })
+  const session = await InferenceSession.create(RELU, { maxMemory: Infinity, intraOpNumThreads: 0 })
+  for (const timeout of [NaN, '5' as never])
+    await expect(session.run(feeds, { timeout })).rejects.toMatchObject({
+      code: 'bad-usage',
+      reason: `timeout is ${timeout}; expected a number of milliseconds`
+    })
+  await expect(session.run(feeds, { timeout: -1 })).rejects.toMatchObject({ code: 'aborted' })
+  expect((await session.run(feeds, { timeout: Infinity })).y.dims).toEqual([2])
+  await expect(session.run(feeds, { onStep: 5 as never })).rejects.toMatchObject({
+    code: 'bad-usage',
+    reason: 'onStep is a function, not number'
+  })
+})
+
+test('arguments of a run that are no inputs, no names and no options are refused', async () => {
+  const session = await InferenceSession.create(RELU)
+  const refused = async (reason: string, ...given: unknown[]): Promise<void> => {
+    const run = session.run.bind(session) as (...given: unknown[]) => Promise<unknown>
+    await expect(run(...given)).rejects.toMatchObject({ code: 'bad-usage', reason, place: { file: 'model' } })
+  }
+  const inputs = 'the inputs of a run are an object of values by name, not'
+  await refused(`${inputs} null`, null)
+  await refused(`${inputs} undefined`)
+  await refused(`${inputs} number`, 5)
+  await refused('a run takes what it is to fetch, or options, not null', feeds, null)
+  await refused('a run takes what it is to fetch, or options, not string', feeds, 'y')
+  for (const name of [undefined, 1n, Symbol('y')])
+    await refused(`names of values are to be fetched, not ${typeof name}`, feeds, ['y', name])
+  await refused('options are an object, not null', feeds, ['y'], null)
+  const walk = session.walk(null as never)
+  await expect(walk.next()).rejects.toMatchObject({ code: 'bad-usage', reason: `${inputs} null` })
+})
+
+test('options that are no object are refused; limits that are undefined are left out', async () => {
+  for (const options of [null, 5, { limits: null }, { limits: 5 }, { network: null }]) {
+    const refused = { code: 'bad-usage', reason: expect.stringMatching(/^options are an object, not /) as string }
+    await expect(load(RELU, options as never)).rejects.toMatchObject(refused)
+    await expect(InferenceSession.create(RELU, options as never)).rejects.toMatchObject(refused)
+  }
+  expect((await load(RELU, { limits: { nodes: undefined } as object })).limits.nodes).toBe(1_000_000)
+  for (const source of [{ xml: null }, { xml: RELU, bin: null }])
+    await expect(load(source as never)).rejects.toMatchObject({
+      code: 'bad-usage',
+      reason: expect.stringMatching(/^a file is a path/) as string
+    })
+  await expect(load(RELU, { externalData: [null] as never })).rejects.toMatchObject({ code: 'bad-usage' })
+})
+
 test('a session takes the options of load', async () => {
   const session = await InferenceSession.create(RELU, { docs: true, name: 'relu', limits: { nodes: 1 }, threads: 1 })
   expect(session.inputNames).toEqual(['x'])
