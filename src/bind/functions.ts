@@ -10,6 +10,7 @@ import {
   ownValues,
   type ValueId
 } from '../graph/graph.ts'
+import { requireModel } from '../graph/require-model.ts'
 import { type Expandable, functionOf, handedOn, requireExpandable } from './expanded-size.ts'
 import { newestOpset } from './schema.ts'
 
@@ -23,9 +24,11 @@ interface Scope {
  * The main graph with every call of a model-local function replaced by the function's nodes, bodies included. Names of
  * a function's values get the path of the call before them, so that two calls do not share values. A model without
  * functions is returned as it is.
- * @throws NodewiseError `limit-exceeded` when calls nest too deep (a function that calls itself) or expand to too much
+ * @throws NodewiseError `bad-usage` for what is no model; `limit-exceeded` when calls nest too deep (a function that
+ *   calls itself) or expand to too much
  */
 export function expandFunctions(model: Model): Graph {
+  requireModel(model)
   const { graph, functions } = model
   if (functions.size === 0) return graph
   const { called, count } = requireExpandable(model)

@@ -1,3 +1,4 @@
+import { fail } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
 import type { AnyOpVersion, Op } from '../op-kit/define.ts'
 import { joined, libraryOf, type OpLibrary } from '../op-kit/library.ts'
@@ -94,9 +95,13 @@ function listed(key: string, bindings: readonly Binding[]): OpListing[] {
  */
 export function registries(standard: OpLibrary): (own?: readonly Op[]) => Registry {
   let alone: Registry | undefined
-  return (own = []) =>
-    own.length === 0 ? (alone ??= registryOf(standard)) : registryOf(joined(standard, libraryOf(own)))
+  return (own = []) => {
+    if (!Array.isArray(own) || !own.every(isOp)) fail('bad-usage', '`ops` is a list of what `defineOp` gives')
+    return own.length === 0 ? (alone ??= registryOf(standard)) : registryOf(joined(standard, libraryOf(own)))
+  }
 }
+
+const isOp = (op: unknown): boolean => typeof op === 'object' && op !== null
 
 const defaultDomain = (dialect: Dialect): string => (dialect === 'onnx' ? 'ai.onnx' : 'openvino')
 

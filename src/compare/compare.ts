@@ -2,6 +2,7 @@ import { bind } from '../bind/bind.ts'
 import type { Call } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import type { Model } from '../graph/graph.ts'
+import { requireModel } from '../graph/require-model.ts'
 import type { Feeds } from '../runtime/feeds.ts'
 import { Session } from '../runtime/session.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
@@ -46,7 +47,10 @@ const DEFAULT_RTOL = 1e-3
 /** What is compared: a model, or values that were recorded. */
 export type Comparand = Model | Recording
 
-const isModel = (item: Comparand): item is Model => 'graph' in item
+const isModel = (item: Comparand): item is Model => {
+  if (typeof item !== 'object' || item === null || item instanceof Promise) requireModel(item)
+  return 'graph' in item
+}
 
 /**
  * Runs two models on the same inputs, or one of them against recorded values, and tells where their values part.

@@ -1,5 +1,6 @@
 import type { Registry } from '../bind/registry.ts'
 import type { Dialect, Model } from '../graph/graph.ts'
+import { requireModel } from '../graph/require-model.ts'
 import type { Conversions } from '../op-kit/conversion.ts'
 import { inDialect } from './dialect.ts'
 import { type Edited, editModel, type EditOptions } from './edits/edit.ts'
@@ -20,8 +21,10 @@ export function convertModel(
   model: Model,
   registry: Registry,
   conversions: Conversions,
-  { dialect = model.dialect, from = [], to = [], inputShapes, opset, simplify = false, ...last }: ConvertOptions = {}
+  options: ConvertOptions = {}
 ): Edited {
+  requireModel(model)
+  const { dialect = model.dialect, from = [], to = [], inputShapes, opset, simplify = false, ...last } = options
   const wanted = opset === undefined ? {} : { opset }
   const cut = editModel(model, registry, { from, to, simplify, ...(inputShapes && { inputShapes }) })
   const said = inDialect(cut.model, dialect, registry, conversions, wanted)

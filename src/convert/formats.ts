@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import type { OutputFile } from '../files/output.ts'
 import type { Dialect, Model } from '../graph/graph.ts'
+import { requireModel } from '../graph/require-model.ts'
 import { printModel } from '../onnx/syntax/print.ts'
 import { encodeText } from '../onnx/text.ts'
 import { writeOnnx } from '../onnx/write/write.ts'
@@ -34,10 +35,10 @@ export interface ModelFiles {
  * @throws NodewiseError `bad-usage`
  */
 export function formatOf(path: string): Format {
-  const suffix = Object.keys(FORMATS).find(candidate => path.toLowerCase().endsWith(candidate))
+  const suffix = Object.keys(FORMATS).find(candidate => String(path).toLowerCase().endsWith(candidate))
   return (
     (suffix as Format | undefined) ??
-    fail('bad-usage', `${path}: a model is written as ${Object.keys(FORMATS).join(', ')}, by its suffix`)
+    fail('bad-usage', `${String(path)}: a model is written as ${Object.keys(FORMATS).join(', ')}, by its suffix`)
   )
 }
 
@@ -48,6 +49,7 @@ export const dialectOf = (format: Format): Dialect => FORMATS[format]
  * @param path of the model file; others lie beside it
  */
 export function filesOf(model: Model, path: string, options: FileOptions = {}): ModelFiles {
+  requireModel(model)
   switch (formatOf(path)) {
     case '.onnx':
       return onnxFiles(model, path, options)

@@ -8,6 +8,7 @@ import {
   allocate,
   allocateRaw,
   elementCount,
+  infoOf,
   isTensor,
   type MapValue,
   memoryBytes,
@@ -260,7 +261,7 @@ export const liesOnHeap = (data: unknown): data is ArrayBufferView => ArrayBuffe
 
 /** A tensor on the heap; undefined for one that is small or has strings, and where the heap has no room. */
 export function onHeap(type: DType, dims: readonly number[], isZeroed: boolean): Tensor | undefined {
-  const { array, slots } = DTYPES[type]
+  const { array, slots } = infoOf(type)
   const count = elementCount(dims) * slots
   if (array === undefined || count * array.BYTES_PER_ELEMENT < MIN_HEAP_BYTES) return undefined
   const block = heapAllocate(count * array.BYTES_PER_ELEMENT, { zero: isZeroed })

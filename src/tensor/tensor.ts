@@ -55,8 +55,7 @@ class DenseTensor<T extends DType> {
     const type = isTyped ? first : (typeOfArray(first) as T)
     const data = isTyped ? second : first
     const dims = isTyped ? third : (second as readonly number[] | undefined)
-    const info = DTYPES[type]
-    if (info === undefined) fail('type-mismatch', `unknown element type "${String(type)}"`)
+    const info = infoOf(type)
     const storage = storageFrom(type, data)
     const size = storage.length / info.slots
     const shape = dims ?? [size]
@@ -303,7 +302,12 @@ export const allocate = <T extends DType>(type: T, dims: readonly number[]): Ten
  */
 export const allocateRaw = <T extends DType>(type: T, dims: readonly number[]): Tensor<T> => make(type, dims, false)
 
+/** @throws NodewiseError `type-mismatch` for a type that does not exist: callers in JavaScript may give any */
+export const infoOf = (type: DType): (typeof DTYPES)[DType] =>
+  DTYPES[type] ?? fail('type-mismatch', `unknown element type "${String(type)}"`)
+
 function make<T extends DType>(type: T, dims: readonly number[], isFilled: boolean): Tensor<T> {
+  const { array, slots } = infoOf(type)
   const count = elementCount(dims)
   const bytes = memoryBytes(type, count)
   if (bytes > MAX_ARRAY)
@@ -311,7 +315,6 @@ function make<T extends DType>(type: T, dims: readonly number[], isFilled: boole
       'limit-exceeded',
       `a ${type} tensor of dims [${dims.join(', ')}] takes ${bytes} bytes, more than one array can hold`
     )
-  const { array, slots } = DTYPES[type]
   if (array === undefined && count > MAX_STRINGS)
     fail('limit-exceeded', `a tensor of dims [${dims.join(', ')}] has more than ${MAX_STRINGS} strings`)
   try {

@@ -1,5 +1,6 @@
 import { bytesSource } from '../../files/byte-source.ts'
 import type { Model } from '../../graph/graph.ts'
+import { requireModel } from '../../graph/require-model.ts'
 import { loadOnnxText } from '../../onnx/syntax/load.ts'
 import type { PrintOptions } from '../../onnx/syntax/print-values.ts'
 import { printModel as printLines } from '../../onnx/syntax/print.ts'
@@ -9,7 +10,10 @@ import { encodeText } from '../../onnx/text.ts'
  * An ONNX model in the text format of ONNX (`.onnxtxt`), which `onnx.parser` reads.
  * @throws NodewiseError what reading the constants throws
  */
-export const printModel = (model: Model, options?: PrintOptions): string => [...printLines(model, options)].join('\n')
+export function printModel(model: Model, options?: PrintOptions): string {
+  requireModel(model)
+  return [...printLines(model, options)].join('\n')
+}
 
 /**
  * Reads a model in the text format of ONNX.
