@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { check, compare, InferenceSession, load, type NodewiseError, propagate, Tensor } from '../../src/index.ts'
+import { signalOf } from '../../src/runtime/drive.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const RELU = onnxBytes({
@@ -165,4 +167,12 @@ test('a run that takes longer than its timeout is given up', async () => {
   const x = new Tensor('float32', new Float32Array(size), dims)
   const error = (await session.run({ [name]: x }, { timeout: 100 }).catch((reason: unknown) => reason)) as NodewiseError
   expect(error).toMatchObject({ code: 'aborted', reason: 'the run took more than 100 ms (timeout)' })
+})
+
+test('a timeout that no timer waits for does not end a wait at once', async () => {
+  for (const timeout of [3e9, 2 ** 33, Infinity]) {
+    const signal = signalOf({ timeout })()
+    await wait(20)
+    expect(signal?.aborted).toBe(false)
+  }
 })
