@@ -1,7 +1,6 @@
 /**
  * Generators of numbers in [0, 1) for random operators: the same session seed and the same run give the same numbers. A
- * node's own seed
- * gives that node the same numbers in every run. The stream is that of splitmix32, not a runtime's.
+ * node's own seed gives that node the same numbers in every run. The stream is that of splitmix32, not a runtime's.
  */
 export function randomSource(sessionSeed: number): (seed?: number) => () => number {
   let calls = 0

@@ -4,8 +4,7 @@ import { fresh, type Int, isSym, maximum, maxOf, minimum, minOf, neg, sub } from
 
 /**
  * Elementwise functions on elements of which some may be symbols: integers exact, whole numbers in floats too.
- * Undefined:
- * nothing can be said of the result.
+ * Undefined: nothing can be said of the result.
  */
 export type ElemFunction = (elements: readonly Elem[]) => Elem | undefined
 

@@ -37,8 +37,8 @@ export const hullFacts = (a: Fact, b: Fact): Fact => merge(a, b, { dim: hullDims
 
 /**
  * What holds of a value in every iteration of a loop, found by growing from what it is at first. Dims that change
- * become unknowns
- * of its own, which stand for any size within their bounds; a bound that moves twice is given up, so that growing ends.
+ * become unknowns of its own, which stand for any size within their bounds; a bound that moves twice is given up, so
+ * that growing ends.
  */
 export class Widening {
   private readonly own = new Set<Dim>()

@@ -8,8 +8,7 @@ const MAX_CHARACTERS = 2 ** 24
 
 /**
  * The result with names and messages cut: every finding of a node repeats the node's name, so that a file of a
- * megabyte, most of it one name,
- * would make a report of gigabytes.
+ * megabyte, most of it one name, would make a report of gigabytes.
  */
 export function shortened(result: CheckResult): CheckResult {
   const { findings, summary } = result

@@ -27,8 +27,7 @@ export interface Drawing {
 
 /**
  * A model as a picture's source: nodes as boxes, values as arrows with their declared types, bodies and functions as
- * frames. Constants
- * that nobody reads, and initializers, which are many, are written into the boxes that read them.
+ * frames. Constants that nobody reads, and initializers, which are many, are written into the boxes that read them.
  */
 export const draw = (model: Model, format: 'dot' | 'mermaid'): string =>
   drawInto(format === 'dot' ? dot() : mermaid(), model)

@@ -52,8 +52,7 @@ export async function feedsFrom(
 
 /**
  * Values for every input that needs one and is not given. A dim's name stands for one size in the whole model: it is
- * known from the inputs
- * that are given and from `shapes`.
+ * known from the inputs that are given and from `shapes`.
  * @throws NodewiseError `missing-input` when a dim is not known, `limit-exceeded` when a tensor is too large
  */
 export function fillInputs(model: Model, given: ReadonlyMap<string, Value>, options: FillOptions): Map<string, Value> {
@@ -159,8 +158,7 @@ const spelled = (dim: DeclaredDim): string =>
 
 /**
  * Random floats are uniform in [0, 1). Random integers are 0 or 1: as indices, token ids and masks these are valid
- * nearly
- * everywhere. Random strings are single letters.
+ * nearly everywhere. Random strings are single letters.
  */
 function filledTensor(type: DType, dims: readonly number[], { how }: Fill, random: () => number): Tensor {
   const tensor = allocate(type, dims)

@@ -72,14 +72,10 @@ export const attentionRules = defineRules({
 
 /**
  * Attention of query heads over keys and values, which several query heads may share. Results: the attended values,
- * keys and values
- * with those of the past before them, and the scores. A query at `i` stands at position `i + offset`, where offset
- * counts the keys
- * before the block: those of the past, or `nonpad_kv_seqlen` less the queries. Keys hidden by the mask, by causality,
- * by the window or
- * as padding get no weight; a query that sees none gives zeros. All is computed in double precision, whatever
- * `softmax_precision`
- * says, and rounded once.
+ * keys and values with those of the past before them, and the scores. A query at `i` stands at position `i + offset`,
+ * where offset counts the keys before the block: those of the past, or `nonpad_kv_seqlen` less the queries. Keys hidden
+ * by the mask, by causality, by the window or as padding get no weight; a query that sees none gives zeros. All is
+ * computed in double precision, whatever `softmax_precision` says, and rounded once.
  */
 export const attention = /* @__PURE__ */ withKernel(attentionRules, {
   *run({ q, k, v, mask, pastKey, pastValue, lengths }, p, call) {

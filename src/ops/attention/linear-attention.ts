@@ -81,8 +81,7 @@ export const linearAttentionRules = defineRules({
  * Linear attention, by a state of fixed size: each token is written into the state of its head, which the query heads
  * that share it then read. Computed token by token in double precision; `chunk_size` makes no difference. Outputs: what
  * was read, and the state, of the past state's type or, without one, of the query's. ONNX LinearAttention-27;
- * com.microsoft LinearAttention-1, where several heads of values may share a head of queries and
- * one of keys, too.
+ * com.microsoft LinearAttention-1, where several heads of values may share a head of queries and one of keys, too.
  */
 export const linearAttention = /* @__PURE__ */ withKernel(linearAttentionRules, {
   *run({ query, key, value, past, decay, beta }, { queryHeads, valueHeads, scale, rule }, call) {

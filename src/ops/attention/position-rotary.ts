@@ -64,10 +64,9 @@ export const positionRotaryRules = defineRules({
 
 /**
  * Rotates pairs of elements of each head by angles, whose cosines and sines come from tables `[positions, half]`:
- * com.microsoft RotaryEmbedding-1, whose positions are given for each token or as the one of the first
- * (a scalar or one element); and
- * MRotaryEmbedding-1, where each token has three positions (time, height, width), each for a section of the columns.
- * `scale` and `is_packed_batching` change nothing, as in ONNX Runtime's CPU kernel.
+ * com.microsoft RotaryEmbedding-1, whose positions are given for each token or as the one of the first (a scalar or one
+ * element); and MRotaryEmbedding-1, where each token has three positions (time, height, width), each for a section of
+ * the columns. `scale` and `is_packed_batching` change nothing, as in ONNX Runtime's CPU kernel.
  */
 export const positionRotary = /* @__PURE__ */ withKernel(positionRotaryRules, {
   *run({ x, positions, cos, sin }, p, call) {

@@ -21,9 +21,8 @@ interface Params {
 /**
  * A copy of the data, each update written at its own coordinates, the one on `axis` replaced by its index; of several
  * updates to one element the last one stays. ONNX Scatter-9, ScatterElements-11, -13, -16 (reductions), -18 (max and
- * min, which ONNX Runtime takes from -16 on); OpenVINO
- * ScatterElementsUpdate-3, -12. Means of integers are rounded down. Negative indices count from the end; the
- * specification of -3 refuses them, OpenVINO does not.
+ * min, which ONNX Runtime takes from -16 on); OpenVINO ScatterElementsUpdate-3, -12. Means of integers are rounded
+ * down. Negative indices count from the end; the specification of -3 refuses them, OpenVINO does not.
  */
 export const scatterElements = defineOp({
   name: 'ScatterElements',
