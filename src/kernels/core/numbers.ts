@@ -1,4 +1,4 @@
-import type { ArrayConstructor, NumericArray } from '../../tensor/dtype.ts'
+import { type ArrayConstructor, is64BitInteger, type NumericArray } from '../../tensor/dtype.ts'
 import { type Numbers, toNumbers } from '../../tensor/elements.ts'
 import { type Codes, isCodedFloat, narrow, widen } from '../../tensor/floats.ts'
 import { MAX_SLAB_ARRAY, Slab } from '../../tensor/slab.ts'
@@ -28,7 +28,7 @@ const zeros = (of: ArrayConstructor, type: 'float64' | 'int32' | 'uint8', count:
 const slab = new Slab()
 
 /**
- * The elements of a tensor as numbers, coded floats decoded; yields. 64-bit integers are no numbers: see `toDoubles`.
+ * The elements of a tensor as numbers, coded floats decoded; yields. 64-bit integers are none: see {@link readReals}.
  */
 export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
   const { type, data } = tensor
@@ -36,6 +36,11 @@ export function* readNumbers(tensor: Tensor): Generator<void, Numbers> {
   // Views of the parts cost more than widening few codes.
   if (data.length <= chunkSize(COST.element)) return widen(type, data as Codes)
   return (yield* convertedPaced(tensor, 'float32')).data
+}
+
+/** The elements of a tensor of real numbers as numbers, 64-bit integers rounded to the nearest; yields. */
+export function* readReals(tensor: Tensor): Generator<void, Numbers> {
+  return is64BitInteger(tensor.type) ? (yield* convertedPaced(tensor, 'float64')).data : yield* readNumbers(tensor)
 }
 
 /** Where a kernel writes numbers. */

@@ -1,11 +1,10 @@
 import { fail } from '../../errors.ts'
-import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
+import { DTYPES, isFloat } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, product, stridesOf, type Tensor, withDims } from '../../tensor/tensor.ts'
 import { axisLayout } from '../core/axis-layout.ts'
-import { convertedPaced } from '../core/convert-paced.ts'
 import { type AxisTable, copyByTables, tableOf } from '../core/copy-tables.ts'
-import { doubles, nothingToFinish, readNumbers, targetOf } from '../core/numbers.ts'
+import { doubles, nothingToFinish, readReals, targetOf } from '../core/numbers.ts'
 import { chunkSize, COST, inChunks, Pace } from '../core/pace.ts'
 import { blockUnitsOf, copyUnits, type UnitArray } from '../core/units.ts'
 import { storeWhole } from '../core/whole.ts'
@@ -63,12 +62,7 @@ export function* resample(
   const { slots } = DTYPES[x.type]
   const inner = slots === 1 ? [] : [slots]
   let dims = [...x.dims, ...inner]
-  let numbers: Numbers =
-    slots > 1
-      ? (x.data as Float32Array)
-      : is64BitInteger(x.type)
-        ? (yield* convertedPaced(x, 'float64')).data
-        : yield* readNumbers(x)
+  let numbers: Numbers = slots > 1 ? (x.data as Float32Array) : yield* readReals(x)
   const type = (isFloat(x.type) && x.type !== 'float64') || x.type === 'complex64' ? 'float32' : 'float64'
   for (const table of axes) {
     // The last axis is written to its place: what is as large as the result is neither made nor copied once more.

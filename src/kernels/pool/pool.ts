@@ -1,11 +1,11 @@
 import { fail } from '../../errors.ts'
 import type { WindowAxis } from '../../shapes/window.ts'
 import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
-import { type Numbers, toDoubles } from '../../tensor/elements.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { convertPaced } from '../core/convert-paced.ts'
 import { storeIntegers } from '../core/integers.ts'
-import { type BigInts, doubles, readNumbers, targetOf } from '../core/numbers.ts'
+import { type BigInts, doubles, readNumbers, readReals, targetOf } from '../core/numbers.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
 import { eachRun, type Run, type Taps } from '../core/windows.ts'
@@ -159,7 +159,7 @@ export function* averagePool(x: Tensor, out: Tensor, taps: Taps, counts: readonl
   if (!isFloat(x.type) && counts.some(list => list.includes(0))) {
     fail('value-out-of-range', 'a window holds no integers to take the mean of')
   }
-  const numbers = is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
+  const numbers = yield* readReals(x)
   const divisors = yield* productsOf(counts)
   const add: AddPlane = (from, sums) => (_, window, element, count, step) => {
     for (let i = 0, e = from + element; i < count; i++, e += step) sums[window + i] += numbers[e]

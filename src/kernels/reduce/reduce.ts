@@ -3,7 +3,7 @@ import type { Numbers } from '../../tensor/elements.ts'
 import { allocate, areSameDims, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { convertedPaced, convertPaced } from '../core/convert-paced.ts'
 import { eachInnerLoop, innermost, type Loops, mergedLoops } from '../core/elementwise.ts'
-import { type BigInts, doubles, readNumbers } from '../core/numbers.ts'
+import { type BigInts, doubles, readReals } from '../core/numbers.ts'
 import { chunkSize, COST, DONE, inChunks } from '../core/pace.ts'
 
 export type Reduction =
@@ -151,7 +151,7 @@ function* reduceMany(kind: Reduction, x: Tensor, axes: readonly number[], count:
       )
   }
   const results = doubles(out.data.length).fill(startOf(kind, type))
-  const numbers = is64BitInteger(type) ? (yield* convertedPaced(x, 'float64')).data : yield* readNumbers(x)
+  const numbers = yield* readReals(x)
   if (kind === 'logSumExp') yield* logSumExp(numbers, x.dims, axes, results)
   else {
     yield* accumulate(NUMBERS[kind], numbers, x.dims, axes, results)

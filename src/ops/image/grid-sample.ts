@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { nothingToFinish, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { nothingToFinish, readNumbers, readReals, targetOf } from '../../kernels/core/numbers.ts'
 import { sumPoints } from '../../kernels/core/point-sums.ts'
 import { storeWhole } from '../../kernels/core/whole.ts'
 import { gatherBlocks } from '../../kernels/gather/gather.ts'
@@ -11,8 +11,8 @@ import { choice, flag, is } from '../../op-kit/sources.ts'
 import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
-import { type Numbers, toDoubles } from '../../tensor/elements.ts'
+import { DTYPES, isFloat } from '../../tensor/dtype.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 import { elementCount } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -117,7 +117,7 @@ export const gridSample = /* @__PURE__ */ withKernel(gridSampleRules, {
       })
     }
     const { slots } = DTYPES[x.type]
-    const numbers = slots > 1 ? (x.data as Numbers) : is64BitInteger(x.type) ? toDoubles(x) : yield* readNumbers(x)
+    const numbers = slots > 1 ? (x.data as Numbers) : yield* readReals(x)
     const filter = p.mode === 'linear' ? LINEAR : cubic(-0.75)
     const sum = call.sumPoints ?? sumPoints
     if (slots === 1 && !isFloat(x.type)) {

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
+import { readReals } from '../../kernels/core/numbers.ts'
 import { eachProduct, type LinearModel } from '../../kernels/ml/linear.ts'
-import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS, type PostTransform, transformScores } from '../../kernels/ml/scores.ts'
 import { params } from '../../op-kit/define.ts'
 import { rowsOfFeatures } from '../../op-kit/ml-shape.ts'

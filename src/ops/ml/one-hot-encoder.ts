@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
+import { readReals } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { type DenseKeys, denseKeys, findPlaces } from '../../kernels/ml/dense-keys.ts'
-import { readReals } from '../../kernels/ml/rows.ts'
 import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, exactInts, flag, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
+import { readReals } from '../../kernels/core/numbers.ts'
 import { dot } from '../../kernels/ml/dot.ts'
-import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { POST_TRANSFORMS } from '../../kernels/ml/scores.ts'
 import { eachKernelRow, type SupportVectors } from '../../kernels/ml/svm.ts'
 import { params } from '../../op-kit/define.ts'

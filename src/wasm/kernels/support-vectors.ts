@@ -1,6 +1,7 @@
+import { readReals } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
-import { readReals, rowsAndFeatures } from '../../kernels/ml/rows.ts'
+import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import type { PostTransform } from '../../kernels/ml/scores.ts'
 import { type PairDecisions, pairWork, type SupportVectors } from '../../kernels/ml/svm.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
