@@ -395,5 +395,5 @@ export function defineOp<const O extends Operands, P = Record<never, never>, Mov
 export function defineOwnOp<const O extends Operands, P = Record<never, never>, Moved extends keyof O & string = never>(
   op: OpDefinition<O, P, Moved>
 ): Op {
-  return op as unknown as Op
+  return op as Op
 }

@@ -24,4 +24,4 @@ export const withOtherKernel = (
   base: Op,
   name: string,
   run: (operands: ValueOperands, parameters: Parameters, context: KernelContext) => Paced
-): Op => defineOp({ ...base, name, run } as unknown as OpDefinition<Operands, unknown>)
+): Op => defineOp({ ...base, name, run } as OpDefinition<Operands, unknown>)

@@ -40,4 +40,4 @@ export const defineRules = <const O extends Operands, P = Record<never, never>, 
 export const withKernel = <O extends Operands, P, Moved extends keyof O & string>(
   rules: OpRules<O, P, Moved>,
   kernel: KernelDefinition<O, P, Moved>
-): Op => defineOp({ ...rules, ...kernel } as unknown as OpDefinition<O, P, Moved>)
+): Op => defineOp({ ...rules, ...kernel } as OpDefinition<O, P, Moved>)

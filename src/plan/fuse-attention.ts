@@ -166,13 +166,13 @@ function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
 
 /** Whether one thing is added to a product, such as a mask. */
 function addsOneThing({ known }: Call): boolean {
-  const { epilogue = [], activation } = known as unknown as Partial<FusedParams>
+  const { epilogue = [], activation } = known as Partial<FusedParams>
   return epilogue.length === 1 && !activation && isPlain(known)
 }
 
 /** Whether tanh of a product is all that is computed. */
 function isTanhOfOneThing({ known }: Call): boolean {
-  const { epilogue = [], activation } = known as unknown as Partial<FusedParams>
+  const { epilogue = [], activation } = known as Partial<FusedParams>
   return epilogue.length === 1 && typeof activation === 'object' && activation.name === 'tanh' && isPlain(known)
 }
 

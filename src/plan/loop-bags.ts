@@ -78,8 +78,7 @@ function unweighted(calls: BodyCalls, rows: ValueId | undefined, reduction: Bags
   return { reduction, policy: policyOf(lookup!), table, indices, starts, ends, weights: undefined }
 }
 
-const policyOf = ({ known: { negative, outOfRange } }: Call): IndexPolicy =>
-  ({ negative, outOfRange }) as unknown as IndexPolicy
+const policyOf = ({ known: { negative, outOfRange } }: Call): IndexPolicy => ({ negative, outOfRange }) as IndexPolicy
 
 /** @param factors a column of them, of the same slice as the indices */
 function weighted(calls: BodyCalls, rows: ValueId | undefined, factors: ValueId | undefined): Bags | undefined {

@@ -41,7 +41,7 @@ export function zeroed(of: ArrayConstructor, length: number): NumericArray {
  */
 export function copyOfArray(array: NumericArray, memory?: ArrayBuffer): NumericArray {
   if (memory === undefined && array.byteLength < MIN_UNWRITTEN) return array.slice()
-  const of = array.constructor as unknown as ArrayConstructor
+  const of = array.constructor as ArrayConstructor
   const copy = memory ? new of(memory) : rawArray(of, array.length)
   copyArray(array, copy)
   return copy

@@ -30,7 +30,7 @@ export type ConvertOptions = RoundingRules
  *   `type-not-allowed` for complex to another kind and string to complex
  */
 export function convert<T extends DType>(tensor: Tensor, to: T, options: ConvertOptions = {}): Tensor<T> {
-  if (tensor.type === to) return tensor as unknown as Tensor<T>
+  if (tensor.type === to) return tensor as Tensor<T>
   const target = allocate(to, tensor.dims)
   convertInto(tensor, target as Tensor, options)
   return target

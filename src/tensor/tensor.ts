@@ -104,7 +104,7 @@ class DenseTensor<T extends DType> {
    * @throws NodewiseError `type-mismatch` for strings and complex numbers
    */
   toFloat32(): Float32Array {
-    const { type, data } = this as unknown as { type: DType; data: Storage }
+    const { type, data } = this as { type: DType; data: Storage }
     const { kind } = DTYPES[type]
     if (kind === 'string' || kind === 'complex') fail('type-mismatch', `${type} elements are no numbers`)
     if (type === 'float32') return data as Float32Array
@@ -169,7 +169,7 @@ export type TypeOfArray<A> = A extends { readonly [Symbol.toStringTag]: infer Na
       : never
 
 function typeOfArray(data: unknown): DType {
-  const name = ArrayBuffer.isView(data) ? (data as unknown as Float32Array)[Symbol.toStringTag] : ''
+  const name = ArrayBuffer.isView(data) ? (data as Float32Array)[Symbol.toStringTag] : ''
   if (Object.hasOwn(ARRAY_TYPES, name)) return ARRAY_TYPES[name as keyof typeof ARRAY_TYPES]
   if (Array.isArray(data) && data.length > 0) {
     if (data.every(item => typeof item === 'string')) return 'string'

@@ -135,7 +135,7 @@ async function inspectModel(model: Model, flags: InspectFlags, registry: Registr
     texts.push(nodeText(model, registry, found, style))
   }
   const text = texts.length > 0 ? texts.join('\n\n') : inspectText(overview, style)
-  return { text, document: document as unknown as Json }
+  return { text, document: document as Json }
 }
 
 const sizeOf = (path: string): number | undefined => statOf(path)?.size

@@ -28,7 +28,7 @@ export function* convertedPaced<T extends DType>(
   to: T,
   rules: ConvertOptions = {}
 ): Generator<void, Tensor<T>> {
-  if (tensor.type === to) return tensor as unknown as Tensor<T>
+  if (tensor.type === to) return tensor as Tensor<T>
   const target = allocate(to, tensor.dims)
   yield* convertPaced(tensor, target as Tensor, rules)
   return target

@@ -60,7 +60,7 @@ export interface BlockUnits {
 /** Two tensors of one type as units of the greatest width that divides blocks of `inner` elements and both offsets. */
 export function blockUnitsOf(data: Movable, out: Movable, inner: number): BlockUnits {
   const source: unknown = data.data
-  if (Array.isArray(source)) return { from: source, to: out.data as unknown as unknown[], block: inner }
+  if (Array.isArray(source)) return { from: source, to: out.data as unknown[], block: inner }
   const from = source as Uint8Array
   const to = out.data as Uint8Array
   const bytes = inner * from.BYTES_PER_ELEMENT * DTYPES[data.type].slots
@@ -124,4 +124,4 @@ export function fillWith(out: Movable, source: Movable, at: number): void {
 
 /** Whether elements may be seen as integers of eight bytes, which an array fills much faster than pairs. */
 const isOfEight = (tensor: Movable): tensor is Movable & { readonly data: Int32Array } =>
-  (tensor.data as unknown as Int32Array).byteOffset % 8 === 0
+  (tensor.data as Int32Array).byteOffset % 8 === 0

@@ -104,7 +104,7 @@ const filling = (w: Writer, { grid, imageHeight, imageWidth }: Sizes): readonly 
 
 /** The edges of the boxes: without `scale_all_sizes` a constant part and one that goes with the image's height. */
 function edgesIn(call: SourceCall, w: Writer, { imageHeight }: Sizes): { edges: Made; priors: readonly Prior[] } {
-  const p = call.parameters as unknown as Boxes
+  const p = call.parameters as Boxes
   const list = (edges: readonly number[]): Made => w.constant('float32', edges, [edges.length / 4, 4])
   const priors = priorsOf(p, 1)
   const all = edgesOf(priors)

@@ -136,7 +136,7 @@ function proposed(w: Writer, deltas: Made, limits: Made, p: ProposalParams): Mad
 }
 
 function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const p = call.parameters as unknown as ProposalParams
+  const p = call.parameters as ProposalParams
   const [scores, deltas] = asFloats(call, w, ['scores', 'deltas'])
   const type = typeOf(call.operand('scores'))
   const list = call.knows('image')

@@ -20,7 +20,7 @@ const MAX_WEIGHTS = 2 ** 20
  */
 export function interpolateToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const names = ['mode', 'by', 'coordinates', 'nearest', 'antialias', 'cubicCoefficient'] as const
-  const given = Object.fromEntries([...names, 'begin', 'end'].map(name => [name, call.param(name)])) as unknown as Given
+  const given = Object.fromEntries([...names, 'begin', 'end'].map(name => [name, call.param(name)])) as Given
   const source = call.operand('x')
   const type = typeOf(source)
   const isExact = given.mode === 'nearest'

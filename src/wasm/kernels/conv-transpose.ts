@@ -105,7 +105,7 @@ function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): 
 
 const pack: Pack = function* ({ w }, params, context) {
   if (w === undefined || w.type !== 'float32') return undefined
-  const { groups, k, m, taps } = sizesOf(w.dims, params as unknown as Params)
+  const { groups, k, m, taps } = sizesOf(w.dims, params as Params)
   const rows = m * taps
   const packed = yield* packStrips(w, { groups, rows, k, rowStep: 4, kStep: rows * 4 }, context)
   return packed && { w: packed }
