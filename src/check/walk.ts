@@ -43,7 +43,7 @@ const VALIDATING = { validate: true } as const
 const NO_BODIES = new Map<BoundGraph, GraphCheck>()
 
 /** Infers the values of a graph in topological order, and compares each with its declarations. */
-export function checkGraph(bound: BoundGraph, given: Given = {}): GraphCheck {
+export function checkGraph(bound: BoundGraph, given: Given): GraphCheck {
   return new Walk(bound, given).result()
 }
 

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { type Heads, headsInBlocks, headsInRows } from '../kernels/attention/heads.ts'
-import { type Attending, behindPast, REFERENCE } from '../kernels/attention/multi-head.ts'
+import { type Attending, behindPast } from '../kernels/attention/multi-head.ts'
 import { rotateHeads } from '../kernels/attention/rotary.ts'
 import { doubles, readNumbers, targetOf } from '../kernels/core/numbers.ts'
 import { COST, Pace, type Paced } from '../kernels/core/pace.ts'
@@ -59,7 +59,7 @@ export function* attendProjected(
   { mask, past, attentionBias }: ProjectedOperands<Tensor>,
   p: RunParams<ProjectedParams>,
   call: KernelContext,
-  attending: Attending = REFERENCE
+  attending: Attending
 ): Paced {
   const { heads } = p
   const [columns, valueColumns] = columnsOf(p, all) as readonly [number, number]

@@ -109,7 +109,7 @@ export const biasPatterns: readonly Pattern[] = [
     const isColumn = isList && dims.at(-1) === made?.at(-1)
     return mode === 'numpy' && isColumn && isFloat32(graph, id)
   },
-  fuse: match => withPart(match, 'add', producer, bias, 'bias')
+  fuse: match => withPart(match, producer, bias, 'bias')
 }))
 
 /**
@@ -159,7 +159,7 @@ export const residualPatterns: readonly Pattern[] = [
     const added = shapeOf(graph, values.get('residual'))
     return added !== undefined && areDims(made, added) && isFloat32(graph, values.get('residual'))
   },
-  fuse: match => withPart(match, 'add', producer, residual, 'residual')
+  fuse: match => withPart(match, producer, residual, 'residual')
 }))
 
 /** An activation of what a convolution or a product gives. */
@@ -192,14 +192,14 @@ export const activationPattern: Pattern = {
 
 /** Whether something can still be added to what a call makes: its activation comes last. */
 function isOpen({ dataDependent, known }: Call): boolean {
-  return dataDependent.length === 0 && (known as unknown as Partial<FusedParams>).activation === undefined
+  return dataDependent.length === 0 && (known as Partial<FusedParams>).activation === undefined
 }
 
-/** An addition as the next part of a fused call. */
-function withPart(match: Match, root: string, result: string, other: string, operand: 'bias' | 'residual') {
-  const { call } = match.calls.get(root)!
+/** The addition `add`, the root, as the next part of a fused call. */
+function withPart(match: Match, result: string, other: string, operand: 'bias' | 'residual') {
+  const { call } = match.calls.get('add')!
   const part: EpiloguePart = { op: call.op, parameters: call.known, result, others: { [other]: operand } }
-  return { call: extended(match, root, part, { [operand]: match.values.get(operand) }, undefined) }
+  return { call: extended(match, 'add', part, { [operand]: match.values.get(operand) }, undefined) }
 }
 
 /** The producer's call with one more part, in the place of the root. */
@@ -211,7 +211,7 @@ function extended(
   activation: Activation | undefined
 ): Call {
   const { call } = calls.get('producer')!
-  const earlier = (call.known as unknown as Partial<FusedParams>).epilogue ?? []
+  const earlier = (call.known as Partial<FusedParams>).epilogue ?? []
   const op: Op = call.op.name.startsWith('Fused') ? call.op : fusedOp(call.op)
   const inputs = inputsOf(call)
   const parameters: Parameters = { ...call.known, epilogue: [...earlier, part], activation }

@@ -15,7 +15,7 @@ export const nodeName = ({ name, index, type }: Node): string => (name === '' ? 
  * A graph with these nodes, which have their indices of before, new ones others. Initializers that no node reads any
  * more are left out, unless they are outputs or defaults of inputs; so are values that nothing makes.
  */
-export function withNodes(graph: Graph, nodes: readonly Node[], changes: Partial<Graph> = {}): Graph {
+export function withNodes(graph: Graph, nodes: readonly Node[], changes: Partial<Graph>): Graph {
   const changed = { ...graph, ...changes }
   const read = new Set<ValueId>([...changed.inputs, ...changed.outputs].map(({ value }) => value))
   const made = new Set<ValueId>(read)

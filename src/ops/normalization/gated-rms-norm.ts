@@ -43,7 +43,7 @@ export const gatedRmsNormRules = defineRules({
     if (gate.shape) checkRank('X', x, gate.shape.length)
     sameDims('X', x, 'gate', gate)
     const [width, group] = [x.shape?.at(-1), scale.shape?.[0]]
-    if (width !== undefined && group !== undefined) checkMultiple('the last dim of X', width, group)
+    if (width !== undefined && group !== undefined) checkWidth(width, group)
     return [tensorFact(commonType({ X: x, scale, gate }), x.shape ?? gate.shape)]
   }
 })
@@ -82,7 +82,7 @@ export const branchwiseRmsNormRules = defineRules({
     if (branches < 0) fail('unknown-attribute-value', `attribute "num_branches" is ${branches}; 0 or more is expected`)
     checkRankAtLeast('X', x, branches > 0 ? 1 : 2)
     const width = x.shape?.at(-1)
-    if (branches > 0 && width !== undefined) checkMultiple('the last dim of X', width, branches)
+    if (branches > 0 && width !== undefined) checkWidth(width, branches)
     if (scale) checkScale(x, scale, branches)
     return [tensorFact(x.type, x.shape)]
   }
@@ -118,9 +118,10 @@ function* inGroups(x: Tensor, size: number): Generator<void, Tensor<'float64'>> 
   return groups
 }
 
-function checkMultiple(what: string, dim: Dim, of: Dim): void {
-  if (typeof dim !== 'number' || typeof of !== 'number' || (of > 0 && dim % of === 0)) return
-  fail('dims-mismatch', `${what} is ${printDim(dim)}; a multiple of ${printDim(of)} is expected`)
+/** Checks the last dim of X. */
+function checkWidth(width: Dim, of: Dim): void {
+  if (typeof width !== 'number' || typeof of !== 'number' || (of > 0 && width % of === 0)) return
+  fail('dims-mismatch', `the last dim of X is ${printDim(width)}; a multiple of ${printDim(of)} is expected`)
 }
 
 /** Dims that a scale may have: those of a row, of a list of the rows of all branches, and of a matrix of them. */
