@@ -11,7 +11,7 @@ import { safeFileNames } from './names.ts'
 import { writeNpy } from './npy.ts'
 import { writeNpz } from './npz.ts'
 
-/** Bytes that are written between two checks of the abort signal. */
+/** Bytes of one write: Node refuses 2 GiB and more. */
 const CHUNK = 16 * 2 ** 20
 
 /**
@@ -32,25 +32,21 @@ export interface SavedValue {
  * `path` ends in `.npz`. The tensors of a sequence are named `name.0`, `name.1`, …; an absent optional is left out. A
  * map, or a sequence of maps, becomes a `.json` file, which an archive cannot hold.
  * @returns the saved values, in order
- * @throws NodewiseError `write-failed`, `aborted`; `limit-exceeded` for an archive beyond 4 GiB, `type-not-allowed` for
+ * @throws NodewiseError `write-failed`; `limit-exceeded` for an archive beyond 4 GiB, `type-not-allowed` for
  *   maps in an archive
  */
-export async function saveValues(
-  path: string,
-  values: ReadonlyMap<string, Value>,
-  signal?: AbortSignal
-): Promise<SavedValue[]> {
+export async function saveValues(path: string, values: ReadonlyMap<string, Value>): Promise<SavedValue[]> {
   const parts = [...values].flatMap(([name, value]) => partsOf(name, value))
   const files = safeFileNames(parts.map(({ name }) => name))
   const saved = parts.map(({ name, tensor }, i) => ({ name, file: `${files[i]}.${tensor ? 'npy' : 'json'}` }))
   if (extname(path).toLowerCase() === '.npz') {
-    await saveFile(path, writeNpz(new Map(parts.map((part, i) => [files[i], tensorIn(part, path)]))), signal)
+    await saveFile(path, writeNpz(new Map(parts.map((part, i) => [files[i], tensorIn(part, path)]))))
     return saved
   }
   await writing(path, () => mkdir(path, { recursive: true }))
   for (const [i, { tensor, maps }] of parts.entries()) {
     const bytes = tensor ? writeNpy(tensor) : new TextEncoder().encode(`${stringifyExact(maps ?? null)}\n`)
-    await saveFile(join(path, saved[i].file), bytes, signal)
+    await saveFile(join(path, saved[i].file), bytes)
   }
   return saved
 }
@@ -81,17 +77,16 @@ function tensorIn({ name, tensor }: Part, path: string): Tensor {
 }
 
 /** Writes one file as {@link saveFiles} does. */
-export const saveFile = (path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> =>
-  saveFiles([{ path, chunks: [bytes] }], signal)
+export const saveFile = (path: string, bytes: Uint8Array): Promise<void> => saveFiles([{ path, chunks: [bytes] }])
 
 /**
  * Writes files whole or not at all, all of them or none: first temporary files in the same folders, which then are
- * renamed to their paths in order. Folders above them are made. The temporary files are removed where writing fails, is
- * aborted or interrupted by Ctrl-C, and where the process exits. One that a killed process left is removed by a later
- * call, from an hour on.
- * @throws NodewiseError `write-failed`, `aborted`; whatever making a chunk throws
+ * renamed to their paths in order. Folders above them are made. The temporary files are removed where writing fails or
+ * is interrupted by Ctrl-C, and where the process exits. One that a killed process left is removed by a later call,
+ * from an hour on.
+ * @throws NodewiseError `write-failed`; whatever making a chunk throws
  */
-export async function saveFiles(files: readonly OutputFile[], signal?: AbortSignal): Promise<void> {
+export async function saveFiles(files: readonly OutputFile[]): Promise<void> {
   const drafts = files.map(file => ({ ...file, temporary: temporaryBeside(file.path) }))
   const begun: string[] = []
   try {
@@ -101,7 +96,7 @@ export async function saveFiles(files: readonly OutputFile[], signal?: AbortSign
         await removeAbandoned(dirname(path))
         begin(temporary)
         begun.push(temporary)
-        await write(temporary, chunks, signal)
+        await write(temporary, chunks)
       })
     await renameAll(drafts)
   } finally {
@@ -214,15 +209,11 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-async function write(path: string, chunks: Iterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
+async function write(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'r+')
-  const goOn = (): void => {
-    if (signal?.aborted) throw new NodewiseError('aborted', 'writing was interrupted')
-  }
   try {
     for (const bytes of chunks) {
       for (let at = 0; at < bytes.length;) {
-        goOn()
         const { bytesWritten } = await file.write(bytes, at, Math.min(CHUNK, bytes.length - at))
         at += bytesWritten
       }
@@ -230,7 +221,6 @@ async function write(path: string, chunks: Iterable<Uint8Array>, signal?: AbortS
   } finally {
     await file.close()
   }
-  goOn()
 }
 
 async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -35,16 +35,6 @@ describe('saveFile', () => {
     expect([...readFileSync(join(folder, 'a'))]).toEqual([1])
   })
 
-  it('leaves the old file when it is aborted', async () => {
-    writeFileSync(join(folder, 'a'), 'old')
-    const abort = new AbortController()
-    const writing = saveFile(join(folder, 'a'), new Uint8Array(64 * 2 ** 20), abort.signal)
-    abort.abort()
-    await expect(writing).rejects.toMatchObject({ code: 'aborted', place: { file: join(folder, 'a') } })
-    expect(readdirSync(folder)).toEqual(['a'])
-    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('old')
-  })
-
   it('leaves nothing when it cannot take its name', async () => {
     mkdirSync(join(folder, 'a'))
     await expect(saveFile(join(folder, 'a'), new Uint8Array(1))).rejects.toMatchObject({
