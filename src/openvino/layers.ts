@@ -76,20 +76,7 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
   if (++model.counts.layers > limits.nodes)
     exceed('nodes', limits, `the file has more than ${limits.nodes} layers`, model.locate(place))
 
-  for (const attribute of MANDATORY) {
-    if (
-      xml.attribute(element, attribute) !== undefined ||
-      (model.irVersion === 0 && (attribute === 'id' || attribute === 'name'))
-    )
-      continue
-    report(scope, 'error', 'missing-attribute', `a layer without ${attribute}`, place, needed)
-  }
-  if (role === 'other' && type.toLowerCase() === 'result') {
-    report(scope, 'warning', 'not-an-output', `${quote(type)} is no output: only "Result" is`, place)
-  }
-  const key = unsigned(idText)
-  if (idText !== undefined && key === undefined)
-    report(scope, 'error', 'bad-number', badNumber('a layer', 'id', idText), place, needed)
+  reportAttributes(scope, element, { role, type, place, needed })
   if (version !== '' && !model.opsets.has(version))
     model.opsets.set(version, Number(/^opset([1-9]\d{0,5})$/.exec(version)?.[1] ?? 0))
 
@@ -102,7 +89,7 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
     element,
     index,
     id,
-    key,
+    key: unsigned(idText),
     name,
     type,
     version,
@@ -115,6 +102,25 @@ export function readLayer(scope: GraphScope, element: Element, index: number): L
     place,
     needed
   }
+}
+
+/** Reports attributes of a `<layer>` that are missing or wrong. */
+function reportAttributes(
+  scope: GraphScope,
+  element: Element,
+  { role, type, place, needed }: Pick<Layer, 'role' | 'type' | 'place' | 'needed'>
+): void {
+  const { xml, irVersion } = scope.model
+  for (const attribute of MANDATORY) {
+    const mayLack = irVersion === 0 && (attribute === 'id' || attribute === 'name')
+    if (!mayLack && xml.attribute(element, attribute) === undefined)
+      report(scope, 'error', 'missing-attribute', `a layer without ${attribute}`, place, needed)
+  }
+  if (role === 'other' && type.toLowerCase() === 'result')
+    report(scope, 'warning', 'not-an-output', `${quote(type)} is no output: only "Result" is`, place)
+  const id = xml.attribute(element, 'id')
+  if (id !== undefined && unsigned(id) === undefined)
+    report(scope, 'error', 'bad-number', badNumber('a layer', 'id', id), place, needed)
 }
 
 function layerPlace(
