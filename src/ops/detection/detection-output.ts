@@ -92,7 +92,7 @@ export const detectionOutputRules = defineRules({
  */
 export const detectionOutput = /* @__PURE__ */ withKernel(detectionOutputRules, {
   *run({ locations, scores, priors, firstScores, firstLocations }, p, call) {
-    const priorSize = p.normalized ? 4 : 5
+    const priorSize = priorSizeOf(p)
     const count = priors.dims[2] / priorSize
     const classes = p.classes ?? scores.dims[1] / Math.max(1, count)
     const images = scores.data.length === 0 ? 0 : scores.dims[0]
@@ -133,25 +133,15 @@ function rowsOf({ locations, scores, priors, firstScores, firstLocations }: Fact
   )
   checkRanks({ proposals: priors }, 3)
   const [l, s, q] = [locations.shape, scores.shape, priors.shape]
-  const priorSize = p.normalized ? 4 : 5
-  if (q && !mayMatch(mulDims(floorDivDims(q[2], priorSize), priorSize), q[2]))
-    fail('dims-mismatch', `proposals hold ${printDim(q[2])} numbers, which is no multiple of ${priorSize}`)
-  if (q && !mayMatch(q[1], p.hasVariances ? 2 : 1))
-    fail('dims-mismatch', `proposals has dims ${printShape(q)}; its second must be ${p.hasVariances ? 2 : 1}`)
-  const count = q ? floorDivDims(q[2], priorSize) : unknownDim()
-  const classes =
-    p.classes ?? (s && typeof s[1] === 'number' && typeof count === 'number' && count > 0 ? s[1] / count : unknownDim())
+  const count = q ? priorsIn(q, p) : unknownDim()
+  const classes = p.classes ?? classesIn(s, count)
   if (typeof classes === 'number' && !Number.isInteger(classes))
     fail('dims-mismatch', `${printDim(s?.[1] ?? 0)} scores are no multiple of ${printDim(count)} priors`)
   expectSize(s, mulDims(count, classes), 'class_preds')
   expectSize(l, mulDims(count, mulDims(p.sharesBoxes ? 1 : classes, 4)), 'box_logits')
   expectSize(firstScores?.shape, mulDims(count, 2), 'aux_class_preds')
   if (l && firstLocations?.shape) expectSize(firstLocations.shape, l[1], 'aux_box_preds')
-  const images =
-    l && s
-      ? (meetDims(l[0], s[0]) ??
-        fail('dims-mismatch', `there are ${printDim(l[0])} images in box_logits and ${printDim(s[0])} in class_preds`))
-      : ((l ?? s)?.[0] ?? unknownDim())
+  const images = imagesIn(l, s)
   for (const fact of [firstScores, firstLocations]) {
     if (fact?.shape && !mayMatch(fact.shape[0], images))
       fail('dims-mismatch', `a first stage has ${printDim(fact.shape[0])} images; expected ${printDim(images)}`)
@@ -165,6 +155,34 @@ function rowsOf({ locations, scores, priors, firstScores, firstLocations }: Fact
     ? mulDims(images, mulDims(classes, p.maxCandidates))
     : mulDims(images, mulDims(classes, count))
 }
+
+/** The number of priors in proposals `[batch, 1 or 2, numbers]`. */
+function priorsIn(proposals: readonly Dim[], p: Params): Dim {
+  const [, kinds, numbers] = proposals
+  const count = floorDivDims(numbers, priorSizeOf(p))
+  if (!mayMatch(mulDims(count, priorSizeOf(p)), numbers))
+    fail('dims-mismatch', `proposals hold ${printDim(numbers)} numbers, which is no multiple of ${priorSizeOf(p)}`)
+  const needed = p.hasVariances ? 2 : 1
+  if (!mayMatch(kinds, needed))
+    fail('dims-mismatch', `proposals has dims ${printShape(proposals)}; its second must be ${needed}`)
+  return count
+}
+
+/** The number of classes that scores of so many priors tell, which is a fraction where they are no multiple. */
+const classesIn = (scores: readonly Dim[] | undefined, count: Dim): Dim =>
+  typeof scores?.[1] === 'number' && typeof count === 'number' && count > 0 ? scores[1] / count : unknownDim()
+
+function imagesIn(locations: readonly Dim[] | undefined, scores: readonly Dim[] | undefined): Dim {
+  if (!locations || !scores) return (locations ?? scores)?.[0] ?? unknownDim()
+  const [boxed, scored] = [locations[0], scores[0]]
+  return (
+    meetDims(boxed, scored) ??
+    fail('dims-mismatch', `there are ${printDim(boxed)} images in box_logits and ${printDim(scored)} in class_preds`)
+  )
+}
+
+/** Numbers of one prior: its image comes first where it is in pixels. */
+const priorSizeOf = ({ normalized }: Params): 4 | 5 => (normalized ? 4 : 5)
 
 function checkRanks(facts: Readonly<Record<string, TensorFact | undefined>>, rank: number): void {
   for (const [name, fact] of Object.entries(facts)) {
