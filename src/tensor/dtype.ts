@@ -197,6 +197,8 @@ export const dtypeName = (type: DType, dialect: 'onnx' | 'openvino'): string =>
 
 export const isInteger = (type: DType): boolean => DTYPES[type].kind === 'int' || DTYPES[type].kind === 'uint'
 export const isFloat = (type: DType): boolean => DTYPES[type].kind === 'float'
+/** Whether it is a float of 16 bits. */
+export const isHalf = (type: DType): boolean => type === 'float16' || type === 'bfloat16'
 /** Whether the storage is a BigInt array. */
 export const is64BitInteger = (type: DType): type is 'int64' | 'uint64' => type === 'int64' || type === 'uint64'
 

@@ -7,7 +7,7 @@ import { derivedPack } from '../op-kit/packs.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import { bytesOf } from '../tensor/arrays.ts'
 import { convert, convertInto } from '../tensor/convert.ts'
-import type { DType } from '../tensor/dtype.ts'
+import { isHalf } from '../tensor/dtype.ts'
 import { allocateRaw, product, Tensor, withDims, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
@@ -25,8 +25,6 @@ const MIN_ELEMENTS = 1 << 5
 const CHUNK = 1 << 20
 /** Before the name of a constant operand: the packed form that is the constant, widened. */
 const WIDE = 'widened '
-
-export const isHalf = (type: DType): boolean => type === 'float16' || type === 'bfloat16'
 
 const isHalfTensor = (tensor: Tensor | undefined): tensor is Tensor => tensor !== undefined && isHalf(tensor.type)
 

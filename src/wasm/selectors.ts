@@ -1,6 +1,7 @@
 import type { Preparation } from '../op-kit/define.ts'
+import { isHalf } from '../tensor/dtype.ts'
 import { product } from '../tensor/tensor.ts'
-import { isHalf, selectWidened } from './halves.ts'
+import { selectWidened } from './halves.ts'
 import {
   selectArithmetic,
   selectBitwiseNot,

@@ -7,7 +7,7 @@ import { type Dim, toDim, unknownDim } from '../../shapes/dim.ts'
 import { isPartial, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { add, ceilDiv, type Int, isSym, maximum, neg } from '../../shapes/sym.ts'
 import { convertInto } from '../../tensor/convert.ts'
-import { type DType, dtypesOf, is64BitInteger, isInteger, type Storage } from '../../tensor/dtype.ts'
+import { type DType, dtypesOf, is64BitInteger, isHalf, isInteger, type Storage } from '../../tensor/dtype.ts'
 import { elementAt, halvesOf } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
@@ -74,8 +74,6 @@ export const range = defineOp({
     else yield* fill(out, Number(first), Number(step), p.stash === 'float32' && isHalf(limit.type))
   }
 })
-
-const isHalf = (type: DType): boolean => type === 'float16' || type === 'bfloat16'
 
 function stashType(found: DType): 'float32' | 'float64' {
   return found === 'float32' || found === 'float64'

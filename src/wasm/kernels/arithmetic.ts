@@ -3,9 +3,8 @@ import { DIVIDE, FLOOR_MOD, TRUNCATED_MOD } from '../../kernels/elementwise/bina
 import { ROUND } from '../../kernels/elementwise/unary.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import { type DType, is64BitInteger, type NumericArray } from '../../tensor/dtype.ts'
+import { type DType, is64BitInteger, isHalf, type NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
-import { isHalf } from '../halves.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
   arrayOf,
