@@ -109,6 +109,15 @@ export function checkForms(name: string, { shape }: TensorFact, ...forms: readon
 }
 
 /**
+ * Checks that two dims can be equal.
+ * @param what they are, in the plural
+ * @throws NodewiseError `shape-mismatch`
+ */
+export function checkEqual(what: string, a: Dim, b: Dim): void {
+  if (!mayMatch(a, b)) fail('shape-mismatch', `the ${what} must be equal; they are ${printDim(a)} and ${printDim(b)}`)
+}
+
+/**
  * Checks the last dim of an operand, which has at least one.
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */

@@ -7,10 +7,10 @@ import { Pace } from '../../kernels/core/pace.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { params } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
-import { sizeOfHeads } from '../../op-kit/ranks.ts'
+import { checkEqual, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
-import { addDims, type Dim, mayMatch, mulDims, printDim, printShape } from '../../shapes/dim.ts'
+import { addDims, type Dim, mulDims, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 
@@ -162,16 +162,16 @@ function resultShapes(
   const [batch, heads, queries, depth] = splitHeads('q_num_heads', q.shape, queryHeads)
   const [, shared, newKeys, keyDepth] = splitHeads('kv_num_heads', k.shape, valueHeads)
   const [, valueShared, newValues, width] = splitHeads('kv_num_heads', v.shape, valueHeads)
-  demandEqual('head sizes of Q and K', depth, keyDepth)
-  demandEqual('heads of K and V', shared, valueShared)
-  demandEqual('lengths of K and V', newKeys, newValues)
-  for (const other of [k.shape[0], v.shape[0]]) demandEqual('batch sizes', batch, other)
+  checkEqual('head sizes of Q and K', depth, keyDepth)
+  checkEqual('heads of K and V', shared, valueShared)
+  checkEqual('lengths of K and V', newKeys, newValues)
+  for (const other of [k.shape[0], v.shape[0]]) checkEqual('batch sizes', batch, other)
   if (typeof heads === 'number' && typeof shared === 'number' && (shared === 0 || heads % shared !== 0)) {
     fail('shape-mismatch', `${heads} query heads are no multiple of ${shared} heads of keys`)
   }
   const past = pastLength(pastKey, [batch, shared, depth])
   const pastValues = pastLength(pastValue, [batch, shared, width])
-  if (past !== undefined && pastValues !== undefined) demandEqual('lengths of past keys and values', past, pastValues)
+  if (past !== undefined && pastValues !== undefined) checkEqual('lengths of past keys and values', past, pastValues)
   if (past === undefined) return [rank === 4 ? [batch, heads, queries, width] : [batch, queries, mulDims(heads, width)]]
   const keys = addDims(past, newKeys)
   checkMask(mask?.shape, [batch, heads, queries, keys])
@@ -196,9 +196,9 @@ function pastLength(past: TensorFact | undefined, [batch, heads, size]: readonly
   if (past.shape === undefined) return undefined
   if (past.shape.length !== 4)
     fail('rank-mismatch', `keys and values of the past have dims ${printShape(past.shape)}; expected rank 4`)
-  demandEqual('batch sizes of present and past', batch, past.shape[0])
-  demandEqual('heads of present and past', heads, past.shape[1])
-  demandEqual('head sizes of present and past', size, past.shape[3])
+  checkEqual('batch sizes of present and past', batch, past.shape[0])
+  checkEqual('heads of present and past', heads, past.shape[1])
+  checkEqual('head sizes of present and past', size, past.shape[3])
   return past.shape[2]
 }
 
@@ -208,8 +208,4 @@ function checkMask(mask: readonly Dim[] | undefined, scores: readonly Dim[]): vo
   if (mask === undefined || last === undefined) return
   const shorter = typeof last === 'number' && typeof total === 'number' && last < total
   broadcastResult(shorter ? [...scores.slice(0, -1), last] : scores, mask, { mode: 'aligned', axis: -1 })
-}
-
-function demandEqual(what: string, a: Dim, b: Dim): void {
-  if (!mayMatch(a, b)) fail('shape-mismatch', `the ${what} must be equal; they are ${printDim(a)} and ${printDim(b)}`)
 }

@@ -18,10 +18,11 @@ import { Pace } from '../../kernels/core/pace.ts'
 import { matrix, type Matrix, transposed } from '../../kernels/matrix/gemm.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
+import { checkEqual } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
-import { broadcastDim, broadcastShapes, type Dim, mayMatch, printDim, unknownDim } from '../../shapes/dim.ts'
+import { broadcastDim, broadcastShapes, type Dim, unknownDim } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { stridesOf, type Tensor } from '../../tensor/tensor.ts'
 
@@ -210,22 +211,18 @@ function resultShape(
   const [queries, depth] = query.shape.slice(-2)
   const [keys, keyDepth] = key.shape.slice(-2)
   const [values, width] = value.shape.slice(-2)
-  demandEqual('columns of query and key', depth, keyDepth)
+  checkEqual('columns of query and key', depth, keyDepth)
   const common = isShared ? broadcastDim(keys, values) : undefined
   const batch = [query.shape, key.shape, value.shape, ...maskShapes].map(shape => shape.slice(0, -2))
   if (spreads) {
     const [rows, columns] = broadcastShapes([[queries, common ?? keys], ...maskShapes.map(shape => shape.slice(-2))])!
-    if (common === undefined) demandEqual('columns of weights and rows of value', columns, values)
+    if (common === undefined) checkEqual('columns of weights and rows of value', columns, values)
     return [...broadcastShapes(batch)!, rows, width]
   }
-  if (common === undefined) demandEqual('rows of key and value', keys, values)
+  if (common === undefined) checkEqual('rows of key and value', keys, values)
   for (const shape of maskShapes) {
     const rows = common === undefined ? keys : (broadcastDim(common, shape.at(-1) ?? 1) ?? common)
     if (shape.length > 0) broadcastResult([queries, rows], shape.slice(-2), { mode: 'aligned', axis: -1 })
   }
   return [...broadcastShapes(batch)!, queries, width]
-}
-
-function demandEqual(what: string, a: Dim, b: Dim): void {
-  if (!mayMatch(a, b)) fail('shape-mismatch', `the ${what} must be equal; they are ${printDim(a)} and ${printDim(b)}`)
 }
