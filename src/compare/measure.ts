@@ -1,4 +1,5 @@
 import { areSameBytes } from '../host.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { largestMagnitude, type Numbers, toDoubles } from '../tensor/elements.ts'
 import { positionOf, type Tensor } from '../tensor/tensor.ts'
@@ -77,9 +78,6 @@ export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
 /** Whether the elements are the same bit by bit: next to all that two equal models make is. */
 const areIdentical = ({ data: a }: Tensor, { data: b }: Tensor): boolean =>
   !Array.isArray(a) && !Array.isArray(b) && areSameBytes(bytesOf(a), bytesOf(b))
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, byteLength)
 
 const same = ({ size }: Tensor): Distance => ({
   equal: true,

@@ -1,6 +1,15 @@
 import { fail } from '../errors.ts'
 import type { UnaryLoop } from '../kernels/core/elementwise.ts'
-import { elu, hardSigmoid, leakyRelu, SIGMOID, SOFTPLUS, SOFTSIGN } from '../kernels/elementwise/activations.ts'
+import {
+  affine,
+  elu,
+  hardSigmoid,
+  leakyRelu,
+  scaledTanh,
+  SIGMOID,
+  SOFTPLUS,
+  SOFTSIGN
+} from '../kernels/elementwise/activations.ts'
 import { TANH } from '../kernels/elementwise/unary.ts'
 
 /** An activation function of a gate with its parameters, 0 where it takes none. */
@@ -24,16 +33,6 @@ interface Entry {
 const RELU: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = Math.max(0, x[i])
 }
-const affine =
-  (alpha: number, beta: number): UnaryLoop =>
-  (x, out, i, to) => {
-    for (; i < to; i++) out[i] = alpha * x[i] + beta
-  }
-const scaledTanh =
-  (alpha: number, beta: number): UnaryLoop =>
-  (x, out, i, to) => {
-    for (; i < to; i++) out[i] = alpha * Math.tanh(beta * x[i])
-  }
 /** Unlike the operator of the same name it passes `alpha` itself. */
 const thresholdedRelu =
   (alpha: number): UnaryLoop =>

@@ -4,6 +4,7 @@ import type { Lease, Remote } from '../files/remote.ts'
 import type { ByteRange, Constant } from '../graph/graph.ts'
 import { Pace, type Paced } from '../kernels/core/pace.ts'
 import type { Positions } from '../kernels/core/positions.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { fillsBytes } from '../tensor/packing.ts'
@@ -30,7 +31,7 @@ export const areWholeBytes = ({ type, dims }: Constant, { layout }: ByteRange, a
 
 /** The bytes of a tensor, to be read like those of a file. */
 export function inMemory({ data }: Tensor): ByteRange {
-  const bytes = bytesOf(data)
+  const bytes = bytesOf(data as Uint8Array)
   const source = {
     name: '',
     size: bytes.length,
@@ -38,11 +39,6 @@ export function inMemory({ data }: Tensor): ByteRange {
     read: (offset: number, length: number) => bytes.subarray(offset, offset + length)
   }
   return { source, offset: 0, length: bytes.length }
-}
-
-const bytesOf = (data: Tensor['data']): Uint8Array => {
-  const { buffer, byteOffset, byteLength } = data as Uint8Array
-  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 /** Rows that are read, each once, ascending. */
@@ -130,7 +126,7 @@ export function* readRows(
     range,
     rows,
     rowBytes: length / dims[axis],
-    target: bytesOf(table.data),
+    target: bytesOf(table.data as Uint8Array),
     buffer: isDirect || source.inMemory === true ? undefined : new Uint8Array(MAX_SPAN)
   }
   try {
@@ -224,5 +220,5 @@ function readApart(reading: Reading, span: Span): void {
 function put({ constant: { type }, range: { layout }, target }: Reading, bytes: Uint8Array, at: number): void {
   if (layout === undefined) return target.set(bytes, at)
   const toMemory = (count: number): number => (count * 8) / DTYPES[type].bits
-  target.set(bytesOf(tensorOfBytes(type, [toMemory(bytes.length)], bytes, layout).data), toMemory(at))
+  target.set(bytesOf(tensorOfBytes(type, [toMemory(bytes.length)], bytes, layout).data as Uint8Array), toMemory(at))
 }

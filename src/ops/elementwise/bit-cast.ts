@@ -2,8 +2,8 @@ import { fail } from '../../errors.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
 import { type } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
+import { bytesOf } from '../../tensor/arrays.ts'
 import { type DType, DTYPES } from '../../tensor/dtype.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
 
 /**
  * The same bits as elements of another type of the same width, little-endian; any byte but 0 is true. ONNX BitCast-26.
@@ -28,8 +28,8 @@ export const bitCast = defineOp({
   run({ input }, { to }, call) {
     if (input.type === to) return call.give(0, input)
     const out = call.output()
-    const bytes = bytesOf(out)
-    bytes.set(bytesOf(input))
+    const bytes = bytesOf(out.data as Uint8Array)
+    bytes.set(bytesOf(input.data as Uint8Array))
     const { kind, bits } = DTYPES[to]
     if (to === 'bool') for (let i = 0; i < bytes.length; i++) bytes[i] = bytes[i] === 0 ? 0 : 1
     // A sub-byte element takes a whole byte in memory; that of a signed one is sign-extended.
@@ -38,8 +38,3 @@ export const bitCast = defineOp({
         bytes[i] = kind === 'int' ? (bytes[i] << (32 - bits)) >> (32 - bits) : bytes[i] & ((1 << bits) - 1)
   }
 })
-
-function bytesOf({ data }: Tensor): Uint8Array {
-  const { buffer, byteOffset, byteLength } = data as Uint8Array
-  return new Uint8Array(buffer, byteOffset, byteLength)
-}

@@ -6,7 +6,7 @@ import { checkDim, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { exactInt, exactInts, float, floats, optional } from '../../op-kit/sources.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { type DType, DTYPES } from '../../tensor/dtype.ts'
+import { type DType, isFloat } from '../../tensor/dtype.ts'
 
 interface Params {
   floats: readonly number[] | undefined
@@ -58,8 +58,6 @@ export const imputer = /* @__PURE__ */ withKernel(imputerRules, {
     return unary({ float: loop(replaced, numbers), big: bigLoop(replacedInteger, integers) }, x, call.rawOutput())
   }
 })
-
-const isFloat = (type: DType): boolean => DTYPES[type].kind === 'float'
 
 /** The new values for elements of a type. */
 function valuesFor(type: DType, given: Params): readonly (number | bigint)[] {

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, reduced, staticDims, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { add, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { groupedWeights, openvinoWindowAttributes, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversion,
@@ -16,10 +17,6 @@ import { matmulInteger } from '../matrix/matmul.ts'
 import { convInteger } from './conv-integer.ts'
 import { qlinearMatmul } from './qlinear-matmul.ts'
 import { dequantizeLinear, dynamicQuantizeLinear, quantizeLinear } from './quantize-linear.ts'
-
-const add = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Add', a, b)
-const sub = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Sub', a, b)
-const mul = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Mul', a, b)
 
 /** A scale or a zero point in the dims by which it is broadcast: one, or a list along an axis of `rank`. */
 function along(w: Writer, parameter: Made, axis: number, rank: number): Made {
