@@ -73,18 +73,14 @@ function howOf(
   const layout = settings.get('layout')?.toLowerCase() ?? layoutOf(dims)
   if (!/^[nchw]{2,4}$/.test(layout) || new Set(layout).size < layout.length || !/h/.test(layout) || !/w/.test(layout))
     badUsage(`${option}: layout=${layout} is none; nchw, nhwc, chw, hwc and hw are`)
-  const isPlane = !layout.includes('c')
-  const order =
-    settings.get('order')?.toLowerCase() ?? (isPlane || dims?.at(layout.indexOf('c')) === 1 ? 'gray' : 'rgb')
-  const format = ORDERS.get(order) ?? badUsage(`${option}: order=${order}: rgb, bgr or gray is needed`)
-  const count = format === 'Grayscale' ? 1 : 3
-  if (isPlane && count > 1) badUsage(`${option}: layout=${layout} has no place for the channels of order=${order}`)
+  const order = orderOf(option, settings.get('order')?.toLowerCase(), layout, dims)
+  const count = order === 'Grayscale' ? 1 : 3
   const filter = settings.get('filter') ?? 'linear'
   if (!FILTERS.includes(filter)) badUsage(`${option}: filter=${filter}: ${FILTERS.join(', ')} are known`)
   const size = settings.get('resize')
   return {
     layout,
-    order: format,
+    order,
     resize: size === undefined ? undefined : sizeOf(option, size),
     filter,
     scale: fractionOf(`${option}: scale=`, settings.get('scale') ?? '1'),
@@ -94,6 +90,16 @@ function howOf(
     ),
     isFloat: isFloat(type)
   }
+}
+
+/** The order of the channels: as given, else gray where the input has one channel. */
+function orderOf(option: string, given: string | undefined, layout: string, dims?: readonly DeclaredDim[]): string {
+  const isPlane = !layout.includes('c')
+  const name = given ?? (isPlane || dims?.at(layout.indexOf('c')) === 1 ? 'gray' : 'rgb')
+  const order = ORDERS.get(name) ?? badUsage(`${option}: order=${name}: rgb, bgr or gray is needed`)
+  if (isPlane && order !== 'Grayscale')
+    badUsage(`${option}: layout=${layout} has no place for the channels of order=${name}`)
+  return order
 }
 
 /** The layout that declared dims tell: channels are the dim of 1 or 3; where none is, they come before the pixels. */
