@@ -3,6 +3,7 @@ import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Op, Parameters } from '../op-kit/define.ts'
 import { type Activation, type EpiloguePart, fusedOp, type FusedParams } from '../op-kit/fused.ts'
+import { is64BitInteger } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { inputsOf, operandOf } from './code-ops.ts'
 import { addList, widenedConstant } from './derive.ts'
@@ -222,13 +223,13 @@ function extended(
 export const activationOf = (call: Call, graph: PlanGraph): Activation | undefined =>
   ACTIVATIONS.get(call.op.name)?.(call, graph)
 
-/** Clip whose bounds are attributes or constants. */
+/** Clip whose bounds are attributes or constants, none of 64 bits: what a kernel adds is a function of float32. */
 function clipOf(call: Call, graph: PlanGraph): Activation | undefined {
   const bound = (operand: string, attribute: string): number | undefined => {
     const id = call.inputs[positionOf(call, operand)]
     if (id === undefined) return call.known[attribute] as number
     const value = knownTensor(graph, id)
-    return value && toNumbers(value)[0]
+    return value && !is64BitInteger(value.type) ? toNumbers(value)[0] : undefined
   }
   const [low, high] = [bound('min', 'low'), bound('max', 'high')]
   return low === undefined || high === undefined ? undefined : { name: 'clip', p: low, q: high }

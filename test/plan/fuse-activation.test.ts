@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { floats, type ModelParts, node, port } from '../fixtures/onnx.ts'
+import { InferenceSession, Tensor } from '../../src/index.ts'
+import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
 const SCALARS = {
@@ -149,6 +150,19 @@ describe('activations written in several nodes', () => {
     const parts = model(halved)
     expect(opsOf(await planOf(parts, { wanted: ['y', 'e'] }))).not.toContain('Gelu')
     expect(opsOf(await planOf(parts, { isObserved: true }))).not.toContain('Gelu')
+  })
+
+  test('integers of 64 bits that are bounded and multiplied are no activation', async () => {
+    const parts: ModelParts = {
+      inputs: [port('x', 'int64', [4])],
+      outputs: [port('y', 'int64')],
+      initializers: [int64s('low', [], [0]), int64s('high', [], [6]), int64s('six', [], [6])],
+      nodes: [node('Clip', ['x', 'low', 'high'], ['b']), node('Mul', ['b', 'six'], ['y'])]
+    }
+    expect(opsOf(await planOf(parts))).toEqual(['Clip', 'Mul'])
+    const session = new InferenceSession(await onnxModel(parts))
+    const { y } = await session.run({ x: new Tensor('int64', [-3, 0, 5, 9], [4]) })
+    expect(y).toEqual(new Tensor('int64', [0, 0, 30, 36], [4]))
   })
 
   test('a product takes Gelu with its bias', async () => {
