@@ -32,7 +32,8 @@ const SHARED = new Set([
   'src/kernels/attention/rotary.ts',
   'src/kernels/matrix/contraction-order.ts',
   'src/kernels/matrix/experts.ts',
-  'src/kernels/matrix/gemm.ts'
+  'src/kernels/matrix/gemm.ts',
+  'src/kernels/signal/lengths.ts'
 ])
 
 describe('a bundler leaves out', () => {

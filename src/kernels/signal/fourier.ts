@@ -4,6 +4,7 @@ import { axisLayout } from '../core/axis-layout.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import { type Complex, complexLine } from './complex.ts'
 import { fftOf } from './fft.ts'
+import { type Half, halfOf } from './lengths.ts'
 import { realFftOf } from './real-fft.ts'
 
 /** A tensor of real numbers (1 part), or of complex ones, whose two parts are adjacent. */
@@ -18,15 +19,6 @@ export interface AxisTransform {
   readonly axis: number
   readonly length: number
 }
-
-/**
- * Where the second half of the last axis is left out, since it mirrors the first: nowhere; in the output, whose input
- * is real; in the input, whose output is real.
- */
-export type Half = 'none' | 'out' | 'in'
-
-/** Length of the half that does not mirror the other, for a transform of the given length. */
-export const halfOf = (length: number): number => Math.floor(length / 2) + 1
 
 /** The transform along all `axes`, in double precision; an inverse is divided by the number of points. */
 export function* fourier(

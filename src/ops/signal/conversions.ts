@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { halfOf } from '../../kernels/signal/fourier.ts'
+import { halfOf } from '../../kernels/signal/lengths.ts'
 import {
   asList,
   asScalar,

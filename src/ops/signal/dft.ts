@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { type AxisTransform, type Field, fourier, type Half } from '../../kernels/signal/fourier.ts'
+import { type AxisTransform, type Field, fourier } from '../../kernels/signal/fourier.ts'
+import type { Half } from '../../kernels/signal/lengths.ts'
 import { type DataDependent, type Op, params, type ShapeParams } from '../../op-kit/define.ts'
 import { defineRules, type OpRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, flag, inputInts, int, is, mapped, type NodeFacts, optionalInput } from '../../op-kit/sources.ts'

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { halfOf, inverseShortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { inverseShortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { halfOf } from '../../kernels/signal/lengths.ts'
 import { type DataDependent, params, type ShapeParams } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'

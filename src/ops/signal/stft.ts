@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
-import { halfOf, shortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { shortTimeFourier } from '../../kernels/signal/fourier.ts'
+import { halfOf } from '../../kernels/signal/lengths.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, is, optionalInput } from '../../op-kit/sources.ts'

@@ -1,6 +1,5 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
-import { factorsOf, MAX_FACTOR } from '../../kernels/signal/fft.ts'
-import { type Half, halfOf } from '../../kernels/signal/fourier.ts'
+import { factorsOf, type Half, halfOf, MAX_FACTOR } from '../../kernels/signal/lengths.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
