@@ -5,15 +5,15 @@ import { poolAxes } from '../../op-kit/pool-shape.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { ALONE, type WindowAxis } from '../../shapes/window.ts'
-import type { DType, NumericArray } from '../../tensor/dtype.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
 import { firstOutputOnly } from './first-output.ts'
+import { type Pass, passesKernel } from './passes.ts'
 import { selectGlobalPool } from './reduce.ts'
 
 type PoolParams = Parameters<typeof poolAxes>[2]
@@ -150,61 +150,30 @@ function poolSelection(
 ): (Selection & { readonly kernel: Kernel }) | undefined {
   const taps = product(dims) * product(spatial.map(({ kernel }) => kernel))
   if (operands.x?.type !== 'float32' || spatial.length > 3 || taps < MIN_TAPS) return undefined
-  if (spatial.length === 3) return depthSelection(op, spatial, product(dims, 0, 2), countsOf)
-  const axes = spatial.length === 2 ? spatial : [ALONE, ...spatial]
-  const pass = passOf(axes, product(dims, 0, 2), countsOf)
-  return (
-    pass && {
-      kernel: jobKernel(op, ({ x }) => ({ template: pass.template, inputs: pass.inputsOf(arrayOf(x!)) })),
-      looksAt: []
-    }
-  )
+  const [h, w] = spatial.length === 1 ? [ALONE, ...spatial] : spatial.slice(-2)
+  const planes = product(dims, 0, 2)
+  // The depth first, of planes that are seen as one line, and then each plane of what comes out.
+  const passes =
+    spatial.length < 3
+      ? [passOf([h, w], planes, countsOf)]
+      : [
+          passOf([spatial[0], isolated(h.size * w.size)], planes, countsOf),
+          passOf([h, w], planes * spatial[0].count, countsOf)
+        ]
+  if (passes.includes(undefined)) return undefined
+  const [{ template, tables }, ...others] = passes as Pass[]
+  if (others.length > 0) return { kernel: passesKernel(op, 'x', passes as Pass[]), looksAt: [] }
+  return { kernel: jobKernel(op, ({ x }) => ({ template, inputs: [arrayOf(x!), ...tables] })), looksAt: [] }
 }
 
-/** Pools the depth first, of planes that are seen as one line, and then each plane of what comes out. */
-function depthSelection(
-  op: Op,
-  [depth, h, w]: readonly WindowAxis[],
-  planes: number,
-  countsOf: CountsOf
-): (Selection & { readonly kernel: Kernel }) | undefined {
-  const elements = h.size * w.size
-  const passes = [
-    passOf([depth, { ...ALONE, size: elements, count: elements }], planes, countsOf),
-    passOf([h, w], planes * depth.count, countsOf)
-  ]
-  const [first, second] = passes
-  if (first === undefined || second === undefined) return undefined
-  return {
-    *kernel(operands, parameters, context): Paced {
-      const out = context.rawOutput()
-      const { allocate, free } = temporaries()
-      const between = allocate(planes * depth.count * elements)
-      try {
-        const data = arrayOf((operands as TensorOperands).x!)
-        const { threads } = context
-        const isHalf = (yield* runJob(first.template, first.inputsOf(data), between, threads)) === 'done'
-        const inputs = second.inputsOf(between)
-        if (isHalf && (yield* runJob(second.template, inputs, arrayOf(out), threads)) === 'done') return
-      } finally {
-        free()
-      }
-      const rest = op.run(operands, parameters, withOutput(context, out))
-      if (rest) yield* rest
-    }
-  }
-}
+/** An axis whose elements are not pooled. */
+const isolated = (size: number): WindowAxis => ({ ...ALONE, size, count: size })
 
-/** A pool over two axes as a job, and the arrays that it reads. */
-interface Pass {
-  readonly template: JobTemplate
-  inputsOf(data: NumericArray): readonly NumericArray[]
-}
-
-function passOf(axes: readonly WindowAxis[], planes: number, countsOf: CountsOf): Pass | undefined {
+/** A pool over two axes as a job. */
+function passOf(axes: readonly [WindowAxis, WindowAxis], planes: number, countsOf: CountsOf): Pass | undefined {
   const template = poolTemplate(axes, planes, countsOf === undefined)
-  const counts = countsOf && axes.map(axis => Float32Array.from(countsOf(axis)))
-  return template && { template, inputsOf: data => [data, ...(counts ?? [data, data])] }
+  const tables = axes.map(axis => Float32Array.from(countsOf?.(axis) ?? []))
+  return template && { template, tables, count: planes * axes[0].count * axes[1].count }
 }
 
 /**

@@ -20,6 +20,9 @@ const windows = [
   // Several bands of lines.
   [[1, 2, 301, 600], { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }],
   [[1, 2, 200, 601], { kernel_shape: [5, 3], strides: [1, 1], pads: [4, 2, 3, 1] }],
+  // Windows of many elements.
+  [[2, 3, 30, 37], { kernel_shape: [9, 9], pads: [4, 4, 4, 4] }],
+  [[1, 3, 41, 40], { kernel_shape: [13, 7], strides: [2, 1], pads: [6, 1, 3, 2], ceil_mode: 1 }],
   [[1, 1, 3, 40_000], { kernel_shape: [2, 2], pads: [1, 0, 0, 1] }],
   [[1, 3, 8, 9, 10], { kernel_shape: [2, 2, 2], strides: [2, 2, 2] }],
   [[2, 2, 7, 11, 9], { kernel_shape: [3, 2, 3], strides: [2, 1, 2], pads: [1, 0, 1, 1, 1, 0] }],
@@ -27,6 +30,7 @@ const windows = [
 ] as const
 
 const dilated = [
+  [[1, 3, 40, 50], { kernel_shape: [6, 7], dilations: [2, 3], pads: [3, 2, 4, 5] }],
   [[2, 5, 24, 20], { kernel_shape: [2, 3], dilations: [3, 2], strides: [2, 1], pads: [2, 2, 1, 2] }],
   [[2, 5, 24, 20], { kernel_shape: [3, 3], dilations: [2, 4], strides: [1, 3], ceil_mode: 1 }],
   [[1, 2, 9, 8, 11], { kernel_shape: [2, 3, 2], dilations: [3, 2, 4], pads: [1, 0, 2, 1, 1, 0], strides: [1, 2, 1] }]
