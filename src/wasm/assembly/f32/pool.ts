@@ -169,9 +169,7 @@ function poolBands(mode: i32, args: PoolArguments, scratch: usize, from: u32, to
     for (let line = 0; line < lines; line++, y += (<usize>args.outW) << 2) {
       let first = scratch + <usize>(line * args.sH) * lineBytes
       if (args.kH > 1) {
-        const step = lineBytes * args.dH
-        combineLines(isMax, first, first + step, combined, lineBytes)
-        for (let i = 2; i < args.kH; i++) combineLines(isMax, combined, first + i * step, combined, lineBytes)
+        combineLines(isMax, first, lineBytes * args.dH, args.kH, combined, lineBytes)
         first = combined
       }
       poolLine(mode, args, first, y, isMax ? 1 : f32.load(args.lineCounts + ((<usize>(top + line)) << 2)))
@@ -221,11 +219,31 @@ function combine(isMax: bool, a: v128, b: v128): v128 {
   return isMax ? i32x4.max_s(a, b) : f32x4.add(a, b)
 }
 
+/** Combines `rows` lines, `step` bytes apart: 64 bytes of all of them at a time, which stay in registers. */
 // @ts-ignore: decorator
 @inline
-function combineLines(isMax: bool, a: usize, b: usize, to: usize, bytes: usize): void {
-  for (let at: usize = 0; at < bytes; at += 16) {
-    v128.store(to + at, combine(isMax, v128.load(a + at), v128.load(b + at)))
+function combineLines(isMax: bool, x: usize, step: usize, rows: i32, to: usize, bytes: usize): void {
+  const end = to + bytes
+  for (; to + 64 <= end; x += 64, to += 64) {
+    let a = v128.load(x)
+    let b = v128.load(x, 16)
+    let c = v128.load(x, 32)
+    let d = v128.load(x, 48)
+    for (let i = 1, at = x + step; i < rows; i++, at += step) {
+      a = combine(isMax, a, v128.load(at))
+      b = combine(isMax, b, v128.load(at, 16))
+      c = combine(isMax, c, v128.load(at, 32))
+      d = combine(isMax, d, v128.load(at, 48))
+    }
+    v128.store(to, a)
+    v128.store(to, b, 16)
+    v128.store(to, c, 32)
+    v128.store(to, d, 48)
+  }
+  for (; to < end; x += 16, to += 16) {
+    let v = v128.load(x)
+    for (let i = 1, at = x + step; i < rows; i++, at += step) v = combine(isMax, v, v128.load(at))
+    v128.store(to, v)
   }
 }
 
@@ -252,17 +270,33 @@ function alongLine(mode: i32, step: i32, args: PoolArguments, x: usize, y: usize
   const dilation = (<usize>args.dW) << 2
   const taps = args.kW
   const columns = args.outW
-  for (let at = 0; at < columns; at += 4, x += stride << 2, y += 16) {
+  let at = 0
+  if (step == 1)
+    for (; at + 16 <= columns; at += 16, x += 64, y += 64) {
+      let a = v128.load(x)
+      let b = v128.load(x, 16)
+      let c = v128.load(x, 32)
+      let d = v128.load(x, 48)
+      for (let j = 1, p = x + dilation; j < taps; j++, p += dilation) {
+        a = join(mode, a, v128.load(p))
+        b = join(mode, b, v128.load(p, 16))
+        c = join(mode, c, v128.load(p, 32))
+        d = join(mode, d, v128.load(p, 48))
+      }
+      storePooled(mode, args, y, a, at, count)
+      storePooled(mode, args, y + 16, b, at + 4, count)
+      storePooled(mode, args, y + 32, c, at + 8, count)
+      storePooled(mode, args, y + 48, d, at + 12, count)
+    }
+  for (; at < columns; at += 4, x += stride << 2, y += 16) {
     let v = four(step, x, stride)
     if (taps > 1) v = join(mode, v, four(step, x + dilation, stride))
     if (taps > 2) v = join(mode, v, four(step, x + 2 * dilation, stride))
     for (let j = 3; j < taps; j++) v = join(mode, v, four(step, x + j * dilation, stride))
-    if (mode == KEYS) v = keys(v)
     const left = columns - at
-    if (left >= 4) {
-      if (!isMax) v = f32x4.div(v, f32x4.mul(splat(count), v128.load(args.columnCounts + ((<usize>at) << 2))))
-      v128.store(y, v)
-    } else
+    if (left >= 4) storePooled(mode, args, y, v, at, count)
+    else {
+      if (mode == KEYS) v = keys(v)
       for (let i = 0; i < left; i++) {
         const one = f32x4.extract_lane(v, 0)
         f32.store(
@@ -271,7 +305,17 @@ function alongLine(mode: i32, step: i32, args: PoolArguments, x: usize, y: usize
         )
         v = i8x16.shuffle(v, v, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3)
       }
+    }
   }
+}
+
+/** Stores what has been combined for the windows of columns `at … at + 3`. */
+// @ts-ignore: decorator
+@inline
+function storePooled(mode: i32, args: PoolArguments, y: usize, v: v128, at: i32, count: f32): void {
+  if (mode == KEYS) v = keys(v)
+  if (mode == MEAN) v = f32x4.div(v, f32x4.mul(splat(count), v128.load(args.columnCounts + ((<usize>at) << 2))))
+  v128.store(y, v)
 }
 
 /** Four elements that are `stride` bytes apart. */
