@@ -11,6 +11,9 @@ export const isLinux = isNode && process.platform === 'linux'
 /** Whether the engine is the V8 of Node 20. */
 export const isEarlyV8 = isNode && process.versions.v8?.startsWith('11.3.')
 
+/** The most milliseconds that a timer of any engine waits, 25 days: one of more goes off at once. */
+export const MAX_DELAY = 2 ** 31 - 1
+
 const builtin = isNode ? process.getBuiltinModule : () => undefined
 
 /** Undefined in a browser, which reads no files. */

@@ -1,5 +1,5 @@
 import { fail, NodewiseError } from '../errors.ts'
-import { clock } from '../host.ts'
+import { clock, MAX_DELAY } from '../host.ts'
 import type { Network } from './network.ts'
 import { abortedBy } from './remote.ts'
 import { type Incoming, send } from './transport.ts'
@@ -32,8 +32,6 @@ export class Again extends Error {
 const MIB = 2 ** 20
 /** Milliseconds before a request is made again; doubled each time, and half of it at random. */
 const BACK_OFF = 100
-/** Timers of more milliseconds go off at once. */
-const MAX_TIMER = 2 ** 31 - 1
 const BUSY = new Set([429, 502, 503, 504])
 /** Characters that are repeated of what a server says of a status. */
 const MAX_STATUS_TEXT = 100
@@ -147,7 +145,7 @@ function pause(milliseconds: number, url: URL, signal: AbortSignal | undefined):
         signal?.removeEventListener('abort', stop)
         resolve()
       },
-      Math.min(milliseconds, MAX_TIMER)
+      Math.min(milliseconds, MAX_DELAY)
     )
     if (signal?.aborted) stop()
     else signal?.addEventListener('abort', stop, { once: true })
@@ -195,7 +193,7 @@ class Watch {
   private wait(): void {
     const due = Math.min(this.last + this.timeout, this.deadline)
     const left = due - clock()
-    if (left > 0) this.timer = setTimeout(() => this.wait(), Math.min(left, MAX_TIMER))
+    if (left > 0) this.timer = setTimeout(() => this.wait(), Math.min(left, MAX_DELAY))
     else {
       this.late =
         due === this.deadline

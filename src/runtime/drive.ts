@@ -1,14 +1,10 @@
 import { NodewiseError } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
-import { clock, yieldToEventLoop } from '../host.ts'
+import { clock, MAX_DELAY, yieldToEventLoop } from '../host.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import { MAX_INT32 } from '../tensor/dtype.ts'
 
 /** Milliseconds that a run may keep the event loop waiting. */
 export const TURN = 20
-
-/** The longest that a timer waits, 25 days: one that is to wait longer does not wait at all. */
-const MAX_DELAY = MAX_INT32
 
 /** Steps between two yields where nobody watches. Light ones take about a microsecond each. */
 const STEPS_PER_YIELD = 16
