@@ -266,8 +266,8 @@ function widenBfloat16(codes: Codes, numbers: Float32Array): void {
 
 /**
  * Works on the bits of float32. Shifted to where float32 has exponent and mantissa, a code is its number times 2^-112,
- * the difference of the two biases; subnormal codes become subnormal numbers. Infinity and
- * NaN get the greatest exponent.
+ * the difference of the two biases; subnormal codes become subnormal numbers. Infinity
+ * and NaN get the greatest exponent.
  */
 function widenFloat16(codes: Codes, numbers: Float32Array): void {
   const bits = bitsOf(numbers)

@@ -4,7 +4,7 @@ import { axisLayout } from '../core/axis-layout.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import { type Complex, complexLine } from './complex.ts'
 import { fftOf } from './fft.ts'
-import { type Half, halfOf } from './lengths.ts'
+import { type AxisStep, axisSteps, type AxisTransform, type Half, halfOf } from './lengths.ts'
 import { realFftOf } from './real-fft.ts'
 
 /** A tensor of real numbers (1 part), or of complex ones, whose two parts are adjacent. */
@@ -12,12 +12,6 @@ export interface Field {
   readonly dims: readonly number[]
   readonly parts: 1 | 2
   readonly data: Numbers
-}
-
-/** The axis and the number of points of a transform; a longer axis is truncated, a shorter one padded with zeros. */
-export interface AxisTransform {
-  readonly axis: number
-  readonly length: number
 }
 
 /** The transform along all `axes`, in double precision; an inverse is divided by the number of points. */
@@ -29,18 +23,15 @@ export function* fourier(
   half: Half
 ): Generator<void> {
   const pace = new Pace()
-  const order = half === 'out' ? [...axes].reverse() : axes
-  const halved = half === 'none' ? undefined : axes[axes.length - 1]
+  const steps = axisSteps(from.dims, axes, half)
   let field = from
-  for (const [i, transform] of order.entries()) {
-    const { axis, length } = transform
-    const size = half === 'out' && transform === halved ? halfOf(length) : length
-    const dims = field.dims.with(axis, size)
-    const next: Field = i === order.length - 1 ? to : { dims, parts: 2, data: allocate('float64', [...dims, 2]).data }
-    yield* alongAxis(field, next, transform, { inverse, mirrors: half === 'in' && transform === halved }, pace)
+  for (const [i, step] of steps.entries()) {
+    const isLast = i === steps.length - 1
+    const next: Field = isLast ? to : { dims: step.to, parts: 2, data: allocate('float64', [...step.to, 2]).data }
+    yield* alongAxis(field, next, step, inverse, pace)
     field = next
   }
-  if (order.length === 0) yield* copyField(from, to)
+  if (steps.length === 0) yield* copyField(from, to)
 }
 
 function* copyField(from: Field, to: Field): Generator<void> {
@@ -52,17 +43,11 @@ function* copyField(from: Field, to: Field): Generator<void> {
   })
 }
 
-interface Direction {
-  readonly inverse: boolean
-  /** Whether the input is a first half that is completed by its mirror image. */
-  readonly mirrors: boolean
-}
-
 function* alongAxis(
   from: Field,
   to: Field,
-  { axis, length }: AxisTransform,
-  { inverse, mirrors }: Direction,
+  { axis, length, mirrors }: AxisStep,
+  inverse: boolean,
   pace: Pace
 ): Generator<void> {
   const { outer, size, inner } = axisLayout(from.dims, axis)

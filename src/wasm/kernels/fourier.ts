@@ -1,5 +1,5 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
-import { factorsOf, type Half, halfOf, MAX_FACTOR } from '../../kernels/signal/lengths.ts'
+import { axisSteps, factorsOf, type Half, halfOf, MAX_FACTOR } from '../../kernels/signal/lengths.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
@@ -8,7 +8,7 @@ import { type Pass, passesKernel } from './passes.ts'
 
 /** Points of all lines below which setting a job up costs more than it gains. */
 const MIN_POINTS = 1 << 8
-/** Points of a line, of which twice as many fit into the scratch memory of a thread four times. */
+/** Points of a line: two lists of those of four lines fit into the scratch memory of a thread. */
 const MAX_POINTS = 1 << 14
 /** Lines that a block computes at once. */
 const LANES = 4
@@ -45,8 +45,9 @@ interface Transform {
 /** The job of transforms; undefined where no kernel does. Its inputs: the numbers, the window, the roots of unity. */
 function transformTemplate(t: Transform): JobTemplate | undefined {
   const { n, count, group, x, y } = t
+  if (n * count < MIN_POINTS || n > MAX_POINTS) return undefined
   const factors = factorsOf(n)
-  if (n * count < MIN_POINTS || n > MAX_POINTS || factors.some(factor => factor > MAX_FACTOR)) return undefined
+  if (factors.some(factor => factor > MAX_FACTOR)) return undefined
   const flags =
     (x.parts === 2 ? FLAGS.complexX : 0) +
     (y.parts === 2 ? FLAGS.complexY : 0) +
@@ -125,38 +126,33 @@ function passesOf(
     rank
   )
   const partsOf = (dims: readonly number[], has: boolean): Parts => (has && dims[rank] === 2 ? 2 : 1)
-  const halved = p.half === 'none' ? -1 : axes.length - 1
-  const order = [...axes.keys()]
-  if (p.half === 'out') order.reverse()
-  let dims: readonly number[] = signal
+  const transforms = axes.map((axis, i) => {
+    const given = p.lengths?.[i]
+    const isOwn = given === undefined || (given === -1 && !p.countsParts)
+    const isHalved = p.half === 'out' && i === axes.length - 1
+    return { axis, length: !isHalved ? outDims[axis] : isOwn ? xDims[axis] : given }
+  })
+  const steps = axisSteps(signal, transforms, p.half)
   let parts = partsOf(xDims, p.partsIn)
   const passes: Pass[] = []
-  for (const [i, at] of order.entries()) {
-    const axis = axes[at]
-    const isHalf = at === halved
-    const given = p.lengths?.[at]
-    const isOwn = given === undefined || (given === -1 && !p.countsParts)
-    const n = !(isHalf && p.half === 'out') ? outDims[axis] : isOwn ? xDims[axis] : given
-    const next = dims.with(axis, isHalf && p.half === 'out' ? halfOf(n) : n)
-    const mirrors = isHalf && p.half === 'in'
-    const made = i === order.length - 1 ? partsOf(outDims, p.partsOut) : 2
-    const { outer, size, inner } = axisLayout(dims, axis)
+  for (const [i, { axis, length: n, from, to, mirrors }] of steps.entries()) {
+    const made = i === steps.length - 1 ? partsOf(outDims, p.partsOut) : 2
+    const { outer, size, inner } = axisLayout(from, axis)
     const template = transformTemplate({
       n,
       count: outer * inner,
       group: inner,
       x: { parts, line: 1, group: size * inner, step: inner },
-      y: { parts: made, line: 1, group: next[axis] * inner, step: inner },
+      y: { parts: made, line: 1, group: to[axis] * inner, step: inner },
       given: Math.min(size, mirrors ? halfOf(n) : n),
-      kept: next[axis],
+      kept: to[axis],
       isInverse: p.inverse,
       mirrors
     })
     if (template === undefined) return undefined
     const roots = rootsOf(n)
     // There is no window.
-    passes.push({ template, tables: [roots, roots], count: product(next) * made })
-    dims = next
+    passes.push({ template, tables: [roots, roots], count: product(to) * made })
     parts = made
   }
   return passes
