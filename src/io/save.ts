@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
-import { link, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import type { OutputFile } from '../files/output.ts'
 import { isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { makeFolder } from './folders.ts'
 import { mapsToJson, mapToJson } from './json-map.ts'
 import { type Json, stringifyExact } from './json-text.ts'
 import { safeFileNames } from './names.ts'
@@ -43,7 +44,7 @@ export async function saveValues(path: string, values: ReadonlyMap<string, Value
     await saveFile(path, writeNpz(new Map(parts.map((part, i) => [files[i], tensorIn(part, path)]))))
     return saved
   }
-  await writing(path, () => mkdir(path, { recursive: true }))
+  await writing(path, () => makeFolder(path))
   for (const [i, { tensor, maps }] of parts.entries()) {
     const bytes = tensor ? writeNpy(tensor) : new TextEncoder().encode(`${stringifyExact(maps ?? null)}\n`)
     await saveFile(join(path, saved[i].file), bytes)
@@ -92,7 +93,7 @@ export async function saveFiles(files: readonly OutputFile[]): Promise<void> {
   try {
     for (const { path, temporary, chunks } of drafts)
       await writing(path, async () => {
-        await mkdir(dirname(path), { recursive: true })
+        await makeFolder(dirname(path))
         await removeAbandoned(dirname(path))
         begin(temporary)
         begun.push(temporary)

@@ -52,6 +52,16 @@ describe('saveFile', () => {
     })
   })
 
+  // Node's own `mkdir` with `recursive` tries again without end there.
+  it.runIf(process.platform === 'linux')('fails where a file system lets no folder be made', async () => {
+    const path = '/proc/nodewise/deep/a'
+    await expect(saveFile(path, new Uint8Array(1))).rejects.toMatchObject({
+      code: 'write-failed',
+      place: { file: path }
+    })
+    await expect(saveValues('/proc/nodewise', new Map())).rejects.toMatchObject({ code: 'write-failed' })
+  })
+
   it('leaves nothing when the process exits meanwhile', () => {
     const script = join(folder, 'script.mjs')
     buildSync({

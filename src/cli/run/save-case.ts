@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
 import type { Model } from '../../graph/graph.ts'
+import { makeFolder } from '../../io/folders.ts'
 import { writeNpy } from '../../io/npy.ts'
 import { saveFiles } from '../../io/save.ts'
 import { encodeValue, isOnnxValue } from '../../onnx/write/values.ts'
@@ -30,7 +30,7 @@ export async function saveCase(
   const files = modelFiles(folder, path, model)
   const set = join(folder, `test_data_set_${nextSet(folder)}`)
   const data = [...inputFiles(model, feeds), ...outputFiles(model, outputs)]
-  await mkdir(set, { recursive: true }).catch((error: Error) => {
+  await makeFolder(set).catch((error: Error) => {
     throw new NodewiseError('write-failed', `cannot write: ${error.message}`, { file: set })
   })
   await saveFiles([
