@@ -69,6 +69,23 @@ async function openSide(path: string, flags: ModelFlags, terminal: Terminal): Pr
   return { stored: (await import('../../io/recording.ts')).openRecording(path, isFolder) }
 }
 
+/** Options of a comparison that runs the models. */
+const RUNNING: readonly (readonly [keyof CompareFlags, string])[] = [
+  ['input', '--input'],
+  ['inputs', '--inputs'],
+  ['image', '--image'],
+  ['audio', '--audio'],
+  ['fill', '--fill'],
+  ['shape', '--shape'],
+  ['mapInput', '--map-input'],
+  ['rtol', '--rtol'],
+  ['atol', '--atol'],
+  ['sqnr', '--sqnr'],
+  ['isolate', '--isolate'],
+  ['html', '--html'],
+  ['all', '--all']
+]
+
 async function compareStructures(
   [{ model: a }, { model: b }]: readonly [Opened, Opened],
   [pathA, pathB]: readonly [string, string],
@@ -76,7 +93,8 @@ async function compareStructures(
   terminal: Terminal
 ): Promise<number> {
   if (!a || !b) return badUsage('--structure compares models, not recorded values')
-  if (flags.html !== undefined || flags.isolate === true) badUsage('--structure runs nothing: no --html, no --isolate')
+  const running = RUNNING.filter(([name]) => flags[name] !== undefined).map(([, option]) => `no ${option}`)
+  if (running.length > 0) badUsage(`--structure runs nothing: ${running.join(', ')}`)
   const [{ compareStructure }, { structureJson, structureText }] = await Promise.all([
     import('../../compare/structure.ts'),
     import('./structure.ts')

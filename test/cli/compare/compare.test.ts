@@ -136,6 +136,12 @@ test('--structure runs nothing, and tells differences as diff does', async () =>
   })
 })
 
+test('--structure takes no option of a comparison that runs the models', async () => {
+  const { status, stderr } = await nodewise(['compare', one, two, '--structure', '--rtol', '1e-2', '--fill', 'zeros'])
+  expect(status).toBe(2)
+  expect(stderr).toContain('--structure runs nothing: no --fill, no --rtol')
+})
+
 test('all pairs are listed, however many a loop makes', () => {
   const value = { node: 'n', type: 'Neg', value: 'v' }
   const distance = { equal: true, maxAbsolute: 0, maxRelative: 0, sqnr: Infinity, differing: 0, elements: 1 }
