@@ -30,6 +30,16 @@ export function requireOptions(options: unknown): void {
 }
 
 /**
+ * Options parted into the operators of the caller's own and the rest, for whatever takes both.
+ * @throws NodewiseError `bad-usage` for what is no object
+ */
+export function withoutOps<O extends { readonly ops?: unknown }>(options: O): [ops: O['ops'], rest: Omit<O, 'ops'>] {
+  requireOptions(options)
+  const { ops, ...rest } = options
+  return [ops, rest]
+}
+
+/**
  * Options that come from JavaScript may have names that no type has checked.
  * @throws NodewiseError `bad-usage` for an option that is set and is none of those that are known
  */

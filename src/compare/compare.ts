@@ -14,7 +14,7 @@ import { isolate, RunSupply } from './isolate.ts'
 import type { Closeness } from './measure.ts'
 import { foldedSteps, Meeting, type Met, type Runner } from './meeting.ts'
 import { inOrderOf } from './order.ts'
-import { areFew, type Pair, pairsOf } from './pairs.ts'
+import { areFew, type Pair, pairsOf, requireNames } from './pairs.ts'
 import { compareOutputs, feedsOf } from './ports.ts'
 import { compareRecorded, compareRecordings, type Recording } from './recorded.ts'
 import { type ComparedPair, type Comparison, describe, type FirstDifference } from './result.ts'
@@ -66,6 +66,8 @@ export async function compareValues(
   options: CompareOptions = {}
 ): Promise<Comparison> {
   refuseUnknownOptions(options, KNOWN)
+  requireNames('inputs', options.inputs)
+  requireNames('values', options.values)
   const closeness = { ...options, rtol: options.rtol ?? DEFAULT_RTOL }
   const values = options.values ?? new Map<string, string>()
   const settings = { closeness, values, isolate: options.isolate === true }

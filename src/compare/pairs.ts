@@ -1,4 +1,5 @@
 import type { Call } from '../bind/call.ts'
+import { fail } from '../errors.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { type MadeValue, type Side, valuesOf } from './side.ts'
 
@@ -12,6 +13,15 @@ export interface Pair {
    * either may be in another order.
    */
   readonly by?: 'value' | 'structure'
+}
+
+/**
+ * Names that come from JavaScript may be an object in place of a Map.
+ * @throws NodewiseError `bad-usage`
+ */
+export function requireNames(option: string, names: unknown): void {
+  if (names !== undefined && !(names instanceof Map))
+    fail('bad-usage', `\`${option}\` is a Map of names of the one with names of the other`)
 }
 
 /** Part of the values below which structure does not tell enough. */

@@ -13,7 +13,7 @@ import {
 import { printedDim } from '../runtime/metadata.ts'
 import { constantsApart, parametersApart, text } from './explain.ts'
 import { extendPairs } from './extend.ts'
-import { constantsOf, type Pair, pairsOf } from './pairs.ts'
+import { constantsOf, type Pair, pairsOf, requireNames } from './pairs.ts'
 import { type Side, sideOf } from './side.ts'
 
 /** A node of one side. */
@@ -61,12 +61,14 @@ interface Item {
  * Compares two models without running them: nodes, attributes, weights and what is declared. Nodes belong together
  * whose values have one name or, where names do not tell, are computed in the same way.
  * @param named names of values of `a`, with names of values of `b`
+ * @throws NodewiseError `bad-usage` for names that are no Map
  */
 export function compareStructure(
   [a, b]: readonly [Model, Model],
   registry: Registry,
   named: ReadonlyMap<string, string> = new Map()
 ): StructureComparison {
+  requireNames('values', named)
   const [left, right] = [a, b].map(model => sideOf(model, bind(model, registry)))
   const known = pairsOf(left, right, named)
   const pairs = [...known, ...extendPairs(left, right, known)]

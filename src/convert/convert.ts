@@ -1,7 +1,9 @@
 import type { Registry } from '../bind/registry.ts'
+import { fail } from '../errors.ts'
 import type { Dialect, Model } from '../graph/graph.ts'
 import { requireModel } from '../graph/require-model.ts'
 import type { Conversions } from '../op-kit/conversion.ts'
+import { refuseUnknownOptions } from '../suggest.ts'
 import { inDialect } from './dialect.ts'
 import { type Edited, editModel, type EditOptions } from './edits/edit.ts'
 
@@ -11,11 +13,22 @@ export interface ConvertOptions extends EditOptions {
   readonly dialect?: Dialect
 }
 
+const KNOWN: ReadonlySet<string> = new Set<keyof ConvertOptions>([
+  'dialect',
+  'from',
+  'to',
+  'inputShapes',
+  'opset',
+  'simplify',
+  'half',
+  'inferShapes'
+])
+
 /**
  * Says a model in a dialect, and edits it: the part is cut out of the source, so that what lies outside may be what the
  * other dialect cannot say, and what is declared or stored is that of the result.
  * @throws NodewiseError `unsupported-op` where the dialect, or its operator set, cannot say nodes that outputs need;
- *   what {@link editModel} throws
+ *   `bad-usage` for an option, or a dialect, that does not exist; what {@link editModel} throws
  */
 export function convertModel(
   model: Model,
@@ -24,7 +37,10 @@ export function convertModel(
   options: ConvertOptions = {}
 ): Edited {
   requireModel(model)
+  refuseUnknownOptions(options, KNOWN)
   const { dialect = model.dialect, from = [], to = [], inputShapes, opset, simplify = false, ...last } = options
+  if (dialect !== 'onnx' && dialect !== 'openvino')
+    fail('bad-usage', `the dialect is "onnx" or "openvino", not ${JSON.stringify(String(dialect))}`)
   const wanted = opset === undefined ? {} : { opset }
   const cut = editModel(model, registry, { from, to, simplify, ...(inputShapes && { inputShapes }) })
   const said = inDialect(cut.model, dialect, registry, conversions, wanted)

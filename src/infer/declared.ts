@@ -38,9 +38,11 @@ export type InputShapes = ReadonlyMap<string, readonly DeclaredDim[]> | Readonly
 
 /**
  * Facts of graph inputs whose dims the caller gives, by name, in place of those that are declared.
- * @throws NodewiseError `unexpected-input`
+ * @throws NodewiseError `unexpected-input`; `bad-usage` for what no dims by name are
  */
 export function inputFacts(model: Model, shapes: InputShapes = {}): Map<ValueId, Fact> {
+  if (typeof shapes !== 'object' || (shapes as unknown) === null)
+    fail('bad-usage', '`inputShapes` are lists of dims by the names of inputs')
   const facts = new Map<ValueId, Fact>()
   for (const [name, dims] of shapes instanceof Map ? shapes : Object.entries(shapes)) {
     const port =
@@ -50,6 +52,7 @@ export function inputFacts(model: Model, shapes: InputShapes = {}): Map<ValueId,
       const names = model.graph.inputs.map(input => `"${input.name}"`).join(', ')
       fail('unexpected-input', `the model has no input "${name}"; it has ${names || 'none'}`)
     }
+    if (!Array.isArray(dims)) fail('bad-usage', `the dims of "${name}" in \`inputShapes\` are a list`)
     const declared = declaredOf(model.graph, port)
     const type = declared?.kind === 'tensor' ? declared.type : undefined
     facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))

@@ -3,6 +3,7 @@ import { type DType, dtypeFromName, DTYPES, is64BitInteger } from '../tensor/dty
 import { type Element, elementsOf } from '../tensor/elements.ts'
 import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
 import { allocate, elementCount, MAX_RANK, Tensor } from '../tensor/tensor.ts'
+import { requireTensor } from './given.ts'
 import { isJsonObject, type Json } from './json-text.ts'
 
 /** What a JSON literal is read as. */
@@ -29,8 +30,14 @@ export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
   return tensorOf(options.type ?? naturalType(elements), elements, options.dims ?? dims)
 }
 
-/** The elements in row-major order, as JSON that `stringifyExact` writes. */
-export const dataToJson = (tensor: Tensor): Json[] => elementsOf(tensor)
+/**
+ * The elements in row-major order, as JSON that `stringifyExact` writes.
+ * @throws NodewiseError `bad-usage` for what is no tensor
+ */
+export function dataToJson(tensor: Tensor): Json[] {
+  requireTensor(tensor)
+  return elementsOf(tensor)
+}
 
 function flatTensor(object: { readonly [key: string]: Json }, { type: asked, dims: askedDims }: JsonOptions): Tensor {
   const unknown = Object.keys(object).find(key => !['type', 'dims', 'data', 'name'].includes(key))

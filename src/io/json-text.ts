@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { requireText } from './given.ts'
 
 /**
  * A JSON document whose integers are exact: a literal is a bigint where it is an integer, and a number where it has a
@@ -16,9 +17,10 @@ const MAX_DEPTH = 128
 /**
  * Parses JSON (RFC 8259) and keeps 64-bit integers exact.
  * @throws NodewiseError `invalid-file` with line and column, for syntax errors, a key given twice, and nesting deeper
- *   than 128
+ *   than 128; `bad-usage` for what is no text
  */
 export function parseJsonExact(text: string): Json {
+  requireText(text)
   const parser = new Parser(text)
   const value = parser.value(0)
   parser.end()

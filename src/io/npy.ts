@@ -3,6 +3,7 @@ import { tensorOfBytes } from '../tensor/bytes.ts'
 import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
 import { isPacked } from '../tensor/packing.ts'
 import { elementCount, Tensor } from '../tensor/tensor.ts'
+import { requireBytes, requireTensor } from './given.ts'
 import { npyHeader, parseNpyHeader } from './npy-header.ts'
 import { npyStrings, stringBytes } from './npy-strings.ts'
 
@@ -21,9 +22,11 @@ const isVoid = (held: Held): held is Void => held === 'void8' || held === 'void1
  * @param as element type of the tensor; without it that of the file
  * @throws NodewiseError `invalid-file`, `unsupported-version`; `type-not-allowed` for element types without a
  *   counterpart; `type-mismatch` where the type of the file is not `as` and cannot carry it; `value-out-of-range` for a
- *   code that the type does not have
+ *   code that the type does not have; `bad-usage` for what are no bytes
  */
 export function readNpy(bytes: Uint8Array, as?: DType): Tensor {
+  requireBytes(bytes)
+  if (as !== undefined && !Object.hasOwn(DTYPES, as)) fail('type-mismatch', `unknown element type "${String(as)}"`)
   const { descr, fortranOrder, shape, dataOffset } = parseNpyHeader(bytes)
   const item = parseDescr(descr)
   const type = as ?? item.held
@@ -63,9 +66,13 @@ function carries(held: Held, type: DType): boolean {
  * The tensor as an `.npy` file of format version 1, little-endian. Types that NumPy does not have are written as their
  * codes: bfloat16 as uint16; float8, float4, nf4 and unsigned integers of less than a byte as uint8; signed ones as
  * int8. Strings are written as `<U`.
- * @throws NodewiseError `write-failed` for a string that ends in NUL, which the format cannot hold
+ * @throws NodewiseError `write-failed` for a string that ends in NUL, which the format cannot hold; `bad-usage` for
+ *   what is no tensor
  */
-export const writeNpy = (tensor: Tensor): Uint8Array => joined(...npyParts(tensor))
+export function writeNpy(tensor: Tensor): Uint8Array {
+  requireTensor(tensor)
+  return joined(...npyParts(tensor))
+}
 
 /** The same as header and elements; the latter may be a view of the tensor's. */
 export function npyParts(tensor: Tensor): [header: Uint8Array, elements: Uint8Array] {

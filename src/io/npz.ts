@@ -1,6 +1,8 @@
 import { fail, NodewiseError } from '../errors.ts'
+import { requireOptions } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { requireBytes } from './given.ts'
 import { readNpyLike, writeNpy } from './npy.ts'
 import { zipEntries, zipRead, zipWrite } from './zip.ts'
 
@@ -17,9 +19,11 @@ export interface ReadNpzOptions {
 /**
  * The arrays of an `.npz` archive by name (without `.npy`), in the order of the archive.
  * @throws NodewiseError `invalid-file` where the archive or an array is damaged; `limit-exceeded` beyond `maxBytes`,
- *   before memory is allocated
+ *   before memory is allocated; `bad-usage` for what are no bytes, and no options
  */
 export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<string, Tensor> {
+  requireBytes(bytes)
+  requireOptions(options)
   const { maxBytes = 2 ** 32, typeOf, wanted } = options
   const tensors = new Map<string, Tensor>()
   let total = 0
@@ -41,12 +45,14 @@ export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<st
 /**
  * An `.npz` archive, as `numpy.load` reads it; types as in `writeNpy`.
  * @param tensors by name, unique and safe (see `safeFileNames`)
- * @throws NodewiseError as `writeNpy` and `zipWrite`
+ * @throws NodewiseError as `writeNpy` and `zipWrite`; `bad-usage` for what is no Map
  */
 export function writeNpz(
   tensors: ReadonlyMap<string, Tensor>,
   options: { readonly compress?: boolean } = {}
 ): Uint8Array {
+  if (!((tensors as unknown) instanceof Map)) fail('bad-usage', 'the arrays of an archive are a Map of tensors by name')
+  requireOptions(options)
   const files = new Map(
     [...tensors].map(([name, tensor]) => [`${name}.npy`, inArray(name, () => writeNpy(tensor))] as const)
   )

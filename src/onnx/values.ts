@@ -2,6 +2,7 @@ import { fail, NodewiseError } from '../errors.ts'
 import { bytesSource } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import { defaultLimits } from '../graph/limits.ts'
+import { requireBytes } from '../io/given.ts'
 import { dtypeFromOnnx } from '../tensor/dtype.ts'
 import { elementAt } from '../tensor/elements.ts'
 import { isKeyType, type Key, mapOf } from '../tensor/map.ts'
@@ -24,7 +25,8 @@ import { decodeText } from './text.ts'
 
 /**
  * Decodes a data file that holds a TensorProto.
- * @throws NodewiseError `invalid-file`; `missing-file` when the elements are in another file
+ * @throws NodewiseError `invalid-file`; `missing-file` when the elements are in another file; `bad-usage` for what are
+ *   no bytes
  */
 export function decodeTensorProto(bytes: Uint8Array): { name: string; tensor: Tensor } {
   const { message, context } = open(bytes, 'TensorProto')
@@ -65,6 +67,7 @@ function open<K extends keyof RootMessages>(
   bytes: Uint8Array,
   root: K
 ): { message: RootMessages[K]; context: FileContext } {
+  requireBytes(bytes)
   const source = bytesSource('the data', bytes)
   const limits = defaultLimits()
   const { message, payloads } = decode(source, root, limits)

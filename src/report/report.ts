@@ -1,6 +1,9 @@
 import type { CheckResult } from '../check/result.ts'
 import type { Comparison } from '../compare/result.ts'
+import { fail } from '../errors.ts'
 import type { Finding, Model } from '../graph/graph.ts'
+import { requireModel } from '../graph/require-model.ts'
+import { requireOptions } from '../suggest.ts'
 import { COMPARISON_STYLE, comparisonHeader, comparisonParts } from './comparison.ts'
 import { FindingCards, modelHeader } from './findings.ts'
 import { escaped, framed, pageOf, rowHtml, tableHtml } from './html.ts'
@@ -48,8 +51,12 @@ const MAX_ROWS = 20_000
 /**
  * What is known of a model as one HTML page that needs nothing else: no script, no network. Findings have their place,
  * the lines of the file where it is text, and what is around them with dims on the edges.
+ * @throws NodewiseError `bad-usage` for what is no model, and without `checked`
  */
 export function htmlReport(model: Model, parts: ReportParts): string {
+  requireModel(model)
+  requireOptions(parts)
+  if (!parts.checked) fail('bad-usage', '`checked` is what `check` gives')
   const { checked, facts = [], pictures = [], tables = [], comparison } = parts
   const result = parts.findings ? withFindings(checked, parts.findings) : checked
   const source = model.dialect === 'openvino' ? model.source : undefined

@@ -1,18 +1,30 @@
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import * as core from '../../src/entries/core.ts'
 import {
   castTensor,
   check,
   compare,
   compareStructure,
   convert,
+  dataToJson,
   fix,
+  htmlReport,
   InferenceSession,
   load,
   meaningOf,
   modelFiles,
+  parseJsonExact,
+  parseModel,
+  parseTensor,
   printModel,
   propagate,
-  Tensor
+  readNpy,
+  readNpz,
+  readTensorProto,
+  Tensor,
+  writeNpy,
+  writeNpz
 } from '../../src/index.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -69,4 +81,65 @@ test('a type of elements, a suffix and a code of a finding that do not exist are
   for (const path of [undefined, 'x.pb'])
     expect(() => modelFiles(model, path as never)).toThrow(expect.objectContaining({ code: 'bad-usage' }) as Error)
   expect(() => meaningOf('nothing' as never)).toThrow(expect.objectContaining({ code: 'bad-usage' }) as Error)
+})
+
+const badUsage = expect.objectContaining({ name: 'NodewiseError', code: 'bad-usage' }) as Error
+
+test.each([null, 5, 'strict'])('options that are %s are refused by whatever takes some', async given => {
+  const model = await load(RELU)
+  const options = given as never
+  const calls: readonly (() => unknown)[] = [
+    () => check(model, options),
+    () => core.check(model, options),
+    () => propagate(model, options),
+    () => core.propagate(model, options),
+    () => fix(model, options),
+    () => convert(model, options),
+    () => compareStructure(model, model, options),
+    () => htmlReport(model, options),
+    () => new InferenceSession(model, options),
+    () => new core.InferenceSession(model, options),
+    () => readNpz(writeNpz(new Map()), options),
+    () => writeNpz(new Map(), options)
+  ]
+  for (const call of calls) expect(call).toThrow(badUsage)
+  await expect(compare(model, model, {}, options)).rejects.toEqual(badUsage)
+})
+
+test('options that do not exist, and options of another kind, are refused', async () => {
+  const model = await load(RELU)
+  const calls: readonly (() => unknown)[] = [
+    () => convert(model, { simplfy: true } as never),
+    () => convert(model, { dialect: 'tensorflow' as never }),
+    () => compareStructure(model, model, { values: { a: 'b' } as never }),
+    () => check(model, { inputShapes: null as never }),
+    () => check(model, { inputShapes: { x: 5 as never } }),
+    () => htmlReport(model, {} as never)
+  ]
+  for (const call of calls) expect(call).toThrow(badUsage)
+  await expect(compare(model, model, {}, { values: { a: 'b' } as never })).rejects.toEqual(badUsage)
+  await expect(compare(model, model, {}, { inputs: [] as never })).rejects.toEqual(badUsage)
+})
+
+test.each([null, undefined, 5, 'text', {}, [], new ArrayBuffer(8)])('readers and writers refuse %o', given => {
+  const what = given as never
+  const bytes: readonly ((what: never) => unknown)[] = [readNpy, readNpz, readTensorProto]
+  const tensors: readonly ((what: never) => unknown)[] = [
+    writeNpy,
+    writeNpz,
+    dataToJson,
+    tensor => writeNpz(new Map([['x', tensor]]))
+  ]
+  const texts: readonly ((what: never) => unknown)[] = [parseJsonExact, parseTensor, parseModel]
+  for (const call of [...bytes, ...tensors, ...(given === 'text' ? [] : texts)])
+    expect(() => call(what)).toThrow(badUsage)
+})
+
+test('readers take bytes of another realm, and writers whatever has the form of a tensor', () => {
+  const written = writeNpy({ type: 'float32', dims: [2], data: Float32Array.of(1, 2) } as never)
+  const foreign = runInNewContext('Uint8Array.from(list)', { list: [...written] }) as Uint8Array
+  expect([...readNpy(foreign).data]).toEqual([1, 2])
+  expect(() => readNpy(written, 'float31' as never)).toThrow(
+    expect.objectContaining({ code: 'type-mismatch', reason: 'unknown element type "float31"' }) as Error
+  )
 })

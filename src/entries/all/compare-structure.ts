@@ -1,6 +1,7 @@
 import { rulesWith } from '../../built-in-rules.ts'
 import { compareStructure as compareStructures, type StructureComparison } from '../../compare/structure.ts'
 import type { Model } from '../../graph/graph.ts'
+import { requireOptions } from '../../suggest.ts'
 import type { CompareOptions } from './compare.ts'
 
 /**
@@ -10,5 +11,8 @@ import type { CompareOptions } from './compare.ts'
 export const compareStructure = (
   a: Model,
   b: Model,
-  { ops, values }: Pick<CompareOptions, 'ops' | 'values'> = {}
-): StructureComparison => compareStructures([a, b], rulesWith(ops), values)
+  options: Pick<CompareOptions, 'ops' | 'values'> = {}
+): StructureComparison => {
+  requireOptions(options)
+  return compareStructures([a, b], rulesWith(options.ops), options.values)
+}

@@ -2,6 +2,7 @@ import { registryWith } from '../../built-in.ts'
 import { type Comparand, compareValues, type CompareOptions as OptionsOfCompare } from '../../compare/compare.ts'
 import type { Comparison } from '../../compare/result.ts'
 import type { Feeds } from '../../runtime/feeds.ts'
+import { withoutOps } from '../../suggest.ts'
 import type { OwnOps } from './own-ops.ts'
 
 /** How two models are compared. */
@@ -15,9 +16,12 @@ export type CompareOptions = OptionsOfCompare & OwnOps
  * @throws NodewiseError (as a rejection) what a run and reading a recording throw; `unexpected-input` where an input
  *   has no place in `b`, and where nothing has the name of a recorded value
  */
-export const compare = (
+export async function compare(
   a: Comparand,
   b: Comparand,
   feeds: Feeds,
-  { ops, ...options }: CompareOptions = {}
-): Promise<Comparison> => compareValues([a, b], registryWith(ops), feeds, options)
+  options: CompareOptions = {}
+): Promise<Comparison> {
+  const [ops, rest] = withoutOps(options)
+  return compareValues([a, b], registryWith(ops), feeds, rest)
+}

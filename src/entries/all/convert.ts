@@ -3,6 +3,7 @@ import { convertModel, type ConvertOptions as OptionsOfConvert } from '../../con
 import type { Edited } from '../../convert/edits/edit.ts'
 import type { Model } from '../../graph/graph.ts'
 import { ALL_CONVERSIONS } from '../../ops/conversions.ts'
+import { withoutOps } from '../../suggest.ts'
 import type { OwnOps } from './own-ops.ts'
 
 /** How a model is converted and edited. */
@@ -14,5 +15,7 @@ export type ConvertOptions = OptionsOfConvert & OwnOps
  * @throws NodewiseError `unsupported-op` where nodes that outputs need cannot be said; `details.nodes` has the reasons.
  *   `bad-usage` for names that are no values
  */
-export const convert = (model: Model, { ops, ...options }: ConvertOptions = {}): Edited =>
-  convertModel(model, registryWith(ops), ALL_CONVERSIONS, options)
+export const convert = (model: Model, options: ConvertOptions = {}): Edited => {
+  const [ops, rest] = withoutOps(options)
+  return convertModel(model, registryWith(ops), ALL_CONVERSIONS, rest)
+}

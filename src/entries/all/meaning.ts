@@ -7,4 +7,6 @@ import type { Finding } from '../../graph/graph.ts'
  * @throws NodewiseError `bad-usage` for a code that no finding has
  */
 export const meaningOf = (code: Finding['code']): string =>
-  Object.hasOwn(CODES, code) ? CODES[code][0] : fail('bad-usage', `no finding has the code ${JSON.stringify(code)}`)
+  Object.hasOwn(CODES, code)
+    ? CODES[code][0]
+    : fail('bad-usage', `no finding has the code ${JSON.stringify(String(code))}`)

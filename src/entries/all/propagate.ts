@@ -7,6 +7,7 @@ import {
   propagate as propagateModel,
   type Propagation
 } from '../../infer/propagate.ts'
+import { withoutOps } from '../../suggest.ts'
 import type { OwnOps } from './own-ops.ts'
 
 /** What is known before facts are worked out. */
@@ -17,7 +18,8 @@ export type PropagateOptions = OptionsOfPropagate & OwnOps
  * @throws NodewiseError `limit-exceeded` when function calls expand beyond the limits; what is wrong with nodes is in
  *   `failures`
  */
-export const propagate = (model: Model, { ops, ...options }: PropagateOptions = {}): Propagation => {
-  checkPropagateOptions(options)
-  return propagateModel(bind(model, registryWith(ops)), options)
+export const propagate = (model: Model, options: PropagateOptions = {}): Propagation => {
+  const [ops, rest] = withoutOps(options)
+  checkPropagateOptions(rest)
+  return propagateModel(bind(model, registryWith(ops)), rest)
 }

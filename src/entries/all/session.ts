@@ -2,6 +2,7 @@ import { registryWith } from '../../built-in.ts'
 import type { Model } from '../../graph/graph.ts'
 import { loadModel, type LoadOptions, type ModelSource } from '../../load.ts'
 import { type SessionOptions as OptionsOfSession, Session } from '../../runtime/session.ts'
+import { withoutOps } from '../../suggest.ts'
 import type { OwnOps } from './own-ops.ts'
 
 /** What a session is created with. */
@@ -10,8 +11,9 @@ export type SessionOptions = OptionsOfSession & OwnOps
 /** A model that is ready to run, as in `onnxruntime-common`. Runs of one session are independent of each other. */
 export class InferenceSession extends Session {
   /** Makes a loaded model ready to run. */
-  constructor(model: Model, { ops, ...options }: SessionOptions = {}) {
-    super(model, registryWith(ops), options)
+  constructor(model: Model, options: SessionOptions = {}) {
+    const [ops, rest] = withoutOps(options)
+    super(model, registryWith(ops), rest)
   }
 
   /**

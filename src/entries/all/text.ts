@@ -1,6 +1,7 @@
 import { bytesSource } from '../../files/byte-source.ts'
 import type { Model } from '../../graph/graph.ts'
 import { requireModel } from '../../graph/require-model.ts'
+import { requireText } from '../../io/given.ts'
 import { loadOnnxText } from '../../onnx/syntax/load.ts'
 import type { PrintOptions } from '../../onnx/syntax/print-values.ts'
 import { printModel as printLines } from '../../onnx/syntax/print.ts'
@@ -18,7 +19,10 @@ export function printModel(model: Model, options?: PrintOptions): string {
 /**
  * Reads a model in the text format of ONNX.
  * @param name of the file, for messages
- * @throws NodewiseError `invalid-file` with line and column
+ * @throws NodewiseError `invalid-file` with line and column; `bad-usage` for what is no text
  */
-export const parseModel = (text: string, name = 'model.onnxtxt'): Model =>
-  loadOnnxText(bytesSource(name, encodeText(text)), { file: name })
+export function parseModel(text: string, name = 'model.onnxtxt'): Model {
+  requireText(text)
+  requireText(name)
+  return loadOnnxText(bytesSource(name, encodeText(text)), { file: name })
+}

@@ -2,6 +2,7 @@ import { createRegistry } from '../../bind/registry.ts'
 import type { Model } from '../../graph/graph.ts'
 import { loadModel, type LoadOptions, type ModelSource } from '../../load.ts'
 import { type SessionOptions as OptionsOfSession, Session } from '../../runtime/session.ts'
+import { withoutOps } from '../../suggest.ts'
 import type { NamedOps } from './named-ops.ts'
 
 /** What a session is created with. */
@@ -10,8 +11,9 @@ export type SessionOptions = OptionsOfSession & NamedOps
 /** A model that is ready to run with named operators. Runs of one session are independent of each other. */
 export class InferenceSession extends Session {
   /** Makes a loaded model ready to run. */
-  constructor(model: Model, { ops, ...options }: SessionOptions) {
-    super(model, createRegistry(ops), options)
+  constructor(model: Model, options: SessionOptions) {
+    const [ops, rest] = withoutOps(options)
+    super(model, createRegistry(ops), rest)
   }
 
   /**

@@ -1,0 +1,38 @@
+import { fail } from '../errors.ts'
+import { DTYPES } from '../tensor/dtype.ts'
+
+/**
+ * Readers are called from JavaScript too, with anything. The bytes may be of another realm, as those of a test runner.
+ * @throws NodewiseError `bad-usage` for what are no bytes
+ */
+export function requireBytes(bytes: unknown): void {
+  if (Object.prototype.toString.call(bytes) !== '[object Uint8Array]')
+    fail('bad-usage', `the bytes of a file are a Uint8Array, not ${kindOf(bytes)}`)
+}
+
+/** @throws NodewiseError `bad-usage` for what is no text */
+export function requireText(text: unknown): void {
+  if (typeof text !== 'string') fail('bad-usage', `a text is expected, not ${kindOf(text)}`)
+}
+
+/**
+ * What has the form of a tensor will do.
+ * @throws NodewiseError `bad-usage` for what is no tensor
+ */
+export function requireTensor(tensor: unknown): void {
+  if (typeof tensor !== 'object' || tensor === null) fail('bad-usage', `a tensor is expected, not ${kindOf(tensor)}`)
+  const { type, dims, data } = tensor as Readonly<Record<string, unknown>>
+  if (typeof type === 'string' && Object.hasOwn(DTYPES, type) && isList(dims) && isList(data)) return
+  fail(
+    'bad-usage',
+    `a tensor is expected, not ${typeof type === 'string' ? `what is of type "${type}"` : kindOf(tensor)}`
+  )
+}
+
+const isList = (what: unknown): boolean => Array.isArray(what) || ArrayBuffer.isView(what)
+
+/** `null`, `string`, `ArrayBuffer`: what there is in place of what was expected. */
+const kindOf = (what: unknown): string =>
+  typeof what === 'object' && what !== null
+    ? Object.prototype.toString.call(what).slice(8, -1)
+    : String(what === null ? what : typeof what)
