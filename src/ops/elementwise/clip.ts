@@ -23,7 +23,7 @@ const withoutInputs = { hasMin: is(false), hasMax: is(false) }
 
 /**
  * `min(max(x, low), high)`: where the lower bound is above the upper one, the upper one (Clip-13). For integers, bounds
- * that are attributes (Clamp) are rounded inwards. NaN stays NaN. ONNX Clip-1, -6, -11, -12, -13; OpenVINO Clamp-1.
+ * that are attributes (Clamp) are rounded inwards. NaN stays NaN, and bounds nothing, as in ONNX Runtime. ONNX Clip-1, -6, -11, -12, -13; OpenVINO Clamp-1.
  */
 export const clip = defineOp({
   name: 'Clip',
@@ -54,15 +54,15 @@ export const clip = defineOp({
     const whole = typeof x !== 'number'
     const lower = hasMin ? bounds[0] : attributeElem(Math.ceil(low), low, whole)
     const upper = hasMax ? bounds[hasMin ? 1 : 0] : attributeElem(Math.floor(high), high, whole)
-    const raised = lower === undefined ? x : maxElems([x, lower])
-    return raised === undefined || upper === undefined ? raised : minElems([raised, upper])
+    const raised = isNoBound(lower) ? x : maxElems([x, lower])
+    return raised === undefined || isNoBound(upper) ? raised : minElems([raised, upper])
   },
 
   run({ x, min, max }, { low, high }, call) {
     const { type } = x
     if (is64BitInteger(type)) {
-      const lower = min ? (min.data[0] as bigint) : wideBound(Math.ceil(low), type)
-      const upper = max ? (max.data[0] as bigint) : wideBound(Math.floor(high), type)
+      const lower = min ? (min.data[0] as bigint) : wideBound(Math.ceil(low), type, true)
+      const upper = max ? (max.data[0] as bigint) : wideBound(Math.floor(high), type, false)
       return unary(clipBigInts(lower, upper), x, call.rawOutput())
     }
     const lower = min ? toNumbers(min)[0] : isInteger(type) ? wholeBound(Math.ceil(low), type) : low
@@ -70,6 +70,8 @@ export const clip = defineOp({
     return unary(clipNumbers(lower, upper), x, call.rawOutput())
   }
 })
+
+const isNoBound = (bound: Elem | undefined): bound is undefined => bound === undefined || Number.isNaN(bound)
 
 const attributeElem = (whole: number, bound: number, isWhole: boolean): Elem | undefined =>
   !Number.isFinite(bound) ? undefined : isWhole ? BigInt(whole) : bound
@@ -82,9 +84,10 @@ function wholeBound(bound: number, type: DType): number {
 }
 
 /** A bound clamped to the range of a 64-bit integer type. */
-function wideBound(bound: number, type: DType): bigint {
+function wideBound(bound: number, type: DType, isLower: boolean): bigint {
   const lowest = type === 'int64' ? -(2n ** 63n) : 0n
   const highest = lowest + 2n ** 64n - 1n
+  if (Number.isNaN(bound)) return isLower ? lowest : highest
   return bound <= Number(lowest) ? lowest : bound >= Number(highest) ? highest : BigInt(bound)
 }
 
@@ -93,11 +96,15 @@ function demandScalar(name: string, fact: TensorFact | undefined): void {
   if (isList) fail('shape-mismatch', `${name} has dims ${printShape(fact?.shape)}; a scalar is expected`)
 }
 
-const clipNumbers = (low: number, high: number): UnaryLoops => ({
-  float: (x, out, i, to) => {
-    for (; i < to; i++) out[i] = Math.min(Math.max(x[i], low), high)
+function clipNumbers(low: number, high: number): UnaryLoops {
+  const least = Number.isNaN(low) ? -Infinity : low
+  const most = Number.isNaN(high) ? Infinity : high
+  return {
+    float: (x, out, i, to) => {
+      for (; i < to; i++) out[i] = Math.min(Math.max(x[i], least), most)
+    }
   }
-})
+}
 
 const clipBigInts = (low: bigint, high: bigint): UnaryLoops => ({
   big: (x, out, i, to) => {

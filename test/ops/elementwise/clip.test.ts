@@ -33,6 +33,17 @@ describe('ONNX Clip', () => {
     expect(list(runTensor(['onnx', 'Clip', 13], [ints(-5, 9), scalar(3), scalar(2)]))).toEqual([2n, 2n])
   })
 
+  test('a bound of NaN bounds nothing', () => {
+    const [nan, one] = [scalar(NaN, 'float32'), scalar(1, 'float32')]
+    expect(list(runTensor(['onnx', 'Clip', 13], [x, nan, one]))).toEqual([-5, 0.5, 1, NaN])
+    expect(list(runTensor(['onnx', 'Clip', 13], [x, one, nan]))).toEqual([1, 1, 7, NaN])
+    expect(list(runTensor(['onnx', 'Clip', 13], [x, nan, nan]))).toEqual([-5, 0.5, 7, NaN])
+    expect(list(runTensor(['onnx', 'Clip', 6], [x], { attributes: { min: NaN, max: 1 } }))).toEqual([-5, 0.5, 1, NaN])
+    const attributes = { min: NaN, max: NaN }
+    expect(list(runTensor(['openvino', 'Clamp', 1], [ints(-9, 9)], { attributes }))).toEqual([-9n, 9n])
+    expect(valuesOf(inferOp(['onnx', 'Clip', 13], [scalar(7, 'float32'), nan, one])[0])).toEqual([1])
+  })
+
   test('64-bit integers are exact', () => {
     const big = 2n ** 60n
     expect(list(runTensor(['onnx', 'Clip', 13], [ints(big + 1n, big - 1n), ints(big)]))).toEqual([big + 1n, big])

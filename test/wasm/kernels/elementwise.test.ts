@@ -207,6 +207,9 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
     const bounds = [new Tensor('float32', [-0.5], []), new Tensor('float32', [6], [])]
     expectEqual(['onnx', 'Clip', 13], [numbers(3000), ...bounds], { region }, 0)
     expectEqual(['onnx', 'Clip', 13], [numbers(3000), undefined, bounds[1]], { region }, 0)
+    const nan = new Tensor('float32', [NaN], [])
+    expectEqual(['onnx', 'Clip', 13], [numbers(3000), nan, bounds[1]], { region }, 0)
+    expectEqual(['onnx', 'Clip', 13], [numbers(3000), bounds[0], nan], { region }, 0)
     expectEqual(['openvino', 'Clamp', 1], [numbers(3000)], { region, attributes: { min: '-1', max: '2.5' } }, 0)
   })
 
