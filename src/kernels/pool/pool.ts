@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
-import type { WindowAxis } from '../../shapes/window.ts'
-import { DTYPES, is64BitInteger, isFloat } from '../../tensor/dtype.ts'
+import type { Rounding, WindowAxis } from '../../shapes/window.ts'
+import { DTYPES, is64BitInteger, isFloat, MAX_FLOAT32 } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { convertPaced } from '../core/convert-paced.ts'
@@ -29,8 +29,8 @@ export interface PoolIndices {
   readonly out: Tensor
   /** Index of element `element` of plane `plane`, as the operator counts. */
   indexOf(plane: number, element: number): number
-  /** Index for a window that lies in the padding alone. */
-  readonly none: number
+  /** Index for a window that lies in the padding alone; undefined: that of the first element of its plane. */
+  readonly none: number | undefined
   /** The windows, where they are known: of up to three axes they are looked at one after the other. */
   readonly axes?: readonly WindowAxis[]
 }
@@ -123,10 +123,40 @@ function storeIndices({ out, indexOf, none }: PoolIndices, plane: number, elemen
   const empty: number[] = []
   for (let w = 0; w < elements.length; w++) {
     if (elements[w] < 0) empty.push(w)
-    elements[w] = elements[w] < 0 ? 0 : indexOf(plane, elements[w])
+    elements[w] = indexOf(plane, Math.max(0, elements[w]))
   }
   storeIntegers(out, elements, to)
+  if (none === undefined) return
   for (const w of empty) out.data[to + w] = is64BitInteger(out.type) ? BigInt(none) : none
+}
+
+/**
+ * Overwrites what {@link maxPool} gives for windows that lie in the padding alone with the lowest finite number, as
+ * OpenVINO's core and CPU plugin do. Narrower floats do not hold the lowest number of float32, and get -Infinity there.
+ */
+export function fillEmpty(out: Tensor, axes: readonly WindowAxis[]): void {
+  if (out.type !== 'float32' && out.type !== 'float64') return
+  const { data } = out
+  const lowest = out.type === 'float32' ? -MAX_FLOAT32 : -Number.MAX_VALUE
+  const windows = product(axes.map(({ count }) => count))
+  let inner = windows
+  for (const axis of axes) {
+    const outer = inner
+    inner /= axis.count
+    for (const w of emptyWindows(axis))
+      for (let at = w * inner; at < data.length; at += outer) data.fill(lowest, at, at + inner)
+  }
+}
+
+/** Those windows of an axis that lie in the padding as a whole, or between two of its elements. */
+export function emptyWindows({ size, count, kernel, stride, dilation, begin }: WindowAxis): number[] {
+  const empty: number[] = []
+  for (let i = 0; i < count; i++) {
+    const start = i * stride - begin
+    const first = start < 0 ? start + Math.ceil(-start / dilation) * dilation : start
+    if (first >= Math.min(size, start + (kernel - 1) * dilation + 1)) empty.push(i)
+  }
+  return empty
 }
 
 /** The divisors of the windows along one axis. */
@@ -148,6 +178,28 @@ export function cellsOf(
     const last = Math.min(kernel, Math.ceil((high - start) / dilation))
     return Math.max(withPadding || emptyIsZero ? 1 : 0, last - first)
   })
+}
+
+/** What the mean of a window counts. */
+export interface Counting {
+  readonly withPadding: boolean
+  readonly emptyIsZero?: boolean
+  readonly rounding: Rounding
+}
+
+/**
+ * What counts the cells of the windows along each axis. With `withPadding` cells beyond the padding, which windows of
+ * OpenVINO's `ceil` have, count too where any axis is padded, as in OpenVINO's core and CPU plugin; else
+ * {@link cellsOf}.
+ */
+export function cellCounter(
+  axes: readonly WindowAxis[],
+  { withPadding, emptyIsZero, rounding }: Counting
+): (axis: WindowAxis) => Counts {
+  const isWhole = withPadding && rounding === 'ceil' && axes.some(({ begin, end }) => begin > 0 || end > 0)
+  return isWhole
+    ? ({ count, kernel }) => new Array<number>(count).fill(kernel)
+    : axis => cellsOf(axis, withPadding, emptyIsZero)
 }
 
 /**

@@ -23,7 +23,8 @@ const withoutInputs = { hasMin: is(false), hasMax: is(false) }
 
 /**
  * `min(max(x, low), high)`: where the lower bound is above the upper one, the upper one (Clip-13). For integers, bounds
- * that are attributes (Clamp) are rounded inwards. NaN stays NaN, and bounds nothing, as in ONNX Runtime. ONNX Clip-1, -6, -11, -12, -13; OpenVINO Clamp-1.
+ * that are attributes (Clamp) are rounded inwards. NaN stays NaN, and bounds nothing, as in ONNX Runtime. ONNX Clip-1,
+ * -6, -11, -12, -13; OpenVINO Clamp-1.
  */
 export const clip = defineOp({
   name: 'Clip',

@@ -1,5 +1,5 @@
 import { tapsOf } from '../../kernels/core/windows.ts'
-import { cellsOf, averagePool as mean } from '../../kernels/pool/pool.ts'
+import { cellCounter, averagePool as mean } from '../../kernels/pool/pool.ts'
 import { params } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -8,7 +8,10 @@ import { NUMERIC } from '../../op-kit/types.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params extends PoolParams {
-  /** Whether padding counts as zeros. Cells beyond the padding never count (OpenVINO's CPU plugin counts them). */
+  /**
+   * Whether padding counts as zeros. Cells beyond the padding count in windows of OpenVINO's `ceil` where there is
+   * padding; in those of `ceil_torch` they do not, as in PyTorch (OpenVINO's CPU plugin counts them).
+   */
   withPadding: boolean
   /** Whether the mean of a window without elements is 0, as in OpenVINO's core and CPU plugin; else NaN. */
   emptyIsZero: boolean
@@ -44,11 +47,6 @@ export const averagePool = /* @__PURE__ */ withKernel(averagePoolRules, {
     const out = call.output()
     if (out.data.length === 0) return
     const axes = poolAxes(x.dims, out.dims, p)
-    yield* mean(
-      x,
-      out,
-      tapsOf(axes),
-      axes.map(axis => cellsOf(axis, p.withPadding, p.emptyIsZero))
-    )
+    yield* mean(x, out, tapsOf(axes), axes.map(cellCounter(axes, p)))
   }
 })

@@ -85,9 +85,21 @@ function maxPoolToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   return outputs.slice(0, call.outputCount)
 }
 
+/** With padding `ceil` of IR counts the cells beyond it, too, which ONNX does not. */
+function refuseBeyond(call: SourceCall, x: Made): void {
+  const kernel = call.param<readonly number[]>('kernel')
+  const { autoPad, strides, dilations, begin, end } = windowsOf(call, kernel.length)
+  if (autoPad !== 'explicit' || ![...begin, ...end].some(pad => pad > 0)) return
+  const sizes = staticDims(x, 'the data').slice(2)
+  const rests = sizes.map((size, i) => size + begin[i] + end[i] - (kernel[i] - 1) * dilations[i] - 1)
+  if (rests.some((rest, i) => rest % strides[i] !== 0))
+    fail('unsupported-op', 'means that count cells beyond the padding')
+}
+
 function averageToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const attributes = { ...onnxAttributes(call), count_include_pad: call.param<boolean>('withPadding') }
+  if (call.param<boolean>('withPadding') && call.param<Rounding>('rounding') === 'ceil') refuseBeyond(call, x)
   const type = typeOf(x)
   if (isFloat(type)) return [w.node('AveragePool', [x], attributes)]
   return [w.cast(w.node('Round', [w.node('AveragePool', [w.cast(x, 'float64')], attributes)]), type)]

@@ -1,5 +1,5 @@
 import { tapsOf } from '../../kernels/core/windows.ts'
-import { maxPool as highest, type PoolIndices } from '../../kernels/pool/pool.ts'
+import { fillEmpty, maxPool as highest, type PoolIndices } from '../../kernels/pool/pool.ts'
 import { params, type RunParams } from '../../op-kit/define.ts'
 import { onnxPool, openvinoPool, poolAxes, pooledShape, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -47,21 +47,28 @@ export const maxPoolRules = defineRules({
 
 /**
  * The highest element of each window, and its index. ONNX MaxPool, OpenVINO MaxPool. NaN counts as highest, as in
- * PyTorch, which ONNX's text refers to (the runtimes differ from each other and by position). The index for a window
- * without elements is -1 in ONNX and 0 in IR.
+ * PyTorch, which ONNX's text refers to (the runtimes differ from each other and by position). A window without elements
+ * has the index -1 in ONNX; in IR it is the lowest finite number, with the index of the first element of its plane.
  */
 export const maxPool = /* @__PURE__ */ withKernel(maxPoolRules, {
   *run({ x }, p, call) {
     const out = call.output()
     const axes = poolAxes(x.dims, out.dims, p)
     const indices = call.wanted(1)
-      ? { ...indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : 0), axes }
+      ? { ...indicesOf(x, call.output(1), p, call.dialect === 'onnx' ? -1 : undefined), axes }
       : undefined
-    if (out.data.length > 0) yield* highest(x, out, tapsOf(axes), indices)
+    if (out.data.length === 0) return
+    yield* highest(x, out, tapsOf(axes), indices)
+    if (call.dialect === 'openvino') fillEmpty(out, axes)
   }
 })
 
-function indicesOf({ dims }: Tensor, out: Tensor, { axis, columnMajor }: RunParams<Params>, none: number): PoolIndices {
+function indicesOf(
+  { dims }: Tensor,
+  out: Tensor,
+  { axis, columnMajor }: RunParams<Params>,
+  none: number | undefined
+): PoolIndices {
   const spatial = dims.slice(2)
   const plane = elementCount(spatial)
   if (columnMajor) return { out, none, indexOf: (index, element) => index * plane + columnMajorIndex(element, spatial) }

@@ -1,5 +1,5 @@
 import type { Paced } from '../../kernels/core/pace.ts'
-import { cellsOf } from '../../kernels/pool/pool.ts'
+import { cellCounter, emptyWindows, fillEmpty } from '../../kernels/pool/pool.ts'
 import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { poolAxes } from '../../op-kit/pool-shape.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
@@ -39,7 +39,7 @@ export const selectMaxPool = selectorFor<MaxPoolParams>(call => {
   const axes = x && poolAxes(x.dims, call.dims, call.parameters)
   const selection = axes && highestSelection(call, axes, x.type)
   if (!selection) return undefined
-  const { kernel } = selection
+  const kernel = axes.some(hasEmpty) ? withEmpty(selection.kernel, axes) : selection.kernel
   const template = isByte(x.type) ? undefined : highestTemplate(x.dims, axes, call.parameters)
   return { kernel: template ? withIndices(call.op, kernel, template) : firstOutputOnly(call.op, kernel) }
 })
@@ -82,7 +82,7 @@ function highestTemplate(
   { axis, columnMajor, indexType }: MaxPoolParams
 ): JobTemplate | undefined {
   const first = normalizeAxis(axis, dims.length)
-  if (columnMajor || first > 2 || spatial.length > 3 || spatial.some(isEmptySomewhere)) return undefined
+  if (columnMajor || first > 2 || spatial.length > 3 || spatial.some(hasEmpty)) return undefined
   const axes = [...new Array<WindowAxis>(3 - spatial.length).fill(ALONE), ...spatial]
   const windows = product(axes.map(({ count }) => count))
   const taps = product(axes.map(({ kernel }) => kernel))
@@ -109,23 +109,27 @@ function highestTemplate(
   }
 }
 
-/** Whether a window lies in the padding as a whole, or between two of its elements. */
-const isEmptySomewhere = ({ size, count, kernel, stride, dilation, begin }: WindowAxis): boolean => {
-  for (let i = 0; i < count; i++) {
-    const start = i * stride - begin
-    const first = start < 0 ? start + Math.ceil(-start / dilation) * dilation : start
-    if (first >= Math.min(size, start + (kernel - 1) * dilation + 1)) return true
+const hasEmpty = (axis: WindowAxis): boolean => emptyWindows(axis).length > 0
+
+/** A kernel of IR whose windows without elements are what they are there. */
+const withEmpty =
+  (kernel: Kernel, axes: readonly WindowAxis[]): Kernel =>
+  (operands, parameters, context) => {
+    if (context.dialect !== 'openvino') return kernel(operands, parameters, context)
+    return (function* (): Paced {
+      const out = context.rawOutput()
+      const rest = kernel(operands, parameters, withOutput(context, out))
+      if (rest) yield* rest
+      fillEmpty(out, axes)
+    })()
   }
-  return false
-}
 
 /** AveragePool of float32 over up to three axes. */
 export const selectAveragePool = selectorFor<AverageParams>(call => {
   const { x } = call.operands
-  const { withPadding, emptyIsZero } = call.parameters
   const axes = x && poolAxes(x.dims, call.dims, call.parameters)
   if (axes?.every(isWhole)) return selectGlobalPool('mean')(call)
-  return axes && poolSelection(call, axes, axis => cellsOf(axis, withPadding, emptyIsZero))
+  return axes && poolSelection(call, axes, cellCounter(axes, call.parameters))
 })
 
 /** Whether the one window of an axis is all of it. */

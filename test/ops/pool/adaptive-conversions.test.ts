@@ -56,3 +56,12 @@ test('indices of MaxPool that count from an axis on, in ONNX, where they count o
       })
     ).toBe(0)
 })
+
+test('means with padding by ceil in ONNX, unless they count cells beyond the padding, as ONNX does not', async () => {
+  const windows = { kernel: [3], strides: [2], pads_begin: [1], pads_end: [0] }
+  const attributes = { ...windows, rounding_type: 'ceil', 'exclude-pad': false }
+  const difference = (size: number): Promise<number> =>
+    differenceInOther(['openvino', 'AvgPool', 1], [randomFloats(1, [1, 2, size])], { attributes })
+  expect(await difference(8)).toBeLessThan(1e-6)
+  await expect(difference(7)).rejects.toThrow('cells beyond the padding')
+})

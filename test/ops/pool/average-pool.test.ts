@@ -84,6 +84,21 @@ describe('OpenVINO AvgPool', () => {
     expectNear(run(16, { dilations: '', pads_begin: [0], pads_end: [0] }), [1.5, 3, 6])
   })
 
+  test('cells beyond the padding count where there is padding, but not of ceil_torch', () => {
+    const x = row(1, 2, 3, 4, 5, 6, 7, 8, 9)
+    const included = { kernel: [4], strides: [3], rounding_type: 'ceil', 'exclude-pad': false }
+    for (const version of [1, 14, 16]) {
+      expectNear(run(version, { ...included, pads_begin: [3], pads_end: [0] }, x), [0.25, 2.5, 5.5, 6])
+      expectNear(run(version, { ...included, pads_begin: [0], pads_end: [0] }, x), [2.5, 5.5, 8])
+    }
+    const torch = { ...included, rounding_type: 'ceil_torch', pads_begin: [3], pads_end: [0] }
+    expectNear(run(14, torch, x), [0.25, 2.5, 5.5, 8])
+    // Any axis that is padded will do.
+    const plane = new Tensor('float32', [1, 2, 3, 4, 5, 6], [1, 1, 2, 3])
+    const across = { kernel: [1, 2], strides: [1, 2], pads_begin: [1, 0], pads_end: [0, 0] }
+    expectNear(run(1, { ...included, ...across }, plane), [0, 0, 1.5, 1.5, 4.5, 3])
+  })
+
   test('a window wholly beyond the data is 0', () => {
     const attributes = { strides: [3], rounding_type: 'ceil' }
     const x = row(1, 2, 4, 8, 16)

@@ -106,6 +106,7 @@ describe('ONNX MaxPool', () => {
 })
 
 describe('OpenVINO MaxPool', () => {
+  const LOWEST = -(2 ** 128 - 2 ** 104)
   const attributes = { kernel: [2, 3], strides: [2, 1], pads_begin: [0, 0], pads_end: [0, 0] }
 
   test('indices count from an axis on, in the type asked for', () => {
@@ -133,7 +134,7 @@ describe('OpenVINO MaxPool', () => {
         auto_pad: autoPad
       })
     expect(run('ceil', 'explicit')).toEqual([
-      [1, 4, -Infinity],
+      [1, 4, LOWEST],
       [0, 3, 0]
     ])
     expect(run('ceil_torch', 'explicit')).toEqual([
@@ -149,13 +150,28 @@ describe('OpenVINO MaxPool', () => {
       [1, 4]
     ])
     expect(run('ceil', 'same_upper', row(1, 2, 3, 4, 5, 6))).toEqual([
-      [2, 5, -Infinity],
+      [2, 5, LOWEST],
       [1, 4, 0]
     ])
     expect(run('ceil_torch', 'same_upper', row(1, 2, 3, 4, 5, 6))).toEqual([
       [2, 5],
       [1, 4]
     ])
+  })
+
+  test('a window without elements is the lowest finite number, at the first element of its plane', () => {
+    const x = new Tensor('float32', [1, -Infinity, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], [1, 2, 2, 3])
+    const across = { kernel: [1, 1], strides: [1, 3], pads_begin: [0, 1], pads_end: [0, 0], rounding_type: 'ceil' }
+    const [values, indices] = runOp(['openvino', 'MaxPool', 8], [x], {
+      attributes: { ...across, index_element_type: 'i32', axis: 1 },
+      outputs: 2
+    }) as Tensor[]
+    expect(values.dims).toEqual([1, 2, 2, 2])
+    expect([...values.data]).toEqual([LOWEST, 3, LOWEST, 6, LOWEST, 9, LOWEST, 12])
+    expect([...indices.data]).toEqual([0, 2, 0, 5, 6, 8, 6, 11])
+    const half = new Tensor('float16', [0x3c00], [1, 1, 1])
+    const alone = { kernel: [1], strides: [2], pads_begin: [1], pads_end: [1] }
+    expect([...runTensor(['openvino', 'MaxPool', 8], [half], { attributes: alone }).data]).toEqual([0xfc00, 0xfc00])
   })
 
   test('64-bit integers are compared exactly', () => {

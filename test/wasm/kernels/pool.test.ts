@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { runOp } from '../../ops/harness.ts'
 import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
@@ -115,6 +116,15 @@ describe.each(['heap', 'array'] as const)('pooling of float32 in WebAssembly, op
       }
       const attributes = { ...common, rounding_type: rounding }
       expectEqual(['openvino', 'MaxPool', 1], [spoiled([2, 9, 22, 18])], { region, attributes }, 0)
+      // Windows that lie in the padding, and that reach beyond it.
+      const beyond = { kernel: '3,1', strides: '2,3', pads_begin: '2,1', pads_end: '0,0', rounding_type: rounding }
+      for (const type of ['float32', 'float16'] as const) {
+        const x = convert(spoiled([2, 9, 22, 18]), type)
+        for (const outputs of [1, 2])
+          expectEqual(['openvino', 'MaxPool', 8], [x], { region, attributes: beyond, outputs }, 0)
+      }
+      const included = { ...beyond, 'exclude-pad': 'false' }
+      expectEqual(['openvino', 'AvgPool', 1], [spoiled([2, 9, 21, 18])], { region, attributes: included }, 4e-7)
     }
   })
 
