@@ -175,6 +175,7 @@ export async function openTiff(bytes: Uint8Array): Promise<OpenPicture> {
   const [image] = sound('TIFF', () => tiff.decode(buffer))
   const [width, height] = [image?.t256?.[0] ?? 0, image?.t257?.[0] ?? 0]
   checkSize('TIFF', width, height)
+  if (image) checkHeld(bytes, image, width * height)
   return {
     width,
     height,
@@ -187,6 +188,24 @@ export async function openTiff(bytes: Uint8Array): Promise<OpenPicture> {
       return { width, height, channels: 4, pixels }
     }
   }
+}
+
+/** Most bytes that a byte of a file becomes, by TIFF's number of the compression; others have no such bound. */
+const MOST_EXPANSION: ReadonlyMap<number, number> = new Map([
+  [1, 1],
+  [5, (2 ** 12 * 8) / 12],
+  [8, 1032],
+  [32_773, 64],
+  [32_946, 1032]
+])
+/** TIFF's number of pictures whose colours may be given for several pixels at once. */
+const YCBCR = 6
+
+/** The decoder takes what is not there for zeros: a header alone would become a picture of any size. */
+function checkHeld(bytes: Uint8Array, image: TiffTags, pixels: number): void {
+  const { t258: bits = [1], t259: [compression] = [1], t262: [photometric] = [1], t277: [samples] = [1] } = image
+  const needed = (pixels * bits[0] * (photometric === YCBCR ? 1 : samples)) / 8
+  checkLength('TIFF', bytes, Math.ceil(needed / (MOST_EXPANSION.get(compression) ?? Infinity)))
 }
 
 /** Opens a WebP, lossy or lossless, by libwebp. */

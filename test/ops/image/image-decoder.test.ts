@@ -40,6 +40,24 @@ const GREY_JPEG = Uint8Array.from([
 ])
 const BLACK_RED_WHITE = [0, 0, 0, 0, 0, 0, 255, 0, 255, 255, 255, 0]
 
+/** A grey TIFF of one line whose two bytes are 7 and 9. */
+function tiff(width: number, compression: number): Uint8Array {
+  const tags = [
+    [256, width],
+    [257, 1],
+    [258, 8],
+    [259, compression],
+    [262, 1],
+    [273, 110],
+    [277, 1],
+    [279, 2]
+  ]
+  const bytes = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 8, 0]
+  const wide = (value: number): number[] => [0, 8, 16, 24].map(shift => (value >> shift) & 255)
+  for (const [tag, value] of tags) bytes.push(tag & 255, tag >> 8, 4, 0, 1, 0, 0, 0, ...wide(value))
+  return Uint8Array.from([...bytes, 0, 0, 0, 0, 7, 9])
+}
+
 describe('ImageDecoder', () => {
   test('gives red, green and blue in the order that is asked for, or grey', async () => {
     const picture = 'P3 1 2 255  10 20 30  # a comment\n 255 0 0'
@@ -80,20 +98,12 @@ describe('ImageDecoder', () => {
   test('reads WebP and TIFF', async () => {
     const webp = 'UklGRhwAAABXRUJQVlA4TA8AAAAvAAAAAAcQUYr+ByKi/wEA'
     expect(await decoded(Buffer.from(webp, 'base64'))).toEqual([[1, 1, 3], 0, 0, 20])
-    const tiff = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 8, 0]
-    const tags = [
-      [256, 2],
-      [257, 1],
-      [258, 8],
-      [259, 1],
-      [262, 1],
-      [273, 110],
-      [277, 1],
-      [279, 2]
-    ]
-    for (const [tag, value] of tags) tiff.push(tag & 255, tag >> 8, 4, 0, 1, 0, 0, 0, value, 0, 0, 0)
-    tiff.push(0, 0, 0, 0, 7, 9)
-    expect(await decoded(Uint8Array.from(tiff), 'Grayscale')).toEqual([[1, 2, 1], 7, 9])
+    expect(await decoded(tiff(2, 1), 'Grayscale')).toEqual([[1, 2, 1], 7, 9])
+  })
+
+  test('a TIFF that is too short for the pixels it states is refused before they are decoded', async () => {
+    for (const compression of [1, 5, 8, 32_773])
+      expect((await rejection(decoded(tiff(20_000_000, compression)))).code).toBe('value-out-of-range')
   })
 
   test('a file of another format, or one that is cut off, gives an error', async () => {
