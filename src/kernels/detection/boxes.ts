@@ -160,7 +160,7 @@ function firstMeeting(order: Int32Array, from: number, to: number): number {
 
 /**
  * The candidates, which are indices of scores, by descending score; of equal scores the lower index comes first. For
- * the best of all scores there is `selectTop` in `core/select.ts`.
+ * the best of all scores there is `selectTop` in `../core/select.ts`.
  */
 export function* byScore(candidates: readonly number[], scores: ArrayLike<number>): Generator<void, number[]> {
   if (scores instanceof Float32Array && scores.length <= MAX_PACKED) {

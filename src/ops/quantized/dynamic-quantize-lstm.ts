@@ -46,7 +46,9 @@ export const dynamicQuantizeLstmRules = defineRules({
  * A layer of long short-term memory with 8-bit weights, `[directions, input, gates]` and `[directions, hidden, gates]`,
  * which have a scale and a zero point for each direction or for each output of each gate: DynamicQuantizeLSTM-1 of
  * com.microsoft. What is multiplied with them is quantized to uint8 over its range: the input as a whole, up to the
- * longest sequence, and at each time step the hidden state of all sequences.
+ * longest sequence, and at each time step the hidden state of all sequences, those that have ended included. (ONNX
+ * Runtime counts these as zeros where Y is asked for, or time runs backwards, and each of its threads rounds over the
+ * sequences that it has: there, results for several sequences depend on what is asked for and on the threads.)
  */
 export const dynamicQuantizeLstm = /* @__PURE__ */ withKernel(dynamicQuantizeLstmRules, {
   *run({ x, w, r, wScale, wZero, rScale, rZero, ...rest }, p, call) {
