@@ -135,12 +135,13 @@ export function deliver(
   const result = Object.create(null) as Record<string, Value>
   const given: Value[] = []
   const isShared = (data: unknown): boolean => !mayGive(data) || holds(given, data)
+  const made = targets.length === 0 ? values : readBeforeWritten(values, targets)
   for (let i = 0; i < names.length; i++) {
     const target = targets[i]
-    const value = presentOutput(model, values[i])
+    const value = presentOutput(model, made[i])
     const own = target
       ? writeInto(names[i], value, target.tensor)
-      : value === values[i]
+      : value === made[i]
         ? apartFrom(value, isShared)
         : value
     lendOut(own)
@@ -148,6 +149,21 @@ export function deliver(
     given.push(own)
   }
   return result
+}
+
+/**
+ * The values, with copies of those that lie where a result before them is yet to be copied to, such as an output that
+ * is an input whose memory takes another output; and where they overlap their own target, since a copy by pieces would
+ * read what it has written.
+ */
+function readBeforeWritten(values: readonly Value[], targets: Targets): readonly Value[] {
+  const written: unknown[] = []
+  const isWritten = (data: unknown): boolean => written.some(other => overlap(data, other))
+  return values.map((value, i) => {
+    const target = targets[i]?.tensor
+    if (target && !(isTensor(value) && storageOf(value) === target.data)) written.push(target.data)
+    return written.length === 0 ? value : apartFrom(value, isWritten)
+  })
 }
 
 function writeInto(name: string, value: Value, target: Tensor): Tensor {

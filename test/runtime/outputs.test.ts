@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
 import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
-import { node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { int64s, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const ROWS = 500
 const WIDTH = 32
@@ -150,6 +150,45 @@ describe('outputs', () => {
     const [y, z] = [new Tensor('float32', memory.subarray(0, 4)), new Tensor('float32', memory.subarray(2))]
     await session.run({ x, ids: ids(0, 0, 0, 0) }, { y, z })
     expect([...memory]).toEqual([4, 4, -4, -3, -2, -1])
+  })
+
+  test('are right where another one is written into the memory of an input that is an output itself', async () => {
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('x', 'float', ['n']), port('w', 'float', ['n'])],
+        outputs: [port('y', 'float', ['n']), port('rows', 'float', [1, 'n']), port('x', 'float', ['n'])],
+        nodes: [node('Neg', ['x'], ['y']), node('Unsqueeze', ['x', 'first'], ['rows'])],
+        initializers: [int64s('first', [1], [0])]
+      })
+    )
+    const [x, w] = [new Tensor('float32', [1, 2, 3]), new Tensor('float32', [4, 5, 6])]
+    const negated = await session.run({ x, w }, { y: x, rows: null, x: null })
+    expect([data(negated.y), data(negated.rows), data(negated.x)]).toEqual([
+      [-1, -2, -3],
+      [1, 2, 3],
+      [1, 2, 3]
+    ])
+    await session.run({ x, w }, { x: w, w: x })
+    expect([data(x), data(w)]).toEqual([
+      [4, 5, 6],
+      [-1, -2, -3]
+    ])
+  })
+
+  test('are right where the tensor given overlaps the input that it is to hold, over several pieces', async () => {
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('x', 'float', ['n'])],
+        outputs: [port('rows', 'float', [1, 'n'])],
+        nodes: [node('Unsqueeze', ['x', 'first'], ['rows'])],
+        initializers: [int64s('first', [1], [0])]
+      })
+    )
+    const count = 200_000
+    const memory = Float32Array.from({ length: count + 1 }, (_, i) => i)
+    const x = new Tensor('float32', memory.subarray(0, count))
+    await session.run({ x }, { rows: new Tensor('float32', memory.subarray(1), [1, count]) })
+    expect(memory.findIndex((value, i) => value !== Math.max(i - 1, 0))).toBe(-1)
   })
 
   test('may be views, which hold until the next run that asks for views', async () => {
