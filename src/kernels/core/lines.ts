@@ -97,11 +97,11 @@ export const softmaxLine = softmaxLineWith(-Infinity)
 
 /**
  * {@link softmaxLine} with every intermediate result rounded, as a chain of operators of a narrow float type gives it.
+ * The sum is rounded at its end only, as ReduceSum rounds it: a bfloat16 that grows by 1 each time stays at 256.
  * @param round rounds to the float type
- * @param roundsSums the sum is rounded after each addition, not only at its end
  */
 export const softmaxLineRounded =
-  (round: (x: number) => number, roundsSums: boolean): ChangeLine =>
+  (round: (x: number) => number): ChangeLine =>
   line => {
     let highest = 0
     let total = 0
@@ -113,7 +113,7 @@ export const softmaxLineRounded =
         let sum = from === 0 ? 0 : total
         for (let i = from; i < to; i++) {
           line[i] = round(Math.exp(round(line[i] - highest)))
-          sum = roundsSums ? round(sum + line[i]) : sum + line[i]
+          sum += line[i]
         }
         total = sum
       },

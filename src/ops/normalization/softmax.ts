@@ -56,13 +56,10 @@ export const softmaxOps: readonly Op[] = [
 
 /**
  * The function along a line for a type. ONNX defines Softmax by a function body whose operators each round to the type:
- * for coded floats this rounds as they do. The reference implementation of ONNX sums bfloat16 in bfloat16 and float16
- * in float32.
+ * for coded floats this rounds as they do.
  */
 const lineOf = (change: ChangeLine, type: DType, dialect: Dialect): ChangeLine =>
-  change === softmaxLine && dialect === 'onnx' && isCodedFloat(type)
-    ? softmaxLineRounded(rounderTo(type), type === 'bfloat16')
-    : change
+  change === softmaxLine && dialect === 'onnx' && isCodedFloat(type) ? softmaxLineRounded(rounderTo(type)) : change
 
 /** Computes along the lines of an axis. */
 type Along = typeof hardmax

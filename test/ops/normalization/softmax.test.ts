@@ -31,6 +31,12 @@ describe('ONNX Softmax', () => {
     expectNear(runTensor(['onnx', 'LogSoftmax', 13], [new Tensor('float32', [1000, 1000])]), [-Math.LN2, -Math.LN2])
   })
 
+  test.each(['float16', 'bfloat16'] as const)('sums as many %s as a line has', type => {
+    const x = convert(new Tensor('float32', new Float32Array(2000).fill(1)), type)
+    const out = runTensor(['onnx', 'Softmax', 13], [x])
+    expectNear(convert(out, 'float32'), new Array<number>(2000).fill(1 / 2000), 2 ** -8 / 2000)
+  })
+
   test.each([3e7, 1e30, 1e308])('LogSoftmax of two elements of %d is that of two ones', large => {
     const logarithms = runTensor(['onnx', 'LogSoftmax', 13], [new Tensor('float64', [large, large])])
     expect([...logarithms.data]).toEqual([-Math.LN2, -Math.LN2])
