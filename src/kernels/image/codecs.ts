@@ -1,4 +1,4 @@
-import { NodewiseError } from '../../errors.ts'
+import { fail, NodewiseError } from '../../errors.ts'
 import { loadPackage } from '../core/package.ts'
 import { sample } from './bmp.ts'
 import { checkLength, checkSize, type OpenPicture, type Picture, spoiled, viewOf } from './picture.ts'
@@ -25,16 +25,8 @@ interface DecodedPng {
   readonly palette?: readonly (readonly number[])[]
 }
 
-type TiffTags = Readonly<Record<string, readonly number[] | undefined>>
-
-interface Tiff {
-  decode(buffer: ArrayBuffer): TiffTags[]
-  decodeImage(buffer: ArrayBuffer, image: TiffTags): void
-  toRGBA8(image: TiffTags): Uint8Array
-}
-
 /** Runs a part of a package; what it throws becomes an error of the picture. */
-function sound<T>(format: string, decode: () => T): T {
+export function sound<T>(format: string, decode: () => T): T {
   try {
     return decode()
   } catch (error) {
@@ -73,10 +65,29 @@ function fromPng({ width, height, depth, channels, data, palette }: DecodedPng):
 /** Opens a JPEG, by libjpeg-turbo. */
 export const openJpeg = (bytes: Uint8Array): Promise<OpenPicture> =>
   openWithCodec(bytes, 'JPEG', '@cornerstonejs/codec-libjpeg-turbo-8bit/decode', 'JPEGDecoder', codec => {
+    checkComponents('JPEG', jpegComponents(bytes))
     codec.readHeader()
     const { width, height } = codec.getFrameInfo()
     return [width, height]
   })
+
+/** Components that the frame of a JPEG has (ITU-T T.81, B.2.2); undefined where no frame is found. */
+function jpegComponents(bytes: Uint8Array): number | undefined {
+  for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff;) {
+    const marker = bytes[at + 1]
+    // C4, C8 and CC, in the midst of the numbers of frames, are tables and what is reserved.
+    if (marker === 0xc0 || (marker > 0xc0 && marker <= 0xcf && marker % 4 !== 0)) return bytes[at + 9]
+    // A marker may follow any number of these.
+    at += marker === 0xff ? 1 : 2 + 256 * bytes[at + 2] + bytes[at + 3]
+  }
+  return undefined
+}
+
+/** The codecs throw a number at ink and, in JPEG 2000, at alpha, as they do at a picture that is spoiled. */
+function checkComponents(format: string, count = 1): void {
+  if (count !== 1 && count !== 3)
+    fail('unsupported-op', `${format} pictures of ${count} components are not decoded; of 1 and 3 they are`)
+}
 
 /** Opens a JPEG 2000, in its file format or as a bare stream, by OpenJPEG. */
 export const openJpeg2000 = (bytes: Uint8Array): Promise<OpenPicture> =>
@@ -86,7 +97,8 @@ export const openJpeg2000 = (bytes: Uint8Array): Promise<OpenPicture> =>
 function jpeg2000Size(bytes: Uint8Array): readonly [number, number] {
   let at = 0
   while (at + 24 <= bytes.length && !START_OF_STREAM.every((byte, i) => bytes[at + i] === byte)) at++
-  checkLength('JPEG 2000', bytes, at + 24)
+  checkLength('JPEG 2000', bytes, at + 42)
+  checkComponents('JPEG 2000', viewOf(bytes).getUint16(at + 40))
   const [right, bottom, left, top] = [8, 12, 16, 20].map(offset => viewOf(bytes).getUint32(at + offset))
   return [right - left, bottom - top]
 }
@@ -166,46 +178,6 @@ function fromCodec(codec: Codec, format: string): Picture {
   if (shift < 0) for (let i = 0; i < count; i++) pixels[i] = (decoded[i] * 255) / most
   else if (shift > 0) for (let i = 0; i < count; i++) pixels[i] = (decoded[2 * i] + 256 * decoded[2 * i + 1]) >> shift
   return { width, height, channels: componentCount as Picture['channels'], pixels }
-}
-
-/** Opens the first picture of a TIFF. */
-export async function openTiff(bytes: Uint8Array): Promise<OpenPicture> {
-  const tiff = await loadPackage<Tiff>('utif2', 'TIFF pictures')
-  const buffer = bytes.slice().buffer
-  const [image] = sound('TIFF', () => tiff.decode(buffer))
-  const [width, height] = [image?.t256?.[0] ?? 0, image?.t257?.[0] ?? 0]
-  checkSize('TIFF', width, height)
-  if (image) checkHeld(bytes, image, width * height)
-  return {
-    width,
-    height,
-    decode() {
-      const pixels = sound('TIFF', () => {
-        tiff.decodeImage(buffer, image)
-        return tiff.toRGBA8(image)
-      })
-      checkLength('TIFF', pixels, 4 * width * height)
-      return { width, height, channels: 4, pixels }
-    }
-  }
-}
-
-/** Most bytes that a byte of a file becomes, by TIFF's number of the compression; others have no such bound. */
-const MOST_EXPANSION: ReadonlyMap<number, number> = new Map([
-  [1, 1],
-  [5, (2 ** 12 * 8) / 12],
-  [8, 1032],
-  [32_773, 64],
-  [32_946, 1032]
-])
-/** TIFF's number of pictures whose colours may be given for several pixels at once. */
-const YCBCR = 6
-
-/** The decoder takes what is not there for zeros: a header alone would become a picture of any size. */
-function checkHeld(bytes: Uint8Array, image: TiffTags, pixels: number): void {
-  const { t258: bits = [1], t259: [compression] = [1], t262: [photometric] = [1], t277: [samples] = [1] } = image
-  const needed = (pixels * bits[0] * (photometric === YCBCR ? 1 : samples)) / 8
-  checkLength('TIFF', bytes, Math.ceil(needed / (MOST_EXPANSION.get(compression) ?? Infinity)))
 }
 
 /** Opens a WebP, lossy or lossless, by libwebp. */

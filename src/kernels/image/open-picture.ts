@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { openBmp } from './bmp.ts'
-import { openJpeg, openJpeg2000, openPng, openTiff, openWebp } from './codecs.ts'
+import { openJpeg, openJpeg2000, openPng, openWebp } from './codecs.ts'
 import type { OpenPicture } from './picture.ts'
 import { isPnm, openPnm } from './pnm.ts'
+import { openTiff } from './tiff.ts'
 
 const begins = (bytes: Uint8Array, text: string, at = 0): boolean =>
   Array.from(text).every((sign, i) => bytes[at + i] === sign.charCodeAt(0))

@@ -106,6 +106,13 @@ describe('ImageDecoder', () => {
       expect((await rejection(decoded(tiff(20_000_000, compression)))).code).toBe('value-out-of-range')
   })
 
+  test('a sound JPEG of inks and a JPEG 2000 with alpha are refused as unsupported', async () => {
+    // The header of a frame of four components, and the first segment of a stream of two.
+    const inks = '\xff\xd8\xff\xee\0\x04\0\0\xff\xc0\0\x14\x08\0\x01\0\x01\x04'
+    const alpha = `\xff\x4f\xff\x51\0\x2c\0\0${'\0\0\0\x01'.repeat(8)}\0\x02`
+    for (const bytes of [inks, alpha]) expect((await rejection(decoded(bytes))).code).toBe('unsupported-op')
+  })
+
   test('a file of another format, or one that is cut off, gives an error', async () => {
     expect((await rejection(decoded('GIF89a'))).code).toBe('unsupported-op')
     const png = encode({ width: 9, height: 9, data: new Uint8Array(81), channels: 1, depth: 8 })
