@@ -1,6 +1,5 @@
 import { fail, NodewiseError } from '../../errors.ts'
 import { loadPackage } from '../core/package.ts'
-import { sample } from './bmp.ts'
 import { checkLength, checkSize, type OpenPicture, type Picture, spoiled, viewOf } from './picture.ts'
 
 /** A decoder of Emscripten, as both codecs of cornerstone have it. */
@@ -16,15 +15,6 @@ interface Codec {
 type Codecs = Readonly<Record<string, new () => Codec>>
 type CodecFactory = (options: object) => Promise<Codecs>
 
-interface DecodedPng {
-  readonly width: number
-  readonly height: number
-  readonly depth: number
-  readonly channels: 1 | 2 | 3 | 4
-  readonly data: Uint8Array | Uint16Array
-  readonly palette?: readonly (readonly number[])[]
-}
-
 /** Runs a part of a package; what it throws becomes an error of the picture. */
 export function sound<T>(format: string, decode: () => T): T {
   try {
@@ -33,33 +23,6 @@ export function sound<T>(format: string, decode: () => T): T {
     if (error instanceof NodewiseError) throw error
     return spoiled(format, error instanceof Error ? error.message : `the decoder refuses it (${String(error)})`)
   }
-}
-
-/** Opens a PNG; of 16 bits the high byte is taken. */
-export async function openPng(bytes: Uint8Array): Promise<OpenPicture> {
-  const { decode } = await loadPackage<{ decode(bytes: Uint8Array): DecodedPng }>('fast-png', 'PNG pictures')
-  checkLength('PNG', bytes, 24)
-  const [width, height] = [viewOf(bytes).getUint32(16), viewOf(bytes).getUint32(20)]
-  checkSize('PNG', width, height)
-  return { width, height, decode: () => fromPng(sound('PNG', () => decode(bytes))) }
-}
-
-function fromPng({ width, height, depth, channels, data, palette }: DecodedPng): Picture {
-  if (depth >= 8 && !palette) {
-    const pixels = data instanceof Uint16Array ? Uint8Array.from(data, value => value >> 8) : data
-    return { width, height, channels, pixels }
-  }
-  const stride = Math.ceil((width * depth) / 8)
-  const each = palette ? 3 : 1
-  const pixels = new Uint8Array(each * width * height)
-  for (let row = 0, to = 0; row < height; row++) {
-    for (let x = 0; x < width; x++, to += each) {
-      const value = sample(data as Uint8Array, row * stride, x, depth)
-      if (palette) pixels.set((palette[value] ?? [0, 0, 0]).slice(0, 3), to)
-      else pixels[to] = (value * 255) / (2 ** depth - 1)
-    }
-  }
-  return { width, height, channels: each, pixels }
 }
 
 /** Opens a JPEG, by libjpeg-turbo. */

@@ -1,7 +1,8 @@
 import { fail } from '../../errors.ts'
 import { openBmp } from './bmp.ts'
-import { openJpeg, openJpeg2000, openPng, openWebp } from './codecs.ts'
+import { openJpeg, openJpeg2000, openWebp } from './codecs.ts'
 import type { OpenPicture } from './picture.ts'
+import { openPng } from './png.ts'
 import { isPnm, openPnm } from './pnm.ts'
 import { openTiff } from './tiff.ts'
 
