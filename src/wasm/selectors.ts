@@ -54,7 +54,7 @@ import { selectCol2Im } from './kernels/fold.ts'
 import { selectFoldedHalves } from './kernels/folded-halves.ts'
 import { selectFolded } from './kernels/folded.ts'
 import { selectDft, selectStft } from './kernels/fourier.ts'
-import { selectBilinear } from './kernels/grid-sample.ts'
+import { selectGridSample } from './kernels/grid-sample.ts'
 import { selectGroupQueryAttention } from './kernels/grouped-attention.ts'
 import { selectJoinedMatMul } from './kernels/joined-products.ts'
 import { withLastPart } from './kernels/last-part.ts'
@@ -331,7 +331,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['RNN', selectRnn],
   ['Resize', selectResampled],
   ['Interpolate', selectResampled],
-  ['GridSample', either(selectBilinear, selectSampled)],
+  ['GridSample', either(selectGridSample, selectSampled)],
   ['RoiAlign', either(selectRoiAlign, selectSampled)],
   ['ROIAlignRotated', selectSampled]
 ])

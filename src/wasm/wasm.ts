@@ -29,6 +29,8 @@ const COMPUTING = {
   channelRows: 23,
   regions: 30,
   sampleGrid: 31,
+  sampleCubic: 32,
+  sampleNearest: 33,
   lines: 40,
   convTranspose: 41,
   compare: 42,

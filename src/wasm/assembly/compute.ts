@@ -21,6 +21,8 @@ import { fold, FoldArguments } from './f32/fold'
 import { fourier, FourierArguments } from './f32/fourier'
 import { GateArguments, gateRows } from './f32/gate'
 import { GridArguments, sampleGrid } from './f32/grid'
+import { sampleCubic } from './f32/grid-cubic'
+import { sampleNearest } from './f32/grid-nearest'
 import { findHighest, HighestArguments } from './f32/highest'
 import { winogradLines } from './f32/line-winograd'
 import { MatrixArguments, matrixPanels } from './f32/matrix'
@@ -172,6 +174,10 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       return alignRegions(changetype<RegionArguments>(args), scratch, from, to)
     case 31:
       return sampleGrid(changetype<GridArguments>(args), scratch, from, to)
+    case 32:
+      return sampleCubic(changetype<GridArguments>(args), scratch, from, to)
+    case 33:
+      return sampleNearest(changetype<GridArguments>(args), scratch, from, to)
     case 40:
       copyLines(changetype<LinesArguments>(args), from, to)
       break

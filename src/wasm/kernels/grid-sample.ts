@@ -6,13 +6,21 @@ import { LINE_FLOPS } from './resample.ts'
 
 /** Elements of the output below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 5
-/** Points of a chunk, as in ../assembly/f32/grid.ts. */
-const CHUNK = 1 << 10
 /** Most elements of an axis, whose number is one of float32, and of a plane. */
 const MAX_SIZE = 1 << 24
 const MAX_PLANE = 1 << 28
-/** Work of a point, in multiplications and additions that could be made in the same time. */
-const POINT_FLOPS = 200
+/** Columns that the kernel of mode cubic reads at once. */
+const CUBIC_COLUMNS = 4
+
+/**
+ * Kernels of the modes, points of a chunk (as in ../assembly/f32/grid.ts and beside it), and the work of a point and of
+ * its sum in one plane, in multiplications and additions that could be made in the same time.
+ */
+const MODES = {
+  linear: { kernel: 'sampleGrid', chunk: 1 << 10, pointFlops: 200, flops: 4 * LINE_FLOPS },
+  cubic: { kernel: 'sampleCubic', chunk: 1 << 8, pointFlops: 400, flops: 60 },
+  nearest: { kernel: 'sampleNearest', chunk: 1 << 10, pointFlops: 150, flops: 15 }
+} as const
 
 /** Numbers of the paddings in ../assembly/f32/grid.ts. */
 const PADDINGS: Readonly<Record<Padding, number>> = { zeros: 0, border: 1, reflection: 2 }
@@ -24,25 +32,27 @@ interface Params {
   readonly movesPoints: boolean
 }
 
-/** Bilinear GridSample of float32 with two spatial axes. */
-export const selectBilinear = selectorFor<Params>(call => {
+/** GridSample of float32 with two spatial axes. */
+export const selectGridSample = selectorFor<Params>(call => {
   const { operands, parameters: p, dims } = call
   const { x, grid } = operands
-  if (x?.type !== 'float32' || grid?.type !== 'float32' || x.dims.length !== 4 || p.mode !== 'linear') return undefined
-  if (p.padding === 'reflection' && !p.movesPoints) return undefined
+  if (x?.type !== 'float32' || grid?.type !== 'float32' || x.dims.length !== 4) return undefined
+  if (p.mode === 'linear' && p.padding === 'reflection' && !p.movesPoints) return undefined
   if (product(dims) < MIN_ELEMENTS || product(x.dims) === 0) return undefined
   const [batches, channels, height, width] = x.dims
   if (Math.max(height, width) > MAX_SIZE || height * width > MAX_PLANE) return undefined
+  if (p.mode === 'cubic' && width < CUBIC_COLUMNS) return undefined
+  const { kernel, chunk, pointFlops, flops } = MODES[p.mode]
   const points = product(dims, 2)
-  const chunks = Math.ceil(points / CHUNK)
-  const flops = Math.min(points, CHUNK) * (POINT_FLOPS + channels * 4 * LINE_FLOPS)
+  const chunks = Math.ceil(points / chunk)
+  const blockFlops = Math.min(points, chunk) * (pointFlops + channels * flops)
   const blocks = batches * chunks
   return orSampled(call as never, ['x', 'grid'], {
-    kernel: 'sampleGrid',
+    kernel,
     blocks,
     blockBytes: (4 * product(dims)) / blocks,
-    tile: tileOfFlops(flops, blocks),
-    work: workOfFlops(flops * blocks),
+    tile: tileOfFlops(blockFlops, blocks),
+    work: workOfFlops(blockFlops * blocks),
     inputs: staged(2),
     outputStaging: 'whole',
     // Those of GridArguments in ../assembly/f32/grid.ts.

@@ -66,12 +66,51 @@ describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operan
     )
   })
 
-  test('bilinear GridSample leaves coordinates that are no numbers to the reference', () => {
+  test.each(['cubic', 'nearest'])('GridSample of mode %s and any dims equals the reference', mode => {
+    const calls = fc.record({
+      seed: fc.integer({ min: 1, max: 1000 }),
+      height: fc.integer({ min: 1, max: 9 }),
+      width: fc.integer({ min: mode === 'cubic' ? 4 : 1, max: 9 }),
+      channels: fc.integer({ min: 1, max: 4 }),
+      points: fc.oneof(fc.integer({ min: 32, max: 70 }), fc.integer({ min: 1030, max: 1100 })),
+      reach: fc.constantFrom(1, 2, 50),
+      padding_mode: fc.constantFrom(...padding),
+      align_corners: fc.constantFrom(0, 1)
+    })
+    const own = mode === 'cubic' ? 'bicubic' : mode
+    const error = mode === 'cubic' ? 1e-6 : 0
+    fc.assert(
+      fc.property(calls, ({ seed, height, width, channels, points, reach, ...attributes }) => {
+        const grid = noise([2, 1, points, 2], seed, reach)
+        // The edges and the middle, and with them whole coordinates and ties.
+        for (let i = 0; i < points; i += 3) grid.data[i] = Math.round(grid.data[i])
+        const given = { region, attributes: { ...attributes, mode } }
+        const isAligned = attributes.align_corners === 1
+        const moving = { region, attributes: { ...attributes, align_corners: isAligned, mode: own } }
+        for (const x of [noise([2, channels, height, width], 1), spoiled([2, channels, height, width])]) {
+          expectEqual(['onnx', 'GridSample', 20], [x, grid], given, error)
+          expectEqual(['openvino', 'GridSample', 9], [x, grid], moving, error)
+        }
+      }),
+      { numRuns: 100, seed: 4 }
+    )
+  })
+
+  test('GridSample of mode cubic reads infinities twice at an edge as the reference does', () => {
+    const x = new Tensor('float32', new Float32Array(36).fill(Infinity), [1, 1, 6, 6])
+    for (const padding_mode of padding)
+      for (const align_corners of [0, 1]) {
+        const attributes = { mode: 'cubic', padding_mode, align_corners }
+        expectEqual(['onnx', 'GridSample', 20], [x, noise([1, 8, 9, 2], 2, 1.5)], { region, attributes })
+      }
+  })
+
+  test.each(['linear', 'cubic', 'nearest'])('GridSample (%s) leaves what is no coordinate to the reference', mode => {
     const grid = noise([1, 6, 7, 2], 2)
     for (const odd of [NaN, Infinity, -3e38]) {
       grid.data[11] = odd
       for (const padding_mode of padding) {
-        const attributes = { padding_mode, mode: 'linear' }
+        const attributes = { padding_mode, mode }
         expectEqual(['onnx', 'GridSample', 20], [noise([1, 9, 5, 6], 1), grid], { region, attributes })
       }
     }

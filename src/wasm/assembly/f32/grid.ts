@@ -1,6 +1,6 @@
 import { LinesResampleArguments, resampleLines } from './resample'
 
-/** Bilinear samples of planes at points: x is [batches][channels][height][width], y [batches][channels][points]. */
+/** Samples of planes at points: x is [batches][channels][height][width], y [batches][channels][points]. */
 @unmanaged
 export class GridArguments {
   x: usize
@@ -21,13 +21,14 @@ export class GridArguments {
   moves: u32
 }
 
-const ZEROS: i32 = 0
-const BORDER: i32 = 1
+export const ZEROS: i32 = 0
+export const BORDER: i32 = 1
+const REFLECTION: i32 = 2
 
 /** Points whose neighbours and weights are worked out before the planes are summed; the selector knows it. */
 const CHUNK: u32 = 1024
 /** Coordinates beyond which a call is left to the reference. */
-const MAX_COORDINATE: f32 = 1073741824
+export const MAX_COORDINATE: f32 = 1073741824
 
 /** Where in the scratch memory the neighbours along both axes, the arguments of the sums and the tables are. */
 const COLUMN: usize = 32
@@ -102,17 +103,13 @@ function storeTaps(args: GridArguments, scratch: usize, entry: usize): void {
  * @returns whether the coordinate is too large, or no number
  */
 function findNeighbours(args: GridArguments, to: usize, given: f32, size: u32): bool {
-  const length = <f32>size
-  const coordinate: f32 = args.isAligned != 0 ? ((given + 1) / 2) * <f32>(size - 1) : ((given + 1) * length - 1) / 2
+  const coordinate = coordinateOf(args, given, size)
   if (!(abs(coordinate) < MAX_COORDINATE)) return true
   let at = <f64>coordinate
   const last = <f64>(size - 1)
   if (args.moves != 0) {
     if (args.padding == BORDER) at = min<f64>(last, max<f64>(0, at))
-    else if (args.padding != ZEROS) {
-      const low: f64 = args.isAligned != 0 ? 0 : -0.5
-      at = reflected(at, low, last - low)
-    }
+    else if (args.padding != ZEROS) at = reflected(args, at, last)
   }
   const start = floor(at)
   storeNeighbour(args, to, to + 8, start, at, last)
@@ -120,10 +117,19 @@ function findNeighbours(args: GridArguments, to: usize, given: f32, size: u32): 
   return false
 }
 
+/** Where along an axis of `size` elements a number of the grid lies, in elements. */
+// @ts-ignore: decorator
+@inline
+export function coordinateOf(args: GridArguments, given: f32, size: u32): f32 {
+  return args.isAligned != 0 ? (given + 1) * 0.5 * <f32>(size - 1) : ((given + 1) * <f32>size - 1) * 0.5
+}
+
 /** Reflects a coordinate at the edges until it lies between them. */
 // @ts-ignore: decorator
 @inline
-function reflected(at: f64, low: f64, high: f64): f64 {
+export function reflected(args: GridArguments, at: f64, last: f64): f64 {
+  const low: f64 = args.isAligned != 0 ? 0 : -0.5
+  const high = last - low
   if (at >= low && at <= high) return at
   const span = high - low
   if (span <= 0) return low
@@ -132,6 +138,14 @@ function reflected(at: f64, low: f64, high: f64): f64 {
   let rest = distance - floor(distance / (2 * span)) * (2 * span)
   if (rest < 0) rest += 2 * span
   return low + (rest <= span ? rest : 2 * span - rest)
+}
+
+/** The element that is read at a whole coordinate; for zero padding, which the caller looks for, one at the edge. */
+// @ts-ignore: decorator
+@inline
+export function elementAt(args: GridArguments, place: f64, last: f64): u32 {
+  const moved = args.padding == REFLECTION ? reflected(args, place, last) : place
+  return <u32>min<f64>(last, max<f64>(0, moved))
 }
 
 // @ts-ignore: decorator
