@@ -32,6 +32,13 @@ const WIDE_TYPES: Readonly<Partial<Record<DType, readonly [type: number, width: 
   float64: [2, 8],
   float32: [3, 4]
 }
+/**
+ * What is reduced in double precision and rounded once, the numbers there: from its type to the same, from its type to
+ * float64, and from float64 to its type.
+ */
+const BY_DOUBLES = { float32: [3, 4, 5], int32: [6, 7, 8] } as const
+/** Most elements of int32 whose sum a double holds, and whose mean it does not round up. */
+const MAX_MEAN = 2 ** 21
 type Kind = keyof typeof KINDS | 'prod'
 
 /** What reductions are told. */
@@ -78,11 +85,9 @@ function reduceSelection(
 ): Selection | undefined {
   const data = operands[name]
   if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
-  const templateOf = templatesOf(data.type, kind)
+  const templateOf = doublesOf(data, kind, axes) ?? templatesOf(data.type, kind)
   if (templateOf === undefined) return measuresSelection(op, name, data, kind, axes)
   const layout = aroundAxes(data.dims, axes)
-  // What products of float32 have in between may be none.
-  if (layout === undefined && kind === 'prod' && data.type === 'float32') return undefined
   if (layout === undefined) return { kernel: passesKernel(op, name, reducePasses(data.dims, kind, axes, templateOf)) }
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
@@ -128,7 +133,25 @@ function measuresSelection(
   return { kernel: passesKernel(op, name, [...first, ...reducePasses(dims, 'sum', axes, templateOf), ...last]) }
 }
 
-type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean) => JobTemplate
+type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean, place?: Place) => JobTemplate
+
+/** Which of several jobs one is that reduce axes one after the other. */
+interface Place {
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+/** The job of products of float32, which may be none in between, and means of int32, whose sums may be none. */
+function doublesOf({ type, dims }: Tensor, kind: Kind, axes: readonly number[]): TemplateOf | undefined {
+  const count = product(dims) / product(keptOf(dims, axes))
+  const isMean = type === 'int32' && kind === 'mean' && count <= MAX_MEAN
+  if (!isMean && !(type === 'float32' && kind === 'prod')) return undefined
+  const [whole, first, last] = BY_DOUBLES[type]
+  return (layout, own, _, { isFirst, isLast } = { isFirst: true, isLast: true }) => {
+    const number = isFirst && isLast ? whole : isFirst ? first : isLast ? last : WIDE_TYPES.float64![0]
+    return wideTemplate(layout, own as keyof typeof WIDE_KINDS, number, isLast ? 4 : 8, isMean && isLast ? count : 1)
+  }
+}
 
 /** The jobs of float32, but for products. */
 export const FLOATS = reduceTemplate as TemplateOf
@@ -157,7 +180,8 @@ export function reducePasses(
     const layout = { outer: product(dims, 0, axis), size: dims[axis], inner: product(dims, axis + 1) }
     dims[axis] = 1
     const isLast = i === left.length - 1
-    const template = templateOf(layout, i === 0 ? FIRST[kind] : THEN[kind], isLast && kind === 'l2')
+    const step = i === 0 ? FIRST[kind] : THEN[kind]
+    const template = templateOf(layout, step, isLast && kind === 'l2', { isFirst: i === 0, isLast })
     return { template, tables: [], count: Math.ceil((template.blocks * template.blockBytes) / 4) }
   })
 }
@@ -210,6 +234,10 @@ export function reduceTemplate(
   }
 }
 
+/** The job of sums of floats. */
+export const sumTemplate = (type: 'float32' | 'float64', layout: AxisLayout): JobTemplate =>
+  type === 'float32' ? reduceTemplate(layout, 'sum') : wideTemplate(layout, 'sum', ...WIDE_TYPES.float64!)
+
 /** The arguments are those of ExtremesArguments in ../assembly/int8/extremes.ts. */
 function extremesTemplate(layout: AxisLayout, isMax: boolean, shift: number, isUnsigned: boolean): JobTemplate {
   const { outer, size, inner } = layout
@@ -226,8 +254,17 @@ function extremesTemplate(layout: AxisLayout, isMax: boolean, shift: number, isU
   }
 }
 
-/** The arguments are those of WideReduceArguments in ../assembly/wide/reduce.ts. */
-function wideTemplate(layout: AxisLayout, kind: keyof typeof WIDE_KINDS, type: number, width: number): JobTemplate {
+/**
+ * The arguments are those of WideReduceArguments in ../assembly/wide/reduce.ts.
+ * @param width bytes of an element of the result
+ */
+function wideTemplate(
+  layout: AxisLayout,
+  kind: keyof typeof WIDE_KINDS,
+  type: number,
+  width: number,
+  divisor = kind === 'mean' ? layout.size : 1
+): JobTemplate {
   const { outer, size, inner } = layout
   const panel = panelOf(layout)
   return {
@@ -238,6 +275,6 @@ function wideTemplate(layout: AxisLayout, kind: keyof typeof WIDE_KINDS, type: n
     work: outer * size * inner * width,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [size, inner, panel, WIDE_KINDS[kind], type, kind === 'mean' ? size : 1]
+    args: [size, inner, panel, WIDE_KINDS[kind], type, divisor]
   }
 }

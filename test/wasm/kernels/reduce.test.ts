@@ -262,6 +262,35 @@ describe.each(['heap', 'array'] as const)(
       [[40, 7], [1]]
     ]
 
+    const apart: [number[], number[]][] = [
+      [
+        [20, 3, 40],
+        [0, 2]
+      ],
+      [
+        [3, 4, 5, 6, 7],
+        [-1, 0, 2]
+      ]
+    ]
+
+    test('products of float32 along axes that lie apart are no float32 in between', () => {
+      const dims = [2, 30, 2]
+      // 1e40 or 1e-40 along either axis, 1 along both.
+      const data = Float32Array.from({ length: 120 }, (_, i) => (i % 2 === Math.floor(i / 60) ? 1e20 : 1e-20))
+      expectEqual(['onnx', 'ReduceProd', 18], [new Tensor('float32', data, dims), list([0, 2])], { region }, 1e-7)
+      const equal = Float32Array.from({ length: 120 }, (_, i) => (i < 60 ? 1e20 : 1e-20))
+      expectEqual(['onnx', 'ReduceProd', 18], [new Tensor('float32', equal, dims), list([0, 2])], { region }, 1e-7)
+    })
+
+    test('means of int32 are those of the exact sums, rounded towards zero', () => {
+      for (const [dims, axes] of [...layouts, ...apart]) {
+        const given = bits('int32', dims)
+        const high = new Tensor('int32', new Int32Array(given.data.length).fill(2 ** 31 - 1), dims)
+        for (const x of [given, high])
+          expectEqual(['onnx', 'ReduceMean', 18], [x, ...(axes.length > 0 ? [list(axes)] : [])], { region }, 0)
+      }
+    })
+
     test.each(['int32', 'uint32', 'int64', 'uint64'] as const)('%s wraps', type => {
       for (const [dims, axes] of layouts) {
         const inputs = [bits(type, dims), ...(axes.length > 0 ? [list(axes)] : [])]
@@ -298,7 +327,7 @@ describe.each(['heap', 'array'] as const)(
     })
 
     test('ReduceProd of float32 rounds once', () => {
-      for (const [dims, axes] of layouts.filter((_, i) => i !== 3)) {
+      for (const [dims, axes] of [...layouts, ...apart]) {
         const x = new Tensor(
           'float32',
           noise(dims, 2).data.map(value => 1 + value / 8),
