@@ -40,11 +40,11 @@ type Served = keyof typeof TYPES
 /** By the type that is converted to, those that the kernel converts from. */
 const FROM: Readonly<Record<Served, readonly DType[]>> = {
   float32: ['int32', 'int64', 'bool', 'uint8', 'int8', 'float16', 'bfloat16', 'float64'],
-  int32: ['float32', 'int64', 'bool', 'uint8', 'int8'],
+  int32: ['float32', 'int64', 'bool', 'uint8', 'int8', 'float64'],
   int64: ['float32', 'int32', 'bool', 'uint8', 'int8', 'float64'],
-  bool: ['float32', 'int32', 'int64'],
-  uint8: ['float32'],
-  int8: ['float32'],
+  bool: ['float32', 'int32', 'int64', 'float64'],
+  uint8: ['float32', 'float64'],
+  int8: ['float32', 'float64'],
   float16: ['float32'],
   bfloat16: ['float32'],
   float64: ['float32', 'int32', 'int64']
@@ -61,7 +61,7 @@ const isByFloats = (from: Served, to: Served): boolean =>
 
 const isServed = (type: DType): type is Served => Object.hasOwn(TYPES, type)
 
-/** Conversions between float32, int32, int64, bool and bytes, and between float32 and floats of 16 bits. */
+/** Conversions between float32, float64, int32, int64, bool and bytes, and between float32 and floats of 16 bits. */
 const conversion =
   (typeOf: (call: Parameters<Selector>[0]) => DType | undefined): Selector =>
   call => {

@@ -60,8 +60,11 @@ function toDoubles(from: i32, x: usize, y: usize, count: u32): void {
   } else for (; y < end; x += 8, y += 8) f64.store(y, <f64>load<i64>(x))
 }
 
-/** Doubles to float32 or int64. */
+/** Doubles to any other type. */
 function fromDoubles(to: i32, x: usize, y: usize, count: u32): void {
+  if (to == BOOL) return toBooleansFrom(FLOAT64, 8, x, y, count)
+  if (to == INT32) return doublesToIntegers(false, x, y, count)
+  if (to == UINT8 || to == INT8) return doublesToIntegers(true, x, y, count)
   const end = x + ((<usize>count) << 3)
   if (to == FLOAT32) {
     const whole = x + ((<usize>(count & ~1)) << 3)
@@ -72,6 +75,36 @@ function fromDoubles(to: i32, x: usize, y: usize, count: u32): void {
       const v = f64.load(x)
       store<i64>(y, v < 9223372036854775808.0 ? <i64>v : i64.MIN_VALUE)
     }
+  }
+}
+
+/** As {@link truncate}, of four doubles. */
+// @ts-ignore: decorator
+@inline
+function truncateDoubles(v: v128, w: v128): v128 {
+  const limit = f64x2.splat(2147483648.0)
+  const isBelow = i32x4.shuffle(f64x2.lt(v, limit), f64x2.lt(w, limit), 0, 2, 4, 6)
+  const whole = i32x4.shuffle(i32x4.trunc_sat_f64x2_s_zero(v), i32x4.trunc_sat_f64x2_s_zero(w), 0, 1, 4, 5)
+  return v128.bitselect(whole, smallest(), isBelow)
+}
+
+/** Doubles to int32, or to the lowest byte of it. */
+// @ts-ignore: decorator
+@inline
+function doublesToIntegers(areBytes: bool, x: usize, y: usize, count: u32): void {
+  const shift: u32 = areBytes ? 0 : 2
+  const end = y + ((<usize>count) << shift)
+  const whole = y + ((<usize>(count & ~3)) << shift)
+  for (; y < whole; x += 32, y += 4 << shift) {
+    const v = truncateDoubles(v128.load(x), v128.load(x, 16))
+    if (areBytes) v128.store32_lane(y, i8x16.shuffle(v, v, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12), 0)
+    else v128.store(y, v)
+  }
+  for (; y < end; x += 8, y += 1 << shift) {
+    const one = v128.load64_zero(x)
+    const v = truncateDoubles(one, one)
+    if (areBytes) v128.store8_lane(y, v, 0)
+    else v128.store32_lane(y, v, 0)
   }
 }
 
@@ -183,6 +216,7 @@ function areTrue(from: i32, x: usize): v128 {
   const zero = i32x4.splat(0)
   if (from == FLOAT32) return f32x4.ne(v128.load(x), zero)
   if (from == INT32) return i32x4.ne(v128.load(x), zero)
+  if (from == FLOAT64) return i32x4.shuffle(f64x2.ne(v128.load(x), zero), f64x2.ne(v128.load(x, 16), zero), 0, 2, 4, 6)
   return i32x4.shuffle(i64x2.ne(v128.load(x), zero), i64x2.ne(v128.load(x, 16), zero), 0, 2, 4, 6)
 }
 
@@ -190,6 +224,7 @@ function areTrue(from: i32, x: usize): v128 {
 @inline
 function isTrue(from: i32, x: usize): bool {
   if (from == FLOAT32) return f32.load(x) != 0
+  if (from == FLOAT64) return f64.load(x) != 0
   return from == INT32 ? load<i32>(x) != 0 : load<i64>(x) != 0
 }
 
