@@ -54,7 +54,9 @@ const KINDS = {
   shrink: 22,
   sigmoid: 23,
   prelu: 24,
-  truncatedMod: 25
+  truncatedMod: 25,
+  exp: 26,
+  log: 27
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -85,9 +87,17 @@ const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
 ])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['abs', 'negate', 'sign', 'power'])
 /** Functions that only floats have. */
-const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt', 'sigmoid'])
+const OF_FLOATS: ReadonlySet<ArithmeticKind> = new Set(['floor', 'ceil', 'round', 'sqrt', 'sigmoid', 'exp', 'log'])
 /** Functions whose elements are computed one by one, but for short integers. */
-const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set(['divide', 'floorMod', 'truncatedMod', 'power', 'sigmoid'])
+const QUOTIENTS: ReadonlySet<ArithmeticKind> = new Set([
+  'divide',
+  'floorMod',
+  'truncatedMod',
+  'power',
+  'sigmoid',
+  'exp',
+  'log'
+])
 
 /** The loops of functions that some versions of an operator have otherwise. */
 const LOOPS: Readonly<Partial<Record<ArithmeticKind, AnyBinaryLoops>>> = {
@@ -128,7 +138,7 @@ export const selectShift: Selector = selectorFor<Params>(call =>
 
 /** A function of one integer, or number of float64. Those of unsigned integers are others of two operands. */
 export const selectSingle =
-  (kind: 'abs' | 'negate' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt' | 'sigmoid'): Selector =>
+  (kind: 'abs' | 'negate' | 'sign' | 'floor' | 'ceil' | 'round' | 'sqrt' | 'sigmoid' | 'exp' | 'log'): Selector =>
   call => {
     const { op, operands, dims } = call
     const { x } = operands

@@ -205,6 +205,13 @@ describe('Shrink of integers', () => {
   })
 })
 
+/** Whether two doubles are some units of the last place apart at most. */
+function isWithin(a: number, b: number, units: number): boolean {
+  if (Object.is(a, b)) return true
+  const spacing = Math.max(2 ** (Math.floor(Math.log2(Math.abs(b))) - 52), 5e-324)
+  return Math.abs(a - b) <= units * spacing
+}
+
 describe.each(['heap', 'array'] as const)('functions of float64 and of integers, operands in an %s', region => {
   test('Sigmoid of float64 is within 1e-15 of the reference', () => {
     for (const dims of [[128], [1031], [40, 70]]) {
@@ -216,6 +223,28 @@ describe.each(['heap', 'array'] as const)('functions of float64 and of integers,
         dims
       )
       expectEqual(onnx('Sigmoid', 13), [small], { region }, 1e-15)
+    }
+  })
+
+  test('Exp and Log of float64 are within 2 ulp of the reference, of every magnitude', () => {
+    const odd = [0, -0, NaN, Infinity, -Infinity, 5e-324, -5e-324, 2.2250738585072014e-308, 1, -1, Number.MAX_VALUE]
+    for (const dims of [[128], [1031], [40, 70]]) {
+      const any = numbers('float64', dims).data as Float64Array
+      const exponents = Float64Array.from(any, (_, i) => (i % 1511) - 755 + (i % 7) / 8)
+      const near = Float64Array.from(any, (_, i) => 1 + (i - 60) / 512)
+      const powers = exponents.map(Math.exp)
+      for (const data of [any, exponents, near, powers]) {
+        data.set(odd, 3)
+        for (const name of ['Exp', 'Log']) {
+          const x = new Tensor('float64', data, dims)
+          const [found] = runAccelerated(onnx(name, 13), [x], { region }) as [Tensor]
+          const expected = Float64Array.from(data, name === 'Exp' ? Math.exp : Math.log)
+          const off = Array.from(found.data as Float64Array).flatMap((value, i) =>
+            isWithin(value, expected[i], 2) ? [] : [[data[i], value, expected[i]]]
+          )
+          expect(off).toEqual([])
+        }
+      }
     }
   })
 

@@ -57,6 +57,9 @@ export const SIGMOID: i32 = 23
 export const PRELU: i32 = 24
 /** The remainder with the sign of the dividend. */
 export const TRUNCATED_MOD: i32 = 25
+/** Functions of a, of floats alone. */
+export const EXP: i32 = 26
+export const LOG: i32 = 27
 
 export const INT32: i32 = 0
 export const INT64: i32 = 1

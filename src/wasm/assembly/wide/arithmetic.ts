@@ -7,12 +7,14 @@ import {
   CEIL,
   CLAMP,
   DIVIDE,
+  EXP,
   FLOAT64,
   FLOOR,
   FLOOR_MOD,
   INT32,
   INT64,
   INT8,
+  LOG,
   MAXIMUM,
   MINIMUM,
   MULTIPLY,
@@ -32,7 +34,7 @@ import {
   TRUNCATED_MOD,
   XOR
 } from './arithmetic-arguments'
-import { sigmoids } from './exponential'
+import { naturalLogarithms, powersOfE, sigmoids } from './exponential'
 import { shortQuotients } from './short-quotients'
 
 /**
@@ -79,6 +81,12 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return changeLine<T>(ROOT, args, a, b, y, bytes)
       case SIGMOID:
         sigmoids(a, y, bytes)
+        return false
+      case EXP:
+        powersOfE(a, y, bytes)
+        return false
+      case LOG:
+        naturalLogarithms(a, y, bytes)
         return false
     }
   } else {

@@ -103,6 +103,14 @@ export function exponentials(
   return sums
 }
 
+/** e^x for elements side by side; x and y may be the same. */
+export function powersOfE(x: usize, y: usize, bytes: usize): void {
+  const whole = bytes & ~15
+  const zero = f64x2.splat(0)
+  exponentials(true, true, x, y, whole, 16, zero)
+  exponentials(false, true, x + whole, y + whole, bytes - whole, 8, zero)
+}
+
 /** Bytes that pass through the first cache three times. */
 const CHUNK: usize = 4096
 
@@ -119,6 +127,29 @@ export function sigmoids(x: usize, y: usize, bytes: usize): void {
     exponentials(false, true, y + whole, y + whole, count - whole, 8, zero)
     for (let at: usize = 0; at < count; at += 16)
       storeDoubles(y + at, f64x2.div(one, f64x2.add(one, loadDoubles(y + at, at < whole))), at < whole)
+  }
+}
+
+/** The smallest positive normal number. */
+const NORMAL: f64 = 2.2250738585072014e-308
+/** A power of 2 that makes normal numbers of subnormal ones, and its logarithm. */
+const SCALE: f64 = 18014398509481984
+const LOG_SCALE: f64 = 37.42994775023705
+
+/** Natural logarithms of any elements side by side; x and y may be the same. */
+export function naturalLogarithms(x: usize, y: usize, bytes: usize): void {
+  const whole = bytes & ~15
+  for (let at: usize = 0; at < bytes; at += 16) {
+    const v = loadDoubles(x + at, at < whole)
+    let log = logarithms(v)
+    const isNormal = f64x2.ge(v, f64x2.splat(NORMAL))
+    if (!i64x2.all_true(isNormal)) {
+      const small = f64x2.sub(logarithms(f64x2.mul(v, f64x2.splat(SCALE))), f64x2.splat(LOG_SCALE))
+      const zero = f64x2.splat(0)
+      const other = v128.bitselect(f64x2.splat(-Infinity), f64x2.splat(f64.NaN), f64x2.eq(v, zero))
+      log = v128.bitselect(v128.bitselect(log, small, isNormal), other, f64x2.gt(v, zero))
+    }
+    storeDoubles(y + at, log, at < whole)
   }
 }
 
