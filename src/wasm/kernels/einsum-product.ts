@@ -1,9 +1,11 @@
 import { labelSizes } from '../../op-kit/equation.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import { arithmeticTemplate } from './arithmetic.ts'
 import { binaryTemplate } from './elementwise.ts'
 import { MAX_LOOPS, MIN_MULTIPLICATIONS, type Product, productTemplate } from './matrix.ts'
 import { moveTemplate } from './transpose.ts'
+import { wideTemplateOf } from './wide-product.ts'
 
 /** Elements of a dot product from which the kernel of products is worth its time. */
 const MIN_DOT = 16
@@ -14,11 +16,38 @@ export interface Labelled {
   readonly dims: readonly number[]
 }
 
+type Dims = readonly number[]
+
+/** The kernels of one type of elements. */
+export interface Elements {
+  /** Bytes of an element. */
+  readonly width: number
+  /** Whether matrices of a product may lie any way. */
+  readonly readsAll: boolean
+  /** The jobs that multiply matrices and elements; undefined where no kernel does. */
+  productOf(found: Product): JobTemplate | undefined
+  multiply(a: Dims, b: Dims, dims: Dims): JobTemplate | undefined
+}
+
+export const FLOATS: Elements = {
+  width: 4,
+  readsAll: true,
+  productOf: found => productTemplate(found, { activation: undefined }, false),
+  multiply: (a, b, dims) => binaryTemplate('multiply', a, b, dims)
+}
+
+export const DOUBLES: Elements = {
+  width: 8,
+  readsAll: false,
+  productOf: found => wideTemplateOf('float64', found),
+  multiply: (a, b, dims) => arithmeticTemplate('multiply', 'float64', a, b, dims)
+}
+
 /** A job of Einsum: the values that it reads, by number, first the operands and then what earlier jobs make. */
 export interface EinsumJob {
   readonly template: JobTemplate
   readonly inputs: readonly number[]
-  /** Elements that it makes. */
+  /** Numbers of four bytes that it makes. */
   readonly count: number
 }
 
@@ -39,39 +68,53 @@ interface OrderedProduct {
  * The jobs that multiply two operands: one where both can be read as they lie, and else one after the transposition of
  * operands and before that of the result. Undefined where no kernel does, and where it would not pay.
  */
-export function pairJobs(operands: readonly Labelled[], output: readonly string[]): EinsumJob[] | undefined {
-  const direct = productOfTerms(operands, output)
-  const jobs = direct && jobsOf(direct, operands, output)
+export function pairJobs(
+  operands: readonly Labelled[],
+  output: readonly string[],
+  elements: Elements
+): EinsumJob[] | undefined {
+  const direct = productOfTerms(operands, output, elements)
+  const jobs = direct && jobsOf(direct, operands, output, elements)
   const { m, n } = direct?.product ?? { m: 1, n: 1 }
-  if (m > 1) return jobs
+  if (m > 1 && (jobs || elements.readsAll)) return jobs
   // A row by a matrix takes the time in which the matrix is read, as its transposition would.
-  return elementJobs(operands, output) ?? arrangedJobs(operands, output, n > 1 ? 2 : 1) ?? jobs
+  const leastRows = m === 1 && n > 1 ? 2 : 1
+  return elementJobs(operands, output, elements) ?? arrangedJobs(operands, output, leastRows, elements) ?? jobs
 }
 
 /** The jobs that multiply elements where nothing is summed; operands get their labels in the result's order first. */
-function elementJobs(operands: readonly Labelled[], output: readonly string[]): EinsumJob[] | undefined {
+function elementJobs(
+  operands: readonly Labelled[],
+  output: readonly string[],
+  elements: Elements
+): EinsumJob[] | undefined {
   const dims = dimsOf(operands, output)
-  const steps = operands.map(stepsOf)
+  const steps = operands.map(operand => stepsOf(operand, elements))
   const isSummed = steps.some(own => [...own.keys()].some(label => !output.includes(label)))
   if (isSummed || product(dims) === 0) return undefined
   const orders = steps.map(own => output.filter(label => own.has(label)))
-  const { jobs, values } = moves(operands, orders)
+  const { jobs, values } = moves(operands, orders, elements)
   const [a, b] = steps.map(own => output.map((label, i) => (own.has(label) ? dims[i] : 1)))
-  const template = binaryTemplate('multiply', a, b, dims)
-  jobs.push(template && { template, inputs: values, count: product(dims) })
+  const template = elements.multiply(a, b, dims)
+  jobs.push(template && { template, inputs: values, count: countOf(dims, elements) })
   return allOf(jobs)
 }
 
 function jobsOf(
   { product: found, order: [a, b] }: OrderedProduct,
   operands: readonly Labelled[],
-  output: readonly string[]
+  output: readonly string[],
+  elements: Elements
 ): EinsumJob[] | undefined {
   const { m, n, k, batches } = found
   if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
-  const template = productTemplate(found, { activation: undefined }, false)
-  return [{ template, inputs: [a, b, a, a], count: product(dimsOf(operands, output)) }]
+  const template = elements.productOf(found)
+  if (template === undefined) return undefined
+  const inputs = [a, b, a, a].slice(0, template.inputs.length)
+  return [{ template, inputs, count: countOf(dimsOf(operands, output), elements) }]
 }
+
+const countOf = (dims: Dims, { width }: Elements): number => (product(dims) * width) / 4
 
 /**
  * Jobs that transpose what cannot be read as it lies: operands get the labels of the batch first and those that are
@@ -83,10 +126,11 @@ function jobsOf(
 function arrangedJobs(
   operands: readonly Labelled[],
   output: readonly string[],
-  leastRows: number
+  leastRows: number,
+  elements: Elements
 ): EinsumJob[] | undefined {
   const sizes = sizesOf(operands)
-  const [x, y] = operands.map(stepsOf)
+  const [x, y] = operands.map(operand => stepsOf(operand, elements))
   const kept = output.filter(label => sizes.get(label)! > 1)
   const isOfBoth = (label: string): boolean => x.has(label) && y.has(label)
   const own = kept.filter(label => !isOfBoth(label))
@@ -109,15 +153,16 @@ function arrangedJobs(
       const labels = [...made.filter(label => [x, y][i].has(label)), ...depth]
       return { labels, dims: labels.map(label => sizes.get(label)!) }
     })
-    const found = productOfTerms(placed, made)
-    if (found && found.product.m >= leastRows && isContiguous(found.product))
-      return withMoves(operands, placed, found, made, output)
+    const found = productOfTerms(placed, made, elements)
+    if (found === undefined || found.product.m < leastRows || !isContiguous(found.product, elements)) continue
+    const jobs = withMoves(operands, placed, found, made, output, elements)
+    if (jobs || elements.readsAll) return jobs
   }
   return undefined
 }
 
-const isContiguous = ({ aRow, aElement, bRow, bColumn }: Product): boolean =>
-  (aRow === 4 || aElement === 4) && (bRow === 4 || bColumn === 4)
+const isContiguous = ({ aRow, aElement, bRow, bColumn }: Product, { width }: Elements): boolean =>
+  (aRow === width || aElement === width) && (bRow === width || bColumn === width)
 
 /** The product, after the transposition of operands that are placed otherwise, and before that of the result. */
 function withMoves(
@@ -125,18 +170,20 @@ function withMoves(
   placed: readonly Labelled[],
   found: OrderedProduct,
   made: readonly string[],
-  output: readonly string[]
+  output: readonly string[],
+  elements: Elements
 ): EinsumJob[] | undefined {
   const { jobs, values } = moves(
     operands,
-    placed.map(({ labels }) => labels)
+    placed.map(({ labels }) => labels),
+    elements
   )
-  const [job] = jobsOf(found, placed, made) ?? []
+  const [job] = jobsOf(found, placed, made, elements) ?? []
   jobs.push(job && { ...job, inputs: job.inputs.map(i => values[i]) })
   const result = { labels: made, dims: dimsOf(operands, made) }
   const ordered = output.filter(label => made.includes(label))
   if (ordered.some((label, i) => label !== made[i]))
-    jobs.push(moveJob(result, ordered, operands.length + jobs.length - 1))
+    jobs.push(moveJob(result, ordered, operands.length + jobs.length - 1, elements))
   return allOf(jobs)
 }
 
@@ -146,12 +193,13 @@ const allOf = (jobs: readonly (EinsumJob | undefined)[]): EinsumJob[] | undefine
 /** The jobs that bring the labels of operands into other orders, and the numbers of the values in these orders. */
 function moves(
   operands: readonly Labelled[],
-  orders: readonly (readonly string[])[]
+  orders: readonly (readonly string[])[],
+  elements: Elements
 ): { jobs: (EinsumJob | undefined)[]; values: number[] } {
   const jobs: (EinsumJob | undefined)[] = []
   const values = operands.map((operand, i) => {
     if (isInOrder(operand, orders[i])) return i
-    jobs.push(moveJob(operand, orders[i], i))
+    jobs.push(moveJob(operand, orders[i], i, elements))
     return operands.length + jobs.length - 1
   })
   return { jobs, values }
@@ -165,14 +213,14 @@ function isInOrder({ labels, dims }: Labelled, order: readonly string[]): boolea
 }
 
 /** The job that brings labels into another order; undefined where no kernel does. */
-function moveJob(from: Labelled, order: readonly string[], value: number): EinsumJob | undefined {
-  const steps = stepsOf(from)
+function moveJob(from: Labelled, order: readonly string[], value: number, elements: Elements): EinsumJob | undefined {
+  const { width } = elements
+  const steps = stepsOf(from, elements)
   const dims = order.map(label => from.dims[from.labels.indexOf(label)])
   const to = stridesOf(dims)
-  const count = product(dims)
-  const loops = order.map((label, i) => ({ size: dims[i], xStep: steps.get(label)!, yStep: to[i] * 4 }))
-  const template = moveTemplate(loops, count * 4, 4)
-  return template && { template, inputs: [value], count }
+  const loops = order.map((label, i) => ({ size: dims[i], xStep: steps.get(label)!, yStep: to[i] * width }))
+  const template = moveTemplate(loops, product(dims) * width, width)
+  return template && { template, inputs: [value], count: countOf(dims, elements) }
 }
 
 /** Sizes of labels of two operands. */
@@ -188,9 +236,14 @@ export function dimsOf(operands: readonly Labelled[], labels: readonly string[])
 }
 
 /** The product that reads both operands as they lie. */
-function productOfTerms(operands: readonly Labelled[], output: readonly string[]): OrderedProduct | undefined {
+function productOfTerms(
+  operands: readonly Labelled[],
+  output: readonly string[],
+  elements: Elements
+): OrderedProduct | undefined {
+  const { width } = elements
   const sizes = sizesOf(operands)
-  const steps = operands.map(stepsOf)
+  const steps = operands.map(operand => stepsOf(operand, elements))
   const groupOf = (label: string): Group => ({
     size: sizes.get(label)!,
     steps: [steps[0].get(label) ?? 0, steps[1].get(label) ?? 0]
@@ -214,9 +267,9 @@ function productOfTerms(operands: readonly Labelled[], output: readonly string[]
       n: columns?.size ?? 1,
       k: depth[0]?.size ?? 1,
       aRow: rows?.steps[first] ?? 0,
-      aElement: depth[0]?.steps[first] ?? 4,
-      bRow: depth[0]?.steps[second] ?? 4,
-      bColumn: columns?.steps[second] ?? 4,
+      aElement: depth[0]?.steps[first] ?? width,
+      bRow: depth[0]?.steps[second] ?? width,
+      bColumn: columns?.steps[second] ?? width,
       batches: loops.reduce((count, { size }) => count * size, 1),
       loops: loops.map(({ size, steps: own }) => [size, own[first], own[second]] as const)
     }
@@ -224,11 +277,11 @@ function productOfTerms(operands: readonly Labelled[], output: readonly string[]
 }
 
 /** Steps in bytes of each label; along a diagonal those of its axes add up. */
-function stepsOf({ labels, dims }: Labelled): Map<string, number> {
+function stepsOf({ labels, dims }: Labelled, { width }: Elements): Map<string, number> {
   const strides = stridesOf(dims)
   const steps = new Map<string, number>()
   labels.forEach((label, axis) => {
-    if (dims[axis] !== 1) steps.set(label, (steps.get(label) ?? 0) + strides[axis] * 4)
+    if (dims[axis] !== 1) steps.set(label, (steps.get(label) ?? 0) + strides[axis] * width)
   })
   return steps
 }

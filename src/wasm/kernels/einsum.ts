@@ -9,8 +9,17 @@ import { runAtOnce } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, runHere, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
-import { dimsOf, type EinsumJob, type Labelled, pairJobs, sizesOf } from './einsum-product.ts'
-import { reduceTemplate } from './reduce.ts'
+import {
+  dimsOf,
+  DOUBLES,
+  type EinsumJob,
+  type Elements,
+  FLOATS,
+  type Labelled,
+  pairJobs,
+  sizesOf
+} from './einsum-product.ts'
+import { sumTemplate } from './reduce.ts'
 import { moveSelection } from './transpose.ts'
 
 /** Elements of one operand below which setting a job up costs more than it gains. */
@@ -22,23 +31,25 @@ interface Terms {
 }
 
 /**
- * Einsum of float32. Of two operands it is a batch of matrix products: the labels that are summed over make one group
- * in both, and the last group of the result is of one operand alone. What stands before it, where it is of the other
- * operand alone, are the rows; everything else are loops over products. Where labels lie otherwise, operands or the
- * result are transposed. Where all labels of the result are of both, each product is of a row by a column. Products
- * without sums are those of elements. More operands are contracted pair by pair. Of one operand, sums and
+ * Einsum of float32 or float64. Of two operands it is a batch of matrix products: the labels that are summed over make
+ * one group in both, and the last group of the result is of one operand alone. What stands before it, where it is of
+ * the other operand alone, are the rows; everything else are loops over products. Where labels lie otherwise, operands
+ * or the result are transposed. Where all labels of the result are of both, each product is of a row by a column.
+ * Products without sums are those of elements. More operands are contracted pair by pair. Of one operand, sums and
  * transpositions.
  */
 export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call => {
   const { op, operands, parameters } = call
   const { inputs } = operands as unknown as Terms
-  if (inputs.some(({ type }) => type !== 'float32')) return undefined
+  const [{ type }] = inputs
+  if ((type !== 'float32' && type !== 'float64') || inputs.some(other => other.type !== type)) return undefined
   if (inputs.length === 1) return ofOneOperand(call, inputs[0])
   const shapes = inputs.map(({ dims }) => dims)
   const labels = labelDims(parameters.equation.terms, shapes)
   const output = outputLabels(parameters.equation, labels)
   const given = labels.map((own, i) => ({ labels: own, dims: shapes[i] }))
-  const jobs = given.length === 2 ? pairJobs(given, output) : jobsOfMany(given, output)
+  const elements = elementsOf(type)
+  const jobs = given.length === 2 ? pairJobs(given, output, elements) : jobsOfMany(given, output, elements)
   if (jobs === undefined) return undefined
   const [{ template, inputs: order }] = jobs
   if (jobs.length > 1) return { kernel: jobsKernel(op, jobs) }
@@ -49,12 +60,18 @@ export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call =>
   return { kernel }
 })
 
+const elementsOf = (type: 'float32' | 'float64'): Elements => (type === 'float32' ? FLOATS : DOUBLES)
+
 /** An operand, or what jobs have made of some, and its number among the values of the jobs. */
 interface Value extends Labelled {
   readonly value: number
 }
 
-function jobsOfMany(given: readonly Labelled[], output: readonly string[]): EinsumJob[] | undefined {
+function jobsOfMany(
+  given: readonly Labelled[],
+  output: readonly string[],
+  elements: Elements
+): EinsumJob[] | undefined {
   const jobs: EinsumJob[] = []
   let left: Value[] = given.map((operand, value) => ({ ...operand, value }))
   while (left.length > 1) {
@@ -62,7 +79,8 @@ function jobsOfMany(given: readonly Labelled[], output: readonly string[]): Eins
     const labels = left.map(own => own.labels)
     const { pair, kept } = nextContraction(labels, output, label => sizes.get(label)!)
     const both = pair.map(i => left[i])
-    const made = contractionOf(both, left.length === 2 ? [output] : [[...kept], [...kept].toReversed()])
+    const orders = left.length === 2 ? [output] : [[...kept], [...kept].toReversed()]
+    const made = contractionOf(both, orders, elements)
     if (made === undefined || made.jobs.some(({ count }) => count > MAX_INT32)) return undefined
     const before = given.length + jobs.length
     const numberOf = (value: number): number => (value < 2 ? both[value].value : value - 2 + before)
@@ -82,9 +100,13 @@ interface Contraction {
 }
 
 /** The product of two operands with its labels in that of some orders which takes the fewest jobs. */
-function contractionOf(both: readonly Labelled[], orders: readonly (readonly string[])[]): Contraction | undefined {
+function contractionOf(
+  both: readonly Labelled[],
+  orders: readonly (readonly string[])[],
+  elements: Elements
+): Contraction | undefined {
   const found = orders.flatMap((labels): Contraction[] => {
-    const jobs = pairJobs(both, labels)
+    const jobs = pairJobs(both, labels, elements)
     return jobs ? [{ labels, jobs }] : []
   })
   return found.toSorted((a, b) => a.jobs.length - b.jobs.length).at(0)
@@ -119,7 +141,8 @@ function ofOneOperand(
   { op, parameters: { equation }, dims }: Candidate<{ readonly equation: Equation }>,
   data: Tensor
 ): Selection | undefined {
-  if (data.type !== 'float32' || data.data.length < MIN_ELEMENTS) return undefined
+  const { type } = data
+  if ((type !== 'float32' && type !== 'float64') || data.data.length < MIN_ELEMENTS) return undefined
   const [labels] = labelDims(equation.terms, [data.dims])
   const output = outputLabels(equation, [labels])
   const areUnique = new Set(labels).size === labels.length
@@ -132,16 +155,16 @@ function ofOneOperand(
   const summed = labels.flatMap((label, axis) => (output.includes(label) ? [] : [axis]))
   const layout = areUnique ? aroundAxes(data.dims, summed) : undefined
   if (layout === undefined || layout.size === 1 || kept.some((label, i) => label !== output[i]))
-    return ofOnes(op, labels, data.dims, output)
-  const template = reduceTemplate(layout, 'sum')
+    return ofOnes(op, type, { labels, dims: data.dims }, output)
+  const template = sumTemplate(type, layout)
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(onlyOne(given))] })) }
 }
 
 /** Sums of one operand, also along diagonals: products by ones. */
 function ofOnes(
   op: Op,
-  labels: readonly string[],
-  dims: readonly number[],
+  type: 'float32' | 'float64',
+  { labels, dims }: Labelled,
   output: readonly string[]
 ): Selection | undefined {
   const summed = [...new Set(labels.filter(label => !output.includes(label)))]
@@ -152,9 +175,9 @@ function ofOnes(
     { labels, dims },
     { labels: summed, dims: sizes }
   ]
-  const [job, ...rest] = pairJobs(operands, output) ?? []
+  const [job, ...rest] = pairJobs(operands, output, elementsOf(type)) ?? []
   if (job === undefined || rest.length > 0) return undefined
-  const ones = new Float32Array(count).fill(1)
+  const ones = (type === 'float32' ? new Float32Array(count) : new Float64Array(count)).fill(1)
   const kernel = jobKernel(op, given => {
     const inputs = [arrayOf(onlyOne(given)), ones]
     return { template: job.template, inputs: job.inputs.map(i => inputs[i]) }

@@ -16,7 +16,7 @@ import {
 } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
-import { MIN_MULTIPLICATIONS, productOf, type ProductParams } from './matrix.ts'
+import { MIN_MULTIPLICATIONS, type Product, productOf, type ProductParams } from './matrix.ts'
 import { matrixTemplate, merged } from './transpose.ts'
 
 /** Numbers of the types in ../assembly/wide/product.ts, and bytes of an element. */
@@ -109,13 +109,26 @@ function productTemplate(
   b: readonly number[],
   p: ProductParams
 ): WideTemplate | undefined {
-  const [number, width] = TYPES[type]
+  const width = TYPES[type][1]
   const found = productOf(a, b, p, width)
   if (found === undefined) return undefined
-  const { m, n, k, aRow, aElement, bRow, bColumn, batches, loops } = found
+  const { m, n, k, aElement, bRow, batches } = found
   if (batches * m * n * k < MIN_MULTIPLICATIONS) return undefined
-  // The arguments are those of WideProductArguments in ../assembly/wide/product.ts.
-  const template: JobTemplate = {
+  return { template: templateOf(type, found), m, n, isOfDots: aElement === width && bRow === width }
+}
+
+/** The job of a product whose matrices lie as steps say; undefined where the kernel cannot read them so. */
+export function wideTemplateOf(type: WideType, found: Product): JobTemplate | undefined {
+  const width = TYPES[type][1]
+  const { aElement, bRow, bColumn } = found
+  const isOfDots = aElement === width && bRow === width
+  return isOfDots || bColumn === width ? templateOf(type, found) : undefined
+}
+
+/** The arguments are those of WideProductArguments in ../assembly/wide/product.ts. */
+function templateOf(type: WideType, { m, n, k, aRow, aElement, bRow, bColumn, batches, loops }: Product): JobTemplate {
+  const [number, width] = TYPES[type]
+  return {
     kernel: 'wideProduct',
     blocks: batches * Math.ceil(m / ROWS),
     blockBytes: Math.min(m, ROWS) * n * width,
@@ -125,7 +138,6 @@ function productTemplate(
     outputStaging: 'whole',
     args: [number, m, n, k, aRow, aElement, bRow, bColumn, loops.length, ...loops.flat()]
   }
-  return { template, m, n, isOfDots: aElement === width && bRow === width }
 }
 
 /** The job of a plain product. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { pairJobs } from '../../../src/wasm/kernels/einsum-product.ts'
+import { DOUBLES, FLOATS, pairJobs } from '../../../src/wasm/kernels/einsum-product.ts'
 
 const SIZES: Readonly<Record<string, number>> = { b: 2, i: 20, j: 24, k: 16, c: 12, d: 1 }
 
 /** The kernels of the jobs for an equation. */
-function kernelsOf(equation: string): string[] | undefined {
+function kernelsOf(equation: string, elements = FLOATS): string[] | undefined {
   const [terms, output] = equation.split('->')
   const operands = terms.split(',').map(term => ({ labels: [...term], dims: [...term].map(label => SIZES[label]) }))
-  return pairJobs(operands, [...output])?.map(({ template }) => template.kernel)
+  return pairJobs(operands, [...output], elements)?.map(({ template }) => template.kernel)
 }
 
 test.each([
@@ -29,6 +29,16 @@ test.each([
   ['bdic,bc->bic', 'but for dims of one element', ['binary']]
 ])('%s: %s', (equation, _, kernels) => {
   expect(kernelsOf(equation)).toEqual(kernels)
+})
+
+test.each([
+  ['bik,bkj->bij', 'nothing is transposed where columns lie side by side', ['wideProduct']],
+  ['bik,bjk->bij', 'or where both lie along the depth', ['wideProduct']],
+  ['bikc,bjkc->bijc', 'else operands are', ['transpose', 'transpose', 'wideProduct', 'transpose']],
+  ['bkc,bkc->bc', 'dot products of elements that lie apart are of rows then', ['wideProduct']],
+  ['bic,bjc->bijc', 'products without sums are those of elements', ['arithmetic']]
+])('%s of float64: %s', (equation, _, kernels) => {
+  expect(kernelsOf(equation, DOUBLES)).toEqual(kernels)
 })
 
 test('labels that one operand alone has and that are summed over have no product', () => {
