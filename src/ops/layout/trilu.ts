@@ -30,13 +30,32 @@ export const trilu = defineOp({
   *run({ data }, { k, upper }, call) {
     const [rows, columns] = data.dims.slice(-2)
     const { array: from, per } = unitsOf(data)
-    const to = unitsOf(call.output()).array
+    // Of numbers whole lines are copied and then cleared: short copies of parts would take twice as long.
+    const areNumbers = !Array.isArray(from)
+    const to = unitsOf(areNumbers ? call.rawOutput() : call.output()).array
+    const line = columns * per
+    const chunk = line * Math.max(1, Math.floor(CHUNK / line))
     const pace = new Pace()
-    for (let start = 0, row = 0; start < to.length; start += columns * per, row = (row + 1) % rows) {
-      const split = Math.max(0, Math.min(columns, row + k + (upper ? 0 : 1)))
-      const [first, end] = upper ? [split, columns] : [0, split]
-      copyUnits(from, start + first * per, to, start + first * per, (end - first) * per)
-      if (pace.isDue(columns * per * COST.element)) yield
+    for (let start = 0, row = 0; start < to.length; start += chunk) {
+      const end = Math.min(to.length, start + chunk)
+      if (areNumbers) copyUnits(from, start, to, start, end - start)
+      for (let at = start; at < end; at += line, row = (row + 1) % rows) {
+        const split = at + per * Math.max(0, Math.min(columns, row + k + (upper ? 0 : 1)))
+        if (areNumbers) clear(to as Int32Array, upper ? at : split, upper ? split : at + line)
+        else if (upper) copyUnits(from, split, to, split, at + line - split)
+        else copyUnits(from, at, to, at, split - at)
+      }
+      if (pace.isDue((end - start) * COST.element)) yield
     }
   }
 })
+
+/** Units that are copied before they are cleared: a cache holds them. */
+const CHUNK = 1 << 14
+/** Below this many units a loop takes less time than a call. */
+const FEW = 32
+
+function clear(units: Int32Array, from: number, to: number): void {
+  if (to - from > FEW) units.fill(0, from, to)
+  else for (let i = from; i < to; i++) units[i] = 0
+}

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { convert } from '../../../src/tensor/convert.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 import { counted, picks } from '../random.ts'
@@ -21,6 +22,30 @@ test('Trilu keeps the elements on and beyond a diagonal of each matrix', () => {
       `seed ${seed}`
     ).toEqual(expected)
   }
+})
+
+test.each(['bool', 'float16', 'float32', 'float64'] as const)('Trilu of long lines and of many: %s', type => {
+  for (const dims of [
+    [2, 90, 700],
+    [700, 5, 3],
+    [1, 3, 20_000]
+  ])
+    for (const [k, upper] of [
+      [0, 0],
+      [0, 1],
+      [37, 0],
+      [-2, 1]
+    ]) {
+      const count = dims[0] * dims[1] * dims[2]
+      const ones = convert(new Tensor('float32', new Float32Array(count).fill(1), dims), type)
+      const one = ones.data[0]
+      const result = runTensor(TRILU, [ones, new Tensor('int64', [BigInt(k)], [])], { attributes: { upper } })
+      const expected = Array.from({ length: count }, (_, at) => {
+        const [i, j] = [Math.floor(at / dims[2]) % dims[1], at % dims[2]]
+        return (upper ? j >= i + k : j <= i + k) ? one : 0
+      })
+      expect(Array.from(result.data as Float32Array)).toEqual(expected)
+    }
 })
 
 test('Trilu takes the main diagonal by default, and diagonals far away', () => {
