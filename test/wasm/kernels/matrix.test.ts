@@ -24,6 +24,11 @@ const sizes = [
   [2, 52, 6000],
   [3, 40, 6000],
   [4, 40, 6000],
+  // Few rows through the whole depth of a panel; the last ones have too many elements for that.
+  [5, 45, 700],
+  [6, 64, 513],
+  [12, 41, 1030],
+  [9, 40, 6000],
   [20, 12, 6000]
 ] as const
 

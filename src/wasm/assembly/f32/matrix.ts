@@ -55,6 +55,14 @@ const DEPTH: u32 = 256
 const PACKED_TOGETHER: u32 = 4
 /** Fewest panels for which rows of A are put into strips first, which takes as long as a quarter of a panel. */
 const MIN_PANELS: u32 = 4
+/**
+ * Most rows that are taken through the whole depth of a panel at once, and most elements of their strips, which are to
+ * stay in caches (with more they took 1.25 of the time). So few take no longer to compute than memory needs to bring a
+ * panel in one stream, which goes on from panel to panel. To read lines first adds to that, and so does a stream that
+ * begins anew every {@link DEPTH} rows of B.
+ */
+const FEW_ROWS: u32 = 12
+const MAX_STRIPS: u32 = 1 << 14
 
 /**
  * Computes blocks `from … to - 1`: a panel of columns in a block of rows, by Strassen's algorithm two panels, counted
@@ -167,8 +175,9 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
   const panels = (cols + 7) >> 3
   const isNarrow = args.panelKind != 0
   const isBrain = args.panelKind == 2
-  // Few rows stay in the first cache at any depth, and panels are then read from memory in one go.
-  const maxDepth = isPacked && !isNarrow && rows <= 4 ? max<u32>(k, 1) : DEPTH
+  // Few rows stay in a cache at any depth, and panels are then read from memory in one go.
+  const inOneGo = isPacked && !isNarrow && (rows <= 4 || (rows <= FEW_ROWS && ((rows + 3) & ~3) * k <= MAX_STRIPS))
+  const maxDepth = inOneGo ? max<u32>(k, 1) : DEPTH
   const inStrips = rows > 4 && panels >= MIN_PANELS
   const strips = panel + <usize>PACKED_TOGETHER * (DEPTH << 5)
   let done: u32 = 0
@@ -189,7 +198,8 @@ function byPanel(args: MatrixArguments, a: usize, b: usize, c: usize, rows: u32,
         widenPanel(at, panel, depth << 3, isBrain)
       } else if (isPacked) {
         from = b + ((<usize>p * k + k0) << 5)
-        if (inStrips && p + 1 < panels) fetchLines(from + ((<usize>k) << 5), (<usize>depth) << 5, scratch)
+        if (inStrips && maxDepth < k && p + 1 < panels)
+          fetchLines(from + ((<usize>k) << 5), (<usize>depth) << 5, scratch)
       } else {
         const rest = p % PACKED_TOGETHER
         from = panel + ((<usize>rest * depth) << 5)
