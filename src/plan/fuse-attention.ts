@@ -40,8 +40,10 @@ export const SCORES: Readonly<Record<string, PatternCall>> = {
   swapped: { ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'key' }, repeats: true },
   divided: binaryOf('Div', ['product', 'divisor']),
   multiplied: commutative('Mul', ['product', 'factor']),
-  // c tanh(scores / c), as Gemma has it.
-  tanh: unaryOf('Tanh', 'divided', 'multiplied'),
+  // c tanh(scores / c), as Gemma has it, of scores that may have been divided before.
+  dividedAgain: binaryOf('Div', ['divided', 'divisorAgain'], ['multiplied', 'divisorAgain']),
+  multipliedAgain: commutative('Mul', ['divided', 'factorAgain'], ['multiplied', 'factorAgain']),
+  tanh: unaryOf('Tanh', 'dividedAgain', 'multipliedAgain', 'divided', 'multiplied'),
   // It has become an epilogue of a product that scales.
   withTanh: { ops: ['FusedMatMul'], where: isTanhOfOneThing, reads: READS },
   capped: commutative('Mul', ['tanh', 'cap'], ['withTanh', 'cap'])
@@ -69,7 +71,9 @@ export const SCALED = ['product', 'divided', 'multiplied', 'capped']
 /** Labels of numbers in {@link SCORES}. */
 export const SCORE_NUMBERS = {
   divisor: 'any',
+  divisorAgain: 'any',
   factor: 'any',
+  factorAgain: 'any',
   queryFactor: 'any',
   keyFactor: 'any',
   cap: 'any'
@@ -186,8 +190,10 @@ const productOf = ({ calls }: Match): Call =>
 function scaleOf(match: Match, graph: PlanGraph): number {
   const { values } = match
   const alpha = productOf(match).known.alpha as number
-  const factors = ['factor', 'queryFactor', 'keyFactor', 'cap'].map(label => scalarOf(graph, values.get(label)) ?? 1)
-  return factors.reduce((product, factor) => product * factor, alpha) / (scalarOf(graph, values.get('divisor')) ?? 1)
+  const productOfAll = (labels: readonly string[]): number =>
+    labels.reduce((all, label) => all * (scalarOf(graph, values.get(label)) ?? 1), 1)
+  const factors = ['factor', 'factorAgain', 'queryFactor', 'keyFactor', 'cap']
+  return (alpha * productOfAll(factors)) / productOfAll(['divisor', 'divisorAgain'])
 }
 
 /** Float32 everywhere, softmax along the last axis, and as many axes as the kernel serves. */

@@ -55,6 +55,8 @@ const maskedApartPattern: Pattern = {
     product: { ...SCORES.product, reads: MERGED_READS },
     divided: SCORES.divided,
     multiplied: SCORES.multiplied,
+    dividedAgain: SCORES.dividedAgain,
+    multipliedAgain: SCORES.multipliedAgain,
     tanh: SCORES.tanh,
     withTanh: { ...SCORES.withTanh, reads: MERGED_READS },
     capped: SCORES.capped,

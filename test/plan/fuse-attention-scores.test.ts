@@ -85,6 +85,33 @@ const fused: readonly (readonly [string, readonly Name[], readonly object[], rea
     []
   ],
   [
+    'Gemma: scores that are divided twice before tanh caps them',
+    ['q', 'columns', 'v', 'row'],
+    [
+      SCORES,
+      node('Div', ['s', 'four'], ['d']),
+      node('Div', ['d', 'half'], ['c']),
+      node('Tanh', ['c'], ['t']),
+      node('Mul', ['t', 'half'], ['capped']),
+      node('Add', ['capped', 'row'], ['m']),
+      ...weighted('m')
+    ],
+    []
+  ],
+  [
+    'scores that are divided, and multiplied before tanh caps them',
+    ['q', 'columns', 'v'],
+    [
+      SCORES,
+      node('Div', ['s', 'half'], ['d']),
+      node('Mul', ['quarter', 'd'], ['c']),
+      node('Tanh', ['c'], ['t']),
+      node('Mul', ['t', 'four'], ['capped']),
+      ...weighted('capped')
+    ],
+    []
+  ],
+  [
     'half of what tanh gives',
     ['q', 'columns', 'v'],
     [
