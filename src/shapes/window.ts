@@ -150,6 +150,14 @@ export function windowCount(
   return atLeastOne(mayStartBeyond ? minDims(count, ceilDivDims(addDims(size, begin), stride)) : count)
 }
 
+/** As {@link windowCount}; without padding, 0 along an axis too short for a window. */
+export function windowCountOrNone(size: Dim, kernel: Dim, sliding: Sliding): Dim {
+  const extent = extentOf(kernel, sliding.dilation)
+  const fits = minDim(size) >= maxDim(extent)
+  if (sliding.autoPad !== 'valid' || fits || minDim(extent) > MAX_EXTENT) return windowCount(size, kernel, sliding)
+  return asDim(maxDims(0, addDims(floorDivDims(subDims(size, extent), sliding.stride), 1)))
+}
+
 /** The dim where it is known that an axis without elements is an error. */
 export const atLeastOne = (dim: Dim): Dim => toDim(bounded(toInt(dim), 1, Infinity) ?? 1n)
 

@@ -51,7 +51,11 @@ function patchesToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const axes = w.constant('int64', [2, 3])
   const parts = upTo(rows * columns).map(tap => {
     const first = [Math.floor(tap / columns) * dilations[0], (tap % columns) * dilations[1]]
-    const ends = all.map((size, i) => minus(w, size, (kernel[i] - 1) * dilations[i] - first[i]))
+    const ends = all.map((size, i) => {
+      const end = minus(w, size, (kernel[i] - 1) * dilations[i] - first[i])
+      // Slice counts an end below 0 from the end of the axis; no window fits there.
+      return typeof end === 'number' ? Math.max(0, end) : end
+    })
     return w.node('Slice', [wide, w.constant('int64', first), sizeList(w, ends), axes, w.constant('int64', strides)])
   })
   return [joined(w, parts, 1)]

@@ -17,6 +17,12 @@ test.each(['valid', 'same_upper', 'same_lower'])('ExtractImagePatches of IR in O
       ).toBe(0)
 })
 
+test('ExtractImagePatches of IR in ONNX, of data smaller than a window', async () => {
+  const attributes = { sizes: [2, 2], strides: [1, 1], rates: [1, 7], auto_pad: 'valid' }
+  const x = counted('float32', [1, 2, 4, 5])
+  expect(await differenceInOther(['openvino', 'ExtractImagePatches', 3], [x], { attributes })).toBe(0)
+})
+
 test('Col2Im of IR in ONNX, of many pictures and of one', async () => {
   const image = new Tensor('int64', [4n, 5n], [2])
   const block = new Tensor('int64', [2n, 2n], [2])
