@@ -133,9 +133,8 @@ function gemmOfCodes(call: SourceCall, w: Writer): readonly Made[] {
   const summand =
     c && mul(w, w.cast(c, 'float32'), mul(w, asScalar(w, aScale), isOne(bScale) ? asScalar(w, bScale) : bScale))
   const y = times(w, withAdded(w, product, summand), call.param('alpha'))
-  const [scale, zero] = [call.optional('yScale'), call.optional('yZero')]
-  if (!scale && !zero) return [y]
-  return [quantized(w, y, scale ?? w.scalar('float32', 1), zero, typeOf(call.operand('a')))]
+  const zero = call.optional('yZero')
+  return [zero ? quantized(w, y, call.optional('yScale') ?? w.scalar('float32', 1), zero, typeOf(zero)) : y]
 }
 
 /** A convolution of numbers; the bias counts in units of the product of the scales. */

@@ -141,18 +141,20 @@ export const qgemmRules = defineRules({
     const columns = b.shape?.[transposeB ? 0 : 1]
     checkEach('the scale of B', bScale, columns, 'columns')
     checkEach('the zero point of B', bZero, columns, 'columns')
-    const type = yZero ? yZero.type : yScale ? a.type : 'float32'
     return [
-      tensorFact(type, shape && c?.shape ? broadcastResult(shape, c.shape, { mode: 'aligned', axis: -1 }) : shape)
+      tensorFact(
+        yZero?.type ?? 'float32',
+        shape && c?.shape ? broadcastResult(shape, c.shape, { mode: 'aligned', axis: -1 }) : shape
+      )
     ]
   }
 })
 
 /**
  * `alpha * a_scale * b_scale * ((A - a_zero) (B - b_zero) + C)` of 8-bit matrices, transposed where asked: QGemm-1 of
- * com.microsoft. C counts in units of the product of the scales and is broadcast. With a scale or a zero point of the
- * result it is quantized (to the type of A where there is no zero point), else float. Columns of B may have scales and
- * zero points of their own.
+ * com.microsoft. C counts in units of the product of the scales and is broadcast. With a zero point of the result it is
+ * quantized; without one it is float and the scale of the result means nothing, as the text says and ONNX Runtime does.
+ * Columns of B may have scales and zero points of their own.
  */
 export const qgemm = /* @__PURE__ */ withKernel(qgemmRules, {
   *run({ a, aScale, aZero, b, bScale, bZero, c, yScale, yZero }, p, call) {
@@ -168,7 +170,7 @@ export const qgemm = /* @__PURE__ */ withKernel(qgemmRules, {
       { added: bias ? undefined : c, transposes: { a: p.transposeA, b: p.transposeB } }
     )
     if (bias) yield* binary(ADD, numbers, asDoubles(bias), numbers)
-    if (yScale ?? yZero) yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
+    if (yZero) yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
     else yield* finish(numbers, undefined, out)
   }
 })

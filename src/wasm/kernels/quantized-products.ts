@@ -35,7 +35,7 @@ export const selectQLinearMatMul = selectorFor<unknown>(call => {
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale! },
-    scale: given.yScale,
+    scale: given.yZero && given.yScale,
     zero: given.yZero
   }))
 })
@@ -71,7 +71,7 @@ export const selectQGemm = selectorFor<GemmParams>(call => {
   if (!found || ![aScale, aZero, yScale, yZero].every(isSingle)) return undefined
   if (c && c.type !== 'int32' && c.type !== 'float32') return undefined
   const { m, n } = found.found
-  const type = yZero ? yZero.type : yScale ? a.type : 'float32'
+  const type = yZero?.type ?? 'float32'
   if (product(dims) !== m * n || ![bScale, bZero, c].every(list => isOfColumns(list, n))) return undefined
   if (type !== 'float32' && !isByte(type)) return undefined
   return productSelection(call, found, type, given => ({
@@ -79,7 +79,7 @@ export const selectQGemm = selectorFor<GemmParams>(call => {
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale!, alpha: parameters.alpha },
     ...(given.c?.type === 'int32' ? { added: given.c } : { bias: given.c }),
-    scale: given.yScale,
+    scale: given.yZero && given.yScale,
     zero: given.yZero
   }))
 })
