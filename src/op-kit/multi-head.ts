@@ -53,7 +53,8 @@ export function checkAttentionBias(bias: TensorFact | undefined, sizes: MultiHea
 
 /**
  * Checks a padding mask of com.microsoft (`paddingReader` says what the forms mean).
- * @param projected the forms that only Attention knows are allowed: ends with starts, and a square of rank 4
+ * @param projected the forms that only Attention knows are allowed: ends with starts, one column (see
+ *   {@link withoutColumn}), and a square of rank 4
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkPadding(
@@ -71,7 +72,7 @@ export function checkPadding(
   const fits = [
     () => false,
     () => lengths.some(length => mayMatch(columns, length)),
-    () => mayMatch(shape[0], batch) && covers,
+    () => (mayMatch(shape[0], batch) && covers) || (projected && isColumn(shape, batch)),
     () => mayMatch(shape[0], batch) && mayMatch(shape[1], queries) && covers,
     () =>
       projected &&
@@ -88,6 +89,17 @@ export function checkPadding(
       `${name} has shape ${printShape(shape)}; the scores have ${printShape([batch, heads, queries, keys])}`
     )
 }
+
+const isColumn = ([rows, columns]: readonly Dim[], batch: Dim): boolean =>
+  mayMatch(columns, 1) && (mayMatch(rows, 1) || mayMatch(rows, batch))
+
+/**
+ * The mask of Attention, or none where it is of one column, `[batch or 1, 1]`: it is broadcast, adds the same to all
+ * scores of a query, and so leaves their softmax as it is. Exporters write it where nothing is masked, and ONNX Runtime
+ * takes it for no mask.
+ */
+export const withoutColumn = <T>(mask: T | undefined, dims: readonly Dim[] | undefined): T | undefined =>
+  dims?.length === 2 && dims[1] === 1 ? undefined : mask
 
 const reaches = (dim: Dim, size: Dim): boolean => typeof dim !== 'number' || typeof size !== 'number' || dim >= size
 

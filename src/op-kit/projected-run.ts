@@ -8,6 +8,7 @@ import { type Dim, floorDivDims, mayMatch, printDim } from '../shapes/dim.ts'
 import type { Numbers } from '../tensor/elements.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import type { DataDependent, KernelContext, RunParams } from './define.ts'
+import { withoutColumn } from './multi-head.ts'
 
 /** Parameters of attention with projections. */
 export interface ProjectedParams {
@@ -96,7 +97,8 @@ export function* attendProjected(
   const out = headsInRows(target.numbers, heads, queries, valueColumns / heads)
   const { scale, causal, filter } = p
   const [q, [k, v]] = [parts[0], attended]
-  yield* attending.attend({ batches, q, k, v, out, past: kept, scale, causal, mask, filter, attentionBias })
+  const hiding = withoutColumn(mask, mask?.dims)
+  yield* attending.attend({ batches, q, k, v, out, past: kept, scale, causal, mask: hiding, filter, attentionBias })
   yield* target.finish()
   if (present) yield* present.finish()
 }

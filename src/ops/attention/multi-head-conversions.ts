@@ -34,6 +34,7 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { inputLayout } from '../../op-kit/multi-head-inputs.ts'
+import { withoutColumn } from '../../op-kit/multi-head.ts'
 import { type Dim, floorDivDims, mulDims } from '../../shapes/dim.ts'
 import type { TensorFact } from '../../shapes/fact.ts'
 import { multiHeadAttention } from './multi-head-attention.ts'
@@ -168,13 +169,14 @@ export function attendProjection(call: SourceCall, w: Writer, projected: Made): 
   }
   const [q, k, v] = parts
   const [keys, values] = [k, v].map((fresh, i) => behindPast(w, fresh, before?.[i], kept))
+  const mask = call.optional('mask')
   const joint = {
     parts: [q, k, v],
     batch: dimsOf(projected)[0],
     keys,
     values,
     past,
-    mask: call.optional('mask')
+    mask: withoutColumn(mask, mask && dimsOf(mask))
   } as const
   const { values: y } = attend(call, w, joint)
   const present =

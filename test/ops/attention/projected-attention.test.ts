@@ -46,6 +46,19 @@ describe('Attention of com.microsoft', () => {
     expectNear(seen(i32([1, 1, 1], 1, 3), { unidirectional: 1 }), [2, 3, 4])
   })
 
+  test('a mask of one column hides nothing', () => {
+    for (const mask of [i32([1], 1, 1), i32([0], 1, 1)]) {
+      expectNear(seen(mask), [4, 4, 4])
+      expectNear(seen(mask, { unidirectional: 1 }), [2, 3, 4])
+    }
+    const two = list([2, 4, 6, 1, 3, 5], 2, 3, 1)
+    for (const mask of [i32([0], 1, 1), i32([0, 1], 2, 1)])
+      expectNear(runTensor(KIND, [two, mean, undefined, mask], { attributes: one }), [4, 4, 4, 3, 3, 3])
+    // The fresh key behind a past is no less seen.
+    const past = list([0, 8], 2, 1, 1, 1, 1)
+    expectNear(runTensor(KIND, [list([2], 1, 1, 1), mean, undefined, i32([0], 1, 1), past], { attributes: one }), [5])
+  })
+
   test('of a square mask a query has the row of its position', () => {
     const past = list([0, 8], 2, 1, 1, 1, 1)
     const square = i32([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0], 1, 1, 4, 4)
