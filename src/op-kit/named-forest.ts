@@ -159,7 +159,11 @@ class NodeNames {
 const namedInOrder = ({ first, count }: NamedTree): Map<number, number> =>
   new Map(Array.from({ length: count }, (_, id) => [id, first + id]))
 
-/** The votes, sorted by leaf. Those of nodes that are no leaves count for nothing, as in ONNX Runtime. */
+/**
+ * The votes, sorted by leaf. Those of nodes that are no leaves count for nothing, as in ONNX Runtime, and where a
+ * regressor has one target neither do those of a leaf after its first: exporters of decision paths (skl2onnx) repeat
+ * the number of a leaf for each class of its tree.
+ */
 function votesOf(
   node: NodeFacts,
   prefix: 'class' | 'target',
@@ -178,7 +182,8 @@ function votesOf(
     [`${prefix}_weights`]: weights
   })
   checkEntries(`${prefix}_ids`, ids, targetCount)
-  const leafOf = nodeIds.map((id, i) => leafRef(refs[names.find(`${prefix}_nodeids`, treeIds[i], id)]))
+  const named = nodeIds.map((id, i) => leafRef(refs[names.find(`${prefix}_nodeids`, treeIds[i], id)]))
+  const leafOf = prefix === 'target' && targetCount === 1 ? firstOfEach(named, refs.length) : named
   const starts = new Int32Array(refs.length + 1)
   for (const leaf of leafOf) if (leaf >= 0) starts[leaf + 1]++
   for (let i = 0; i < refs.length; i++) starts[i + 1] += starts[i]
@@ -195,4 +200,14 @@ function votesOf(
     leaves.weights[at] = weights[i]
   })
   return leaves
+}
+
+/** Leaves that votes are for; -1 where an earlier vote is for the same. */
+function firstOfEach(leaves: readonly number[], count: number): number[] {
+  const seen = new Uint8Array(count)
+  return leaves.map(leaf => {
+    if (leaf < 0 || seen[leaf] === 1) return -1
+    seen[leaf] = 1
+    return leaf
+  })
 }

@@ -52,6 +52,27 @@ test('TreeEnsembleRegressor takes splits that are zero, infinite or NaN as numbe
   expect(missing('EQ')).toEqual([0, 1])
 })
 
+test('TreeEnsembleRegressor with one target takes the first vote of a leaf', () => {
+  const nodes = treeAttributes('target', [branch('LEQ', 0, leaf(3), leaf(5)), branch('LEQ', 0, leaf(1), leaf(2))])
+  const attributes = {
+    ...nodes,
+    target_treeids: [0, 0, 0, 1, 0, 1, 0],
+    target_nodeids: [2, 1, 1, 2, 2, 1, 1],
+    target_ids: [0, 0, 0, 0, 0, 0, 0],
+    target_weights: [5, 3, 3, 2, 7, 1, 4]
+  }
+  const x = column(0, 1)
+  for (const aggregate_function of ['SUM', 'AVERAGE', 'MIN', 'MAX']) {
+    const of = (more: Attributes): number[] => [
+      ...(runTensor(REGRESSOR, [x], { attributes: { n_targets: 1, ...more, aggregate_function } }).data as Float32Array)
+    ]
+    expect(of(attributes)).toEqual(of(nodes))
+  }
+  // Where there are more targets, votes for one of them are added up.
+  const two = runTensor(REGRESSOR, [x], { attributes: { ...attributes, n_targets: 2 } })
+  expect([...two.data]).toEqual([11, 0, 14, 0])
+})
+
 test('TreeEnsembleRegressor aggregates over trees', () => {
   const trees = [3, -1, 4].map(weight => branch('LEQ', 0, leaf(weight), leaf(-weight)))
   const of = (aggregate_function: string): number[] => regress(trees, column(0, 1), { aggregate_function })
