@@ -1,5 +1,5 @@
 import { asScalar, elementwise, joined, numbersOf, swappedLast, transposed, upTo } from '../../op-kit/conversion-kit.ts'
-import { add, mul, multiplied, ownAttributes, times, withAdded } from '../../op-kit/conversion-parts.ts'
+import { add, div, mul, multiplied, ownAttributes, times, withAdded } from '../../op-kit/conversion-parts.ts'
 import { reshapedBy, sizesOf } from '../../op-kit/conversion-sizes.ts'
 import { perChannel } from '../../op-kit/conversion-windows.ts'
 import {
@@ -133,8 +133,9 @@ function gemmOfCodes(call: SourceCall, w: Writer): readonly Made[] {
   const summand =
     c && mul(w, w.cast(c, 'float32'), mul(w, asScalar(w, aScale), isOne(bScale) ? asScalar(w, bScale) : bScale))
   const y = times(w, withAdded(w, product, summand), call.param('alpha'))
-  const zero = call.optional('yZero')
-  return [zero ? quantized(w, y, call.optional('yScale') ?? w.scalar('float32', 1), zero, typeOf(zero)) : y]
+  const [scale, zero] = [call.optional('yScale'), call.optional('yZero')]
+  if (zero) return [quantized(w, y, scale ?? w.scalar('float32', 1), zero, typeOf(zero))]
+  return [scale ? div(w, y, asScalar(w, w.cast(scale, 'float32'))) : y]
 }
 
 /** A convolution of numbers; the bias counts in units of the product of the scales. */

@@ -1,6 +1,6 @@
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
-import { ADD } from '../../kernels/elementwise/binary.ts'
+import { ADD, DIVIDE } from '../../kernels/elementwise/binary.ts'
 import { quantizationOf, requantize } from '../../kernels/quantized/codes.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
 import { asDoubles, scaledProduct } from '../../kernels/quantized/integer-product.ts'
@@ -153,8 +153,8 @@ export const qgemmRules = defineRules({
 /**
  * `alpha * a_scale * b_scale * ((A - a_zero) (B - b_zero) + C)` of 8-bit matrices, transposed where asked: QGemm-1 of
  * com.microsoft. C counts in units of the product of the scales and is broadcast. With a zero point of the result it is
- * quantized; without one it is float and the scale of the result means nothing, as the text says and ONNX Runtime does.
- * Columns of B may have scales and zero points of their own.
+ * quantized; without one it is float, as the text says, and counts in units of the scale of the result where that is
+ * given, as in ONNX Runtime. Columns of B may have scales and zero points of their own.
  */
 export const qgemm = /* @__PURE__ */ withKernel(qgemmRules, {
   *run({ a, aScale, aZero, b, bScale, bZero, c, yScale, yZero }, p, call) {
@@ -170,7 +170,11 @@ export const qgemm = /* @__PURE__ */ withKernel(qgemmRules, {
       { added: bias ? undefined : c, transposes: { a: p.transposeA, b: p.transposeB } }
     )
     if (bias) yield* binary(ADD, numbers, asDoubles(bias), numbers)
-    if (yZero) yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
-    else yield* finish(numbers, undefined, out)
+    if (yZero) {
+      yield* requantize(numbers, quantizationOf(yScale ?? one(1), yZero), out)
+      return
+    }
+    if (yScale) yield* binary(DIVIDE, numbers, asDoubles(yScale), numbers)
+    yield* finish(numbers, undefined, out)
   }
 })

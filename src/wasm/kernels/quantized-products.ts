@@ -35,7 +35,7 @@ export const selectQLinearMatMul = selectorFor<unknown>(call => {
     aZero: given.aZero,
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale! },
-    scale: given.yZero && given.yScale,
+    scale: given.yScale,
     zero: given.yZero
   }))
 })
@@ -70,6 +70,8 @@ export const selectQGemm = selectorFor<GemmParams>(call => {
   const found = a && b && byteProductOf(a, b, parameters)
   if (!found || ![aScale, aZero, yScale, yZero].every(isSingle)) return undefined
   if (c && c.type !== 'int32' && c.type !== 'float32') return undefined
+  // Floats in units of a scale are rare.
+  if (yScale && !yZero) return undefined
   const { m, n } = found.found
   const type = yZero?.type ?? 'float32'
   if (product(dims) !== m * n || ![bScale, bZero, c].every(list => isOfColumns(list, n))) return undefined
@@ -79,7 +81,7 @@ export const selectQGemm = selectorFor<GemmParams>(call => {
     bZero: given.bZero,
     scales: { a: given.aScale!, b: given.bScale!, alpha: parameters.alpha },
     ...(given.c?.type === 'int32' ? { added: given.c } : { bias: given.c }),
-    scale: given.yZero && given.yScale,
+    scale: given.yScale,
     zero: given.yZero
   }))
 })

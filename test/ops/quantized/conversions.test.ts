@@ -40,3 +40,18 @@ test.each(['f8e4m3', 'f8e5m2'])('FakeConvert to %s in ONNX', async destination_t
       await differenceInOther(['openvino', 'FakeConvert', 13], inputs, { attributes: { destination_type } })
     ).toBeLessThan(1e-6)
 })
+
+test('QGemm without a zero point of its result is float in IR too', async () => {
+  const one = (type: 'float32' | 'int8', value: number): Tensor => new Tensor(type, [value], [])
+  const codes = (dims: number[]): Tensor =>
+    new Tensor(
+      'int8',
+      Int8Array.from(randomFloats(dims[0], dims).data as Float32Array, value => value * 20),
+      dims
+    )
+  const a = [codes([3, 5]), one('float32', 0.1), one('int8', 3)]
+  const b = [codes([5, 4]), one('float32', 0.2), one('int8', -2)]
+  const kind = ['onnx', 'QGemm', 1, 'com.microsoft'] as const
+  for (const scale of [undefined, one('float32', 0.25)])
+    expect(await differenceInOther(kind, [...a, ...b, undefined, scale])).toBeLessThan(1e-4)
+})

@@ -106,12 +106,12 @@ describe('QGemm', () => {
     expectNear(out, [20, -2, 38, -2.75])
   })
 
-  test('is quantized with a zero point of the result, and float without one', () => {
+  test('is quantized with a zero point of the result, and counts in its scale without one', () => {
     const out = run([...a, ...b, c, one(0.5), scalar(20, 'uint8')], { transB: 1, alpha: 2 })
     expect(out.type).toBe('uint8')
     expect([...out.data]).toEqual([60, 16, 96, 14])
     const plain = [A, one(1), scalar(0, 'uint8'), B, one(1), scalar(0, 'int8'), undefined]
-    expect(run([...plain, one(0.5)])).toMatchObject({ type: 'float32', data: new Float32Array([22, -12, 49, -24]) })
+    expect(run([...plain, one(0.5)])).toMatchObject({ type: 'float32', data: new Float32Array([44, -24, 98, -48]) })
     expect([...run([...plain, undefined, scalar(3, 'uint8')]).data]).toEqual([25, 0, 52, 0])
     expect(run([...plain, one(1), scalar(-3, 'int8')])).toMatchObject({
       type: 'int8',

@@ -126,7 +126,7 @@ describe.each(['heap', 'array'] as const)('products of bytes in WebAssembly, ope
     const inputs = [a, one('float32', 0.02), one('uint8', 100), b, scales(n, 5), bZero]
     const options = { region, attributes: { transA, transB, alpha: 0.7 } }
     const kind: Kind = ['onnx', 'QGemm', 1, 'com.microsoft']
-    for (const rest of [[], [c], [c, one('float32', 0.5), one('uint8', 99)], [undefined, one('float32', 0.2)]]) {
+    for (const rest of [[], [c], [c, one('float32', 0.5), one('uint8', 99)], [undefined, undefined, one('uint8', 7)]]) {
       expectEqual(kind, [...inputs, ...rest], options, 0)
       expectEqual(kind, [...inputs, ...rest], { ...options, constants: { b: 3 } }, 0)
       const others = { ...(rest[0] && { c: 6 }), ...(rest[1] && { yScale: 7 }), ...(rest[2] && { yZero: 8 }) }
