@@ -18,6 +18,7 @@ import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
   dimsOf,
+  first,
   type Made,
   rankOf,
   type SourceCall,
@@ -40,6 +41,7 @@ import { reshape } from './reshape.ts'
 import { reverseSequence } from './reverse-sequence.ts'
 import { shape } from './shape.ts'
 import { slice } from './slice.ts'
+import { unevenSizes, withoutRest } from './split-sizes.ts'
 import { split } from './split.ts'
 import { squeeze } from './squeeze.ts'
 import { stridedSliceToOnnx } from './strided-slice-conversion.ts'
@@ -126,6 +128,10 @@ function splitToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   if (!call.knows('axis')) return splitAlong(call, w)
   const axis = normalizeAxis(call.param('axis'), rankOf(data))
+  if (!call.knows('sizes')) {
+    const sizes = withoutRest(w, data, axis, w.cast(listParameter(call, 'sizes', w), 'int64'))
+    return w.nodes('Split', [data, sizes], { axis }, { outputs: call.outputCount })
+  }
   const sizes = call.param<readonly number[]>('sizes')
   const size = dimsOf(data)[axis]
   const known = sizes.reduce((sum, one) => sum + Math.max(0, one), 0)
@@ -171,11 +177,16 @@ function splitToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const isListed = given !== undefined || !call.knows('sizes') || call.param('sizes') !== undefined
   if (isListed) {
     const sizes = given ? w.constant('int64', given) : listParameter(call, 'sizes', w)
-    return w.nodes('VariadicSplit', [data, axis, sizes], {}, { outputs })
+    // OpenVINO counts the outputs by the length of the list.
+    const counted = typeof dimsOf(sizes)[0] === 'number' ? sizes : w.reshape(sizes, [outputs])
+    return w.nodes('VariadicSplit', [data, axis, counted], {}, { outputs })
   }
-  const size = dimsOf(data)[normalizeAxis(call.param('axis'), rankOf(data))]
-  if (typeof size !== 'number' || size % outputs === 0)
-    return w.nodes('Split', [data, axis], { num_splits: outputs }, { outputs })
+  const along = normalizeAxis(call.param('axis'), rankOf(data))
+  const size = dimsOf(data)[along]
+  const isOpen = typeof size !== 'number'
+  if (isOpen && outputs > 1 && call.param<boolean>('uneven'))
+    return w.nodes('VariadicSplit', [data, axis, unevenSizes(w, data, along, outputs)], {}, { outputs })
+  if (isOpen || size % outputs === 0) return w.nodes('Split', [data, axis], { num_splits: outputs }, { outputs })
   const part = Math.ceil(size / outputs)
   const sizes = upTo(outputs).map(i => (i < outputs - 1 ? part : size - part * (outputs - 1)))
   return w.nodes('VariadicSplit', [data, axis, w.constant('int64', sizes)], {}, { outputs })
@@ -192,8 +203,11 @@ function rangeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(w.node('Range', scalars), type)]
 }
 
-const rangeToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
-  const operands = [call.operand('start'), call.operand('limit'), call.operand('delta')].map(one => asScalar(w, one))
+/** A list of one is a scalar to ONNX Runtime, as in the definition of AffineGrid, and not to OpenVINO. */
+function rangeToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  const given = [call.operand('start'), call.operand('limit'), call.operand('delta')]
+  if (given.every(({ fact }) => fact.kind === 'tensor' && !fact.shape?.length)) return undefined
+  const operands = given.map(one => asScalar(w, one))
   return [w.node('Range', operands, { output_type: { dtype: typeOf(operands[0]) } }, { since: 4 })]
 }
 
@@ -295,11 +309,11 @@ export const layoutConversions: Conversions = {
     toOnnx(tile, tileToOnnx),
     toOpenvino(tile, tileToOpenvino),
     toOnnx(split, splitToOnnx),
-    toOpenvino(split, splitToOpenvino),
+    first(toOpenvino(split, splitToOpenvino)),
     toOnnx(depthToSpace, depthSpaceToOnnx(true)),
     toOnnx(spaceToDepth, depthSpaceToOnnx(false)),
     toOnnx(range, rangeToOnnx),
-    toOpenvino(range, rangeToOpenvino),
+    first(toOpenvino(range, rangeToOpenvino)),
     toOnnx(shape, shapeToOnnx),
     toOpenvino(shape, shapeToOpenvino),
     toOpenvino(constantOfShape, constantOfShapeToOpenvino),

@@ -44,6 +44,36 @@ describe('what IR moves, in ONNX', () => {
   })
 })
 
+describe('Split and Range of ONNX in IR', () => {
+  const split: Kind = ['onnx', 'Split', 18]
+
+  test.each([7, 6])('three parts of %i, which is not known before', async size => {
+    const form = { isDynamic: true, attributes: { num_outputs: 3 }, outputs: 3 }
+    expect(await differenceInOther(split, [floats(1, [size])], form)).toBe(0)
+  })
+
+  test('sizes that come while the model runs are as many as the parts', () => {
+    const form = { isDynamic: true, outputs: 2 }
+    const { graph } = inOther(modelOfNode(split, [floats(1, [5]), ints(2, 3)], form))
+    const layer = graph.nodes.find(({ type }) => type === 'VariadicSplit')
+    expect(graph.values.get(layer?.inputs[2] ?? '')?.declared).toMatchObject({ dims: [2] })
+  })
+
+  test('a list of one that counts is a scalar', async () => {
+    const inputs = [int(0), ints(4), int(1)]
+    expect(await differenceInOther(['onnx', 'Range', 11], inputs)).toBe(0)
+    expect(typesOf(inOther(modelOfNode(['onnx', 'Range', 11], inputs)))).toEqual(['Reshape', 'Range'])
+  })
+})
+
+test.each([
+  [2, 3],
+  [2, -1]
+])('sizes %i and %i that an IR reads while it runs, in ONNX', async (...sizes) => {
+  const inputs = [floats(1, [5, 2]), int(0), ints(...sizes)]
+  expect(await differenceInOther(kind('VariadicSplit'), inputs, { constants: [1], outputs: 2 })).toBe(0)
+})
+
 describe('Pad of ONNX in IR', () => {
   const onnx: Kind = ['onnx', 'Pad', 21]
   test('has lists for all axes, known or not', async () => {
