@@ -10,10 +10,12 @@ import { inferCall } from '../infer/infer.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
 import type { Conversions } from '../op-kit/conversion.ts'
 import { UNKNOWN_TENSOR } from '../shapes/fact.ts'
+import { isFloat } from '../tensor/dtype.ts'
 import { declarationOf, declaredIn } from './declare.ts'
 import { type Change, nodeName, withBodies, withNodes } from './edits/nodes.ts'
 import { NewParts } from './edits/parts.ts'
 import { isSameParameter } from './equal.ts'
+import { lacksInput } from './required.ts'
 import { checkType, sayCall } from './say.ts'
 import { type MadeValue, type Making, neededBy, Scope, valueOf } from './scope.ts'
 import { CallToSay } from './source-call.ts'
@@ -75,7 +77,7 @@ export class Restating {
       else if (item !== undefined && isCall(item)) {
         if (edit.isSame(item, moved)) edit.keep(moved)
         else this.say(item, edit)
-      } else if (known?.bound.constants.has(node.outputs[0] ?? '')) edit.keep(this.constant(moved, known))
+      } else if (known?.bound.constants.has(node.outputs[0] ?? '')) this.keepConstant(moved, known, edit)
       else this.refuse(node, item?.error.reason ?? 'it is not known what it computes')
     }
     return edit.finish()
@@ -89,6 +91,18 @@ export class Restating {
     if (bound === undefined) return undefined
     const captured = new Map(bound.captures.map(id => [id, outer?.facts.get(id) ?? UNKNOWN_TENSOR]))
     return propagate(bound, { captured, depth: body.path.split('/').length })
+  }
+
+  /** Constant held floating-point numbers alone before opset 9: others become initializers, but for outputs. */
+  private keepConstant(node: Node, known: Propagation, edit: GraphEdit): void {
+    const { graph, constants } = known.bound
+    const [output = ''] = node.outputs
+    const constant = constants.get(output)
+    const isOutput = graph.outputs.some(({ value }) => value === output)
+    if (this.making.opset >= 9 || constant === undefined || isFloat(constant.type) || isOutput)
+      return edit.keep(this.constant(node, known))
+    edit.hold(output, constant)
+    this.changed.push({ node: nodeName(node), how: `is an initializer in opset ${this.making.opset}` })
   }
 
   /** Constant with the one attribute that all versions have, where another is too new. */
@@ -159,6 +173,12 @@ class GraphEdit {
     if (this.graph.nodes[node.index] !== this.nodes.at(-1)) this.isChanged = true
   }
 
+  /** A constant takes the place of the node that makes a value. */
+  hold(id: ValueId, constant: Constant): void {
+    this.constants.set(id, constant)
+    this.isChanged = true
+  }
+
   /** Whether a node means in the new operator set what it means in its own. */
   isSame(call: Call, moved: Node): boolean {
     try {
@@ -167,7 +187,7 @@ class GraphEdit {
         dialect === 'onnx'
           ? onnxSchema(moved.domain, moved.type, opset)
           : openvinoSchema(moved.type, moved.version)?.schema
-      if (schema === undefined || schema.deprecated || schema.isExtra) return false
+      if (schema === undefined || schema.deprecated || schema.isExtra || lacksInput(schema, moved.inputs)) return false
       const other = bindNode(moved, registry, allowance)
       if (other.opVersion !== call.opVersion && !haveSameSources(call, other)) return false
       if (Object.entries(call.known).some(([name, value]) => !isSameParameter(other.known[name], value))) return false

@@ -14,6 +14,7 @@ import { listOf } from '../tensor/elements.ts'
 import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
 import { attributeOf, isSameAttribute } from './attributes.ts'
 import type { NodeWriter } from './node-writer.ts'
+import { lacksInput } from './required.ts'
 import { sayCall } from './say.ts'
 import { type MadeValue, type NewNodeEntry, type Scope, valueOf } from './scope.ts'
 import { CallToSay } from './source-call.ts'
@@ -75,6 +76,8 @@ export class GraphWriter implements NodeWriter {
     if (this.dialect === 'openvino' && given.includes(undefined))
       fail('unsupported-op', `an input of ${type} is left out before others, which IR cannot say`)
     const { version, schema } = this.versionOf(type, how)
+    if (lacksInput(schema, given))
+      fail('unsupported-op', `${type} of opset ${version} requires an input that is left out`)
     const node: Node = {
       dialect: this.dialect,
       domain: this.dialect === 'openvino' ? 'openvino' : (how.domain ?? 'ai.onnx'),

@@ -7,6 +7,7 @@ import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from 
 import { type Dim, normalizeAxes } from '../../shapes/dim.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 import { axesToResize, coordinatesOf, type InterpolateParams, isPillow, tapsOf } from './interpolate.ts'
+import { resizedBy } from './resize-conversion.ts'
 
 type Given = Omit<InterpolateParams, 'axes' | 'sizes' | 'scales'>
 type Known = Given & { coordinates: CoordinateMode }
@@ -118,7 +119,7 @@ function resizeOf(call: SourceCall, w: Writer, x: Made, axes: readonly number[],
     fail('unsupported-op', 'scales, by which an axis of unknown size may keep its elements here and not in ONNX')
   const given = call.source(by) ?? fail('unsupported-op', `${by} is left out`)
   const list = w.cast(given, by === 'sizes' ? 'int64' : 'float32')
-  return w.node('Resize', [x, undefined, ...(by === 'sizes' ? [undefined, list] : [list])], {
+  return resizedBy(w, x, by, list, {
     mode: mode === 'nearest' ? 'nearest' : mode === 'cubic' ? 'cubic' : 'linear',
     coordinate_transformation_mode: coordinates,
     ...(mode === 'nearest' && { nearest_mode: nearest === 'simple' ? simpleMode(scales) : nearest }),

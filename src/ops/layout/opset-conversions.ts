@@ -14,6 +14,7 @@ import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import { flatten } from './flatten.ts'
 import { pad } from './pad.ts'
 import { shape } from './shape.ts'
+import { unevenSizes } from './split-sizes.ts'
 import { split } from './split.ts'
 
 /** Equal parts are said by their sizes in opsets 13 to 17 and by their number since; sizes were an attribute before. */
@@ -23,7 +24,11 @@ function splitWithin(call: SourceCall, w: Writer): readonly Made[] | undefined {
   const { outputCount: outputs } = call
   const axis = call.param<number>('axis')
   const listed = call.param<readonly number[] | undefined>('attributeSizes') ?? call.param('sizes')
-  const size = dimsOf(data)[normalizeAxis(axis, rankOf(data))]
+  const along = normalizeAxis(axis, rankOf(data))
+  const size = dimsOf(data)[along]
+  const isUneven = listed === undefined && typeof size !== 'number' && outputs > 1 && call.param<boolean>('uneven')
+  if (isUneven && w.opset >= 13 && w.opset < 18)
+    return w.nodes('Split', [data, unevenSizes(w, data, along, outputs)], { axis }, { outputs })
   const isEven = typeof size !== 'number' || size % outputs === 0
   if (listed === undefined && isEven)
     return w.nodes('Split', [data], { axis, ...(w.opset >= 18 && { num_outputs: outputs }) }, { outputs })

@@ -19,12 +19,14 @@ import {
   dimsOf,
   first,
   type Made,
+  opNamed,
   rankOf,
   refuses,
   type SourceCall,
   toOnnx,
   toOpenvino,
   typeOf,
+  within,
   type Writer
 } from '../../op-kit/conversion.ts'
 import { dftOps } from './dft.ts'
@@ -53,10 +55,32 @@ function axesOf(call: SourceCall, rank: number): Axis[] {
 
 /** One transform along one axis, by ONNX's operator. */
 function transformed(w: Writer, x: Made, { axis, length }: Axis, attributes: Record<string, boolean>): Made {
-  const points = length === undefined ? undefined : w.scalar('int64', length)
+  return transformedTo(w, x, axis, length === undefined ? undefined : w.scalar('int64', length), attributes)
+}
+
+/** The same for a number of points that may be known only while the model runs. */
+function transformedTo(
+  w: Writer,
+  x: Made,
+  axis: number,
+  points: Made | undefined,
+  attributes: Record<string, boolean>
+): Made {
   return w.opset >= 20
     ? w.node('DFT', [x, points, w.scalar('int64', axis)], attributes)
     : w.node('DFT', [x, points], { ...attributes, axis })
+}
+
+/** The transform in another opset of ONNX: the axis is an attribute or a scalar there, and the length is a scalar. */
+function fourierWithin(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  if (call.dialect !== 'onnx' || !call.knows('axes')) return undefined
+  const [axis] = call.param<readonly number[]>('axes')
+  const attributes = { inverse: call.param<boolean>('inverse'), onesided: call.param('half') !== 'none' }
+  const x = call.operand('x')
+  const given = call.source('lengths')
+  const length = call.knows('lengths') ? call.param<readonly number[] | undefined>('lengths')?.[0] : undefined
+  const points = length === undefined ? given && asScalar(w, given) : w.scalar('int64', length)
+  return [transformedTo(w, x, axis, points, attributes)]
 }
 
 /** Transforms along several axes, one after the other; that of real numbers is the last axis of the list. */
@@ -271,6 +295,7 @@ function fourierToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undef
 /** Fourier transforms of one dialect in words of the other. */
 export const signalConversions: Conversions = {
   rules: [
+    first(within(toOnnx(opNamed(dftOps, 'DFT'), fourierWithin))),
     ...dftOps.map(op => toOnnx(op, fourierToOnnx)),
     ...dftOps.map(op => first(toOpenvino(op, fourierToOpenvino))),
     toOnnx(stft, stftToOnnx),
