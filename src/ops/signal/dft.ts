@@ -94,7 +94,10 @@ function rulesOf(name: 'DFT' | 'IDFT' | 'RDFT' | 'IRDFT'): OpRules<{ x: 'tensor'
       if (p.partsIn) checkParts(x.shape, p.half, dialect === 'onnx')
       const signal = p.partsIn ? x.shape.slice(0, -1) : x.shape
       const axes = knownList(p.axes)
-      const dims = axes ? transformed(signal, axesOf(axes, signal.length, p), p) : signal.map(() => unknownDim())
+      // Whole spectra of as many points as there are have the dims of the input, whatever the axes.
+      const keepsDims = p.half === 'none' && p.lengths === undefined
+      const unknown = keepsDims ? signal : signal.map(() => unknownDim())
+      const dims = axes ? transformed(signal, axesOf(axes, signal.length, p), p) : unknown
       const parts = !p.partsOut ? [] : dialect === 'onnx' && p.half === 'in' ? [1] : [2]
       return [tensorFact(x.type, [...dims, ...parts])]
     }

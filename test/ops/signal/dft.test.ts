@@ -138,7 +138,9 @@ describe('ONNX DFT', () => {
     expect(infer(['n', 't', 1], [], { onesided: 1 })).toEqual(['n', 'floor(t/2)+1', 2])
     expect(infer(['n', 't', 2], [], { onesided: 1, inverse: 1 })).toEqual(['n', '2*t-2', 1])
     expect(infer(['n', 't', 1], [scalar(16)], { onesided: 1 })).toEqual(['n', 9, 2])
-    expect(infer(['n', 't', 1], [undefined, fact('int64', [])])).toEqual(['?', '?', 2])
+    expect(infer(['n', 't', 1], [undefined, fact('int64', [])])).toEqual(['n', 't', 2])
+    expect(infer(['n', 't', 1], [undefined, fact('int64', [])], { onesided: 1 })).toEqual(['?', '?', 2])
+    expect(infer(['n', 't', 1], [scalar(16), fact('int64', [])])).toEqual(['?', '?', 2])
   })
 })
 
