@@ -132,7 +132,10 @@ function splitToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     const sizes = withoutRest(w, data, axis, w.cast(listParameter(call, 'sizes', w), 'int64'))
     return w.nodes('Split', [data, sizes], { axis }, { outputs: call.outputCount })
   }
-  const sizes = call.param<readonly number[]>('sizes')
+  const sizes = call.param<readonly number[] | undefined>('sizes')
+  const outputs = call.outputCount
+  if (sizes === undefined)
+    return w.nodes('Split', [data], { axis, ...(w.opset >= 18 && { num_outputs: outputs }) }, { outputs })
   const size = dimsOf(data)[axis]
   const known = sizes.reduce((sum, one) => sum + Math.max(0, one), 0)
   if (sizes.includes(-1) && typeof size !== 'number') return openSplit(call, w, axis, sizes, known)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { convert } from '../../../src/index.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { type ConvertedOptions, differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
 import type { Kind } from '../harness.ts'
@@ -72,6 +73,16 @@ test.each([
 ])('sizes %i and %i that an IR reads while it runs, in ONNX', async (...sizes) => {
   const inputs = [floats(1, [5, 2]), int(0), ints(...sizes)]
   expect(await differenceInOther(kind('VariadicSplit'), inputs, { constants: [1], outputs: 2 })).toBe(0)
+})
+
+test.each([11, 13, 18])('equal parts of IR in opset %i', opset => {
+  const model = modelOfNode(kind('Split'), [floats(1, [4, 2]), int(-2)], {
+    constants: [1],
+    attributes: { num_splits: 2 },
+    outputs: 2
+  })
+  const { graph } = convert(model, { dialect: 'onnx', opset }).model
+  expect(graph.nodes.map(({ type, inputs }) => [type, inputs.length])).toEqual([['Split', 1]])
 })
 
 describe('Pad of ONNX in IR', () => {
