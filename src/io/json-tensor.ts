@@ -2,8 +2,8 @@ import { fail } from '../errors.ts'
 import { type DType, dtypeFromName, DTYPES, is64BitInteger } from '../tensor/dtype.ts'
 import { type Element, elementsOf } from '../tensor/elements.ts'
 import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
+import { requireTensor } from '../tensor/given.ts'
 import { allocate, elementCount, MAX_RANK, Tensor } from '../tensor/tensor.ts'
-import { requireTensor } from './given.ts'
 import { isJsonObject, type Json } from './json-text.ts'
 
 /** What a JSON literal is read as. */

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { requireText } from './given.ts'
+import { requireText } from '../tensor/given.ts'
 
 /**
  * A JSON document whose integers are exact: a literal is a bigint where it is an integer, and a number where it has a

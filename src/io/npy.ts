@@ -1,9 +1,9 @@
 import { fail } from '../errors.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
+import { requireBytes, requireTensor } from '../tensor/given.ts'
 import { isPacked } from '../tensor/packing.ts'
 import { elementCount, Tensor } from '../tensor/tensor.ts'
-import { requireBytes, requireTensor } from './given.ts'
 import { npyHeader, parseNpyHeader } from './npy-header.ts'
 import { npyStrings, stringBytes } from './npy-strings.ts'
 

@@ -1,8 +1,8 @@
 import { fail, NodewiseError } from '../errors.ts'
 import { requireOptions } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
+import { requireBytes } from '../tensor/given.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { requireBytes } from './given.ts'
 import { readNpyLike, writeNpy } from './npy.ts'
 import { zipEntries, zipRead, zipWrite } from './zip.ts'
 

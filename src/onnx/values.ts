@@ -2,9 +2,9 @@ import { fail, NodewiseError } from '../errors.ts'
 import { bytesSource } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import { defaultLimits } from '../graph/limits.ts'
-import { requireBytes } from '../io/given.ts'
 import { dtypeFromOnnx } from '../tensor/dtype.ts'
 import { elementAt } from '../tensor/elements.ts'
+import { requireBytes } from '../tensor/given.ts'
 import { isKeyType, type Key, mapOf } from '../tensor/map.ts'
 import {
   elementCount,

@@ -1,11 +1,11 @@
 import { bytesSource } from '../../files/byte-source.ts'
 import type { Model } from '../../graph/graph.ts'
 import { requireModel } from '../../graph/require-model.ts'
-import { requireText } from '../../io/given.ts'
 import { loadOnnxText } from '../../onnx/syntax/load.ts'
 import type { PrintOptions } from '../../onnx/syntax/print-values.ts'
 import { printModel as printLines } from '../../onnx/syntax/print.ts'
 import { encodeText } from '../../onnx/text.ts'
+import { requireText } from '../../tensor/given.ts'
 
 /**
  * An ONNX model in the text format of ONNX (`.onnxtxt`), which `onnx.parser` reads.

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { DTYPES } from '../tensor/dtype.ts'
+import { DTYPES } from './dtype.ts'
 
 /**
  * Readers are called from JavaScript too, with anything. The bytes may be of another realm, as those of a test runner.
