@@ -48,6 +48,11 @@ const scaleOf = (operand: string): string => `${operand}Scale`
 const zeroOf = (operand: string): string => `${operand}Zero`
 const RESULT = 'result'
 
+interface Rounding {
+  readonly divisor?: (scale: number) => number
+  readonly evenCodes?: (params: Parameters) => boolean
+}
+
 /**
  * The quantized form of an operator: its operands are 8-bit codes, each followed by a scale and a zero point, after
  * which come those of the result. What the codes stand for is computed with by the operator itself, in double
@@ -55,13 +60,14 @@ const RESULT = 'result'
  * left out are 0.
  * @param name type in com.microsoft
  * @param bind where the parameters of `base` come from
- * @param divisor what the result is divided by before it is rounded; its scale where left out
+ * @param rounding `divisor`: what the result is divided by before it is rounded; its scale where left out. `evenCodes`:
+ *   whether the zero point is added before that, so that ties go to the even code
  */
 export function quantizedForm(
   name: string,
   base: Op,
   bind: Readonly<Record<string, AnySource>>,
-  divisor = (scale: number): number => scale
+  { divisor = scale => scale, evenCodes = () => false }: Rounding = {}
 ): Op {
   const names = Object.keys(base.operands)
   return defineOp<Operands, Parameters>({
@@ -88,7 +94,7 @@ export function quantizedForm(
       const inner = base.run(numbers, params, withOutput(context, result))
       if (inner) yield* inner
       const { scale, zero } = quantization(RESULT)
-      yield* requantize(result, { scale: divisor(scale), zero }, out)
+      yield* requantize(result, { scale: divisor(scale), zero }, out, evenCodes(params))
     }
   })
 }

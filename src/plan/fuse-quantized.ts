@@ -195,7 +195,9 @@ const poolPattern: Pattern = {
     const op = operatorOf(graph, POOLS.get(pool.op.name)!, 1, 'onnx', 'com.microsoft')
     const { yScale, yZero } = resultOf(match)
     const inputs = { x: codes, xScale: scale, xZero: zero, resultScale: yScale, resultZero: yZero }
-    return op && { call: fusedCall(callOf(match, 'quantized'), op, inputs, { ...pool.known, channelsLast: false }) }
+    // QuantizeLinear adds the zero point after it has rounded.
+    const known = { ...pool.known, channelsLast: false, evenCodes: false }
+    return op && { call: fusedCall(callOf(match, 'quantized'), op, inputs, known) }
   }
 }
 

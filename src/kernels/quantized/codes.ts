@@ -3,7 +3,7 @@ import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { binary, type UnaryLoop } from '../core/elementwise.ts'
 import { COST, inChunks } from '../core/pace.ts'
 import { roundHalfToEven } from '../core/rounding.ts'
-import { DIVIDE } from '../elementwise/binary.ts'
+import { ADD, DIVIDE } from '../elementwise/binary.ts'
 import { store } from './store.ts'
 
 /** What the codes of an 8-bit tensor stand for: code `c` for the number `(c - zero) * scale`. */
@@ -56,15 +56,23 @@ export function* dequantized(codes: Tensor, { scale, zero }: Quantization): Gene
 /**
  * The nearest codes: `saturate(round(number / scale) + zero)`, ties to even.
  * @param numbers overwritten
+ * @param evenCodes the zero point is added before the rounding, so that ties go to the even code:
+ *   `saturate(round(number / scale + zero))`
  */
-export function* requantize(numbers: Tensor<'float64'>, { scale, zero }: Quantization, out: Tensor): Generator<void> {
+export function* requantize(
+  numbers: Tensor<'float64'>,
+  { scale, zero }: Quantization,
+  out: Tensor,
+  evenCodes = false
+): Generator<void> {
   const single = (value: number): Tensor<'float64'> => {
     const tensor = allocate('float64', [])
     tensor.data[0] = value
     return tensor
   }
   yield* binary(DIVIDE, numbers, single(scale), numbers)
-  yield* store(numbers, single(zero), out, true)
+  if (evenCodes) yield* binary(ADD, numbers, single(zero), numbers)
+  yield* store(numbers, single(evenCodes ? 0 : zero), out, true)
 }
 
 /** Clamps 8-bit codes between two. */

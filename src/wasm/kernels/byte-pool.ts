@@ -22,7 +22,7 @@ const ELEMENT_WORK = 8
 /** Bytes before a padded plane, and columns by which the last vector of a line may be longer. */
 const BEFORE = 32
 const VECTOR = 16
-/** A half less 2^-21 * 512, and what covers the errors of double precision. */
+/** A half less 2^-21 * 512, 2^-24 * 512 for a zero point that is added, and what covers errors of double precision. */
 const LIMIT = 0.4995
 /** Quotients of scales above which float32 could overflow. */
 const MAX_FACTOR = 2 ** 40
@@ -46,6 +46,8 @@ export function byteMaxPool(
 interface AverageParams extends PoolParams {
   readonly withPadding: boolean
   readonly channelsLast: boolean
+  /** Whether the zero point is added before the mean is rounded. */
+  readonly evenCodes: boolean
 }
 
 /** QLinearAveragePool over one or two axes. */
@@ -70,7 +72,12 @@ export const selectQLinearAveragePool = selectorFor<AverageParams>(({ op, operan
         ...planes.job,
         kernel: 'byteMeanPool',
         inputs: staged(3),
-        args: [found.zero, found.yZero, floatBits(isExact(found.scales) ? 1 : LIMIT), ...planes.windows]
+        args: [
+          found.zero,
+          ...(parameters.evenCodes ? [found.yZero, 0] : [0, found.yZero]),
+          floatBits(isExact(found.scales) ? 1 : LIMIT),
+          ...planes.windows
+        ]
       }
       return { template, inputs: [arrayOf(given.x!), counts, found.scales] }
     })

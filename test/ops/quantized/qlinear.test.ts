@@ -54,6 +54,13 @@ describe('QLinearAdd and QLinearMul', () => {
     expect([...runTensor(kind('QLinearAdd'), inputs).data]).toEqual([0, 2, 2])
   })
 
+  test('of an odd zero point, ties go to the even code, too', () => {
+    const sums = [u8([0, 1, 2, 3, 4]), scale(0.5), zero(0), u8([0]), scale(0.5), zero(0), scale(1), zero(121)]
+    expect([...runTensor(kind('QLinearAdd'), sums).data]).toEqual([121, 122, 122, 122, 123])
+    const products = [u8([0, 1, 2, 3, 4]), scale(0.5), zero(0), u8([1]), scale(1), zero(0), scale(1), zero(121)]
+    expect([...runTensor(kind('QLinearMul'), products).data]).toEqual([121, 122, 122, 122, 123])
+  })
+
   test('refuse scales and zero points of more than one element', () => {
     const call = (aScale: Tensor, aZero: Tensor): unknown =>
       runTensor(kind('QLinearAdd'), [u8([1, 2]), aScale, aZero, u8([1]), scale(1), zero(0), scale(1), zero(0)])
@@ -99,6 +106,14 @@ describe('quantized pools and means', () => {
     ])
     const counted = run('QLinearAveragePool', IMAGE, { ...attributes, count_include_pad: 1 })
     expect([...counted.data]).toEqual([8, 13, 12, 12, 14, 12, 38, 43, 27, 27, 29, 19])
+  })
+
+  test('QLinearAveragePool: of an odd zero point, ties go to the even code, too; not so of means of planes', () => {
+    const inputs = [u8([0, 1, 1, 2, 2, 3], [1, 1, 6]), scale(1), zero(0), scale(1), zero(121)]
+    const attributes = { kernel_shape: [2], strides: [2] }
+    expect([...runTensor(kind('QLinearAveragePool'), inputs, { attributes }).data]).toEqual([122, 122, 124])
+    const planes = [u8([0, 1, 1, 2, 2, 3], [1, 3, 2]), ...inputs.slice(1)]
+    expect([...runTensor(kind('QLinearGlobalAveragePool'), planes).data]).toEqual([121, 123, 123])
   })
 
   test('the channels may come last', () => {

@@ -7,15 +7,15 @@ import { MAGIC, MAGIC_BITS, missOf } from './rounding'
  * Codes of sums or products of what two operands' codes stand for. They are broadcast against the output: lines of
  * `inner` elements, in which an operand moves by one code or stays.
  *
- * The definition is in double precision: y = round((a - zero of A) * scale of A + (b - zero of B) * scale of B) / scale
- * of Y), or the same with a product. Four lanes of float32 give the same code where the quotient is not near a tie: of
- * a sum q = a' f + b' g, with f and g the quotients of scales, each product is off by 2^-23 of itself at most, and the
- * sum by 2^-24 of itself; so q is off by less than 2^-21 (255 |f| + 255 |g|). A product of codes is exact, and q is off
- * by less than 2^-22 of itself, where it is not clamped 2^-22 * 256. `limit` is a half less that, and less what covers
- * the errors of double precision.
+ * The definition is in double precision: y = round(((a - zero of A) * scale of A + (b - zero of B) * scale of B) /
+ * scale of Y + zero of Y), or the same with a product; ties go to the even code. Four lanes of float32 give the same
+ * code where the quotient is not near a tie: of a sum q = a' f + b' g, with f and g the quotients of scales, each
+ * product is off by 2^-23 of itself at most, and the sum by 2^-24 of itself; so q is off by less than 2^-21 (255 |f| +
+ * 255 |g|). A product of codes is exact, and q is off by less than 2^-22 of itself, where it is not clamped 2^-22 *
+ * 256. `limit` is a half less that, and less what covers the errors of double precision.
  *
- * Or the definition is in float32, each step rounded, as DequantizeLinear, Add and QuantizeLinear have it. Then both
- * are off by 2^-22 of the same at most.
+ * Or the definition is in float32, each step rounded, as DequantizeLinear, Add and QuantizeLinear have it, and the zero
+ * of Y is added after the rounding. Then both are off by 2^-22 of the same at most.
  */
 @unmanaged
 export class ByteBinaryArguments {
@@ -204,17 +204,18 @@ function oneByOne(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize
   for (const end = y + n; y < end; y++, a += args.aInner, b += args.bInner) {
     const p = codeIn(a, isSigned) - args.aZero
     const q = codeIn(b, isSigned) - args.bZero
-    let quotient: f64
+    let rounded: f64
     if (args.isSingle) {
       const x = <f32>p * <f32>aScale
       const z = <f32>q * <f32>bScale
-      quotient = (kind == ADD ? x + z : x * z) / <f32>yScale
+      rounded = nearest<f64>((kind == ADD ? x + z : x * z) / <f32>yScale)
     } else {
       const x = <f64>p * aScale
       const z = <f64>q * bScale
-      quotient = (kind == ADD ? x + z : x * z) / yScale
+      const yZero = <f64>args.yZero
+      rounded = nearest<f64>((kind == ADD ? x + z : x * z) / yScale + yZero) - yZero
     }
-    const code = max<f64>(args.lowest, min<f64>(args.highest, nearest<f64>(quotient)))
+    const code = max<f64>(args.lowest, min<f64>(args.highest, rounded))
     store<u8>(y, <u8>(<i32>code + args.yZero))
   }
 }

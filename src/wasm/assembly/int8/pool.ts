@@ -26,9 +26,10 @@ export class BytePoolArguments {
 }
 
 /**
- * The code of the mean of each window: y = round(sum of (code - zero) * scale / count / scale of Y) in double
- * precision, where the sum is exact. Four lanes of float32 give the same code where the quotient is not near a tie: it
- * is off by less than 2^-21 of itself, and where it is not clamped it is below 512. The windows follow.
+ * The code of the mean of each window: y = round(sum of (code - zero) * scale / count / scale of Y + zero of Y) in
+ * double precision, where the sum is exact; the zero of Y may also come after the rounding. Four lanes of float32 give
+ * the same code where the quotient is not near a tie: it is off by less than 2^-21 of itself, and where it is not
+ * clamped it is below 512. The windows follow.
  */
 @unmanaged
 export class ByteMeanPoolArguments {
@@ -39,6 +40,9 @@ export class ByteMeanPoolArguments {
   scales: usize
   y: usize
   zero: i32
+  /** What of the zero point of Y is added before a quotient is rounded, where ties go to the even code. */
+  before: i32
+  /** What of it is added after that. */
   yZero: i32
   /** How far a quotient may be from an integer; 1 where no rounding comes before that to a code, ties included. */
   limit: f32
@@ -203,8 +207,9 @@ function meansOf(
   const magic = f32x4.splat(MAGIC)
   let p = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(sums)), f32x4.div(factor, v128.load(counts)))
   let q = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(sums)), f32x4.div(factor, v128.load(counts, 16)))
-  p = f32x4.pmax(least, f32x4.pmin(most, p))
-  q = f32x4.pmax(least, f32x4.pmin(most, q))
+  const before = f32x4.splat(<f32>args.before)
+  p = f32x4.pmax(least, f32x4.pmin(most, f32x4.add(p, before)))
+  q = f32x4.pmax(least, f32x4.pmin(most, f32x4.add(q, before)))
   const roundedP = f32x4.add(p, magic)
   const roundedQ = f32x4.add(q, magic)
   const limit = f32x4.splat(args.limit)
@@ -220,7 +225,8 @@ function meansOf(
     for (let i: usize = 0; i < 8; i++) {
       const total = <f64>load<i16>(at + (i << 1)) * load<f64>(args.scales)
       const count = <f64>rows * <f64>load<f32>(counts + (i << 2))
-      const code = nearest<f64>(total / count / load<f64>(args.scales, 8)) + <f64>args.yZero
+      const quotient = total / count / load<f64>(args.scales, 8)
+      const code = nearest<f64>(quotient + <f64>args.before) + <f64>args.yZero
       store<i16>(at + (i << 1), <i16>(<i32>max<f64>(lowest, min<f64>(lowest + 255, code))))
     }
     words = v128.load(at)
