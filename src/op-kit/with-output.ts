@@ -1,8 +1,47 @@
-import { type Tensor, zero } from '../tensor/tensor.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { areSameDims, type Tensor, zero } from '../tensor/tensor.ts'
 import type { KernelContext } from './define.ts'
 
 /** The context of a call for a kernel that writes output 0 into a tensor that has been made already. */
 export function withOutput(context: KernelContext, out: Tensor): KernelContext {
+  return withOutputs(
+    context,
+    (index = 0, dims, type) => {
+      if (index !== 0) return context.output(index, dims, type)
+      zero(out)
+      return out
+    },
+    (index = 0, dims, type) => (index === 0 ? out : context.rawOutput(index, dims, type))
+  )
+}
+
+/**
+ * The context of a call for kernels of which the next takes over where one gives up: each output is made once, so that
+ * no array that nobody reads is counted until the run ends.
+ */
+export function makingOnce(context: KernelContext): KernelContext {
+  const made: (Tensor | undefined)[] = []
+  const known = (index: number, dims?: readonly number[], type?: DType): Tensor | undefined => {
+    const tensor = made[index]
+    if (tensor === undefined || (type ?? tensor.type) !== tensor.type) return undefined
+    return dims === undefined || areSameDims(dims, tensor.dims) ? tensor : undefined
+  }
+  return withOutputs(
+    context,
+    (index = 0, dims, type) => {
+      const tensor = known(index, dims, type)
+      if (tensor) zero(tensor)
+      return tensor ?? (made[index] = context.output(index, dims, type))
+    },
+    (index = 0, dims, type) => known(index, dims, type) ?? (made[index] = context.rawOutput(index, dims, type))
+  )
+}
+
+function withOutputs(
+  context: KernelContext,
+  output: KernelContext['output'],
+  rawOutput: KernelContext['rawOutput']
+): KernelContext {
   return {
     dialect: context.dialect,
     version: context.version,
@@ -14,11 +53,7 @@ export function withOutput(context: KernelContext, out: Tensor): KernelContext {
     random: seed => context.random(seed),
     extend: (index, from, axis, rows, isApart) => context.extend?.(index, from, axis, rows, isApart),
     give: (index, value) => context.give(index, value),
-    output: (index = 0, dims, type) => {
-      if (index !== 0) return context.output(index, dims, type)
-      zero(out)
-      return out
-    },
-    rawOutput: (index = 0, dims, type) => (index === 0 ? out : context.rawOutput(index, dims, type))
+    output,
+    rawOutput
   }
 }

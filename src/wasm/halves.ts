@@ -58,10 +58,11 @@ const consumed = new WeakMap<Packed, ReadonlySet<string>>()
 function widenedKernel(op: Op, kernel: Kernel, names: readonly string[]): Kernel {
   return function* (operands, parameters, context) {
     const blocks: Uint8Array[] = []
+    const out = context.rawOutput()
     try {
-      const work = yield* prepare(operands as TensorOperands, names, context, blocks)
+      const work = yield* prepare(operands as TensorOperands, names, context, out, blocks)
       if (work === undefined) {
-        const rest = op.run(operands, parameters, context)
+        const rest = op.run(operands, parameters, withOutput(context, out))
         if (rest) yield* rest
         return
       }
@@ -92,6 +93,7 @@ function* prepare(
   operands: TensorOperands,
   names: readonly string[],
   context: KernelContext,
+  out: Tensor,
   blocks: Uint8Array[]
 ): Generator<void, Work | undefined> {
   const { packed } = context
@@ -108,7 +110,6 @@ function* prepare(
     if (!isPacked) made.push({ wide: tensor, own })
     wide[name] = tensor
   }
-  const out = context.rawOutput()
   // Comparisons give booleans.
   const result = isHalfTensor(out) ? take(out.dims, blocks) : out
   if (result === undefined) return undefined

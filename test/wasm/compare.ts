@@ -23,6 +23,8 @@ export interface AcceleratedOptions extends CallOptions {
   /** Input positions whose tensors are constants, which the kernel may pack. */
   readonly constants?: Readonly<Record<string, number>>
   readonly threads?: number
+  /** Called for each array that is made for an output. */
+  readonly onMade?: (index: number) => void
 }
 
 /** A float32 tensor of pseudo-random numbers in [-scale, scale), the same for the same seed. */
@@ -65,11 +67,12 @@ export function onHeap(tensor: Tensor): Tensor {
 export function runAccelerated(
   kind: Kind,
   inputs: readonly (Value | undefined)[],
-  { region = 'heap', constants = {}, threads = 1, ...options }: AcceleratedOptions = {}
+  { region = 'heap', constants = {}, threads = 1, onMade, ...options }: AcceleratedOptions = {}
 ): Value[] {
   const call = callOf(kind, inputs, options)
   const given = inputs.map(value => (value && isTensor(value) && region === 'heap' ? onHeap(value) : value))
   const allocated = (type: DType, dims: readonly number[], index: number, isZeroed: boolean): Tensor => {
+    onMade?.(index)
     const tensor = spoiled(type, dims, index, isZeroed)
     return region === 'heap' ? onHeap(tensor) : tensor
   }

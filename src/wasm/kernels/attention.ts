@@ -15,7 +15,7 @@ import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
+import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { liesInRoom, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -325,11 +325,12 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
       if (whole) yield* whole
       return
     }
+    const call = makingOnce(context)
     const isJoined = pastKey !== undefined
     // Keys and values are joined by no job, so jobs alone would not repeat the call.
     if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
-    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(context, 1)) : k!
-    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(context, 2)) : v!
+    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(call, 1)) : k!
+    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(call, 2)) : v!
     const kernel = attentionKernel(
       op,
       template,
@@ -339,7 +340,7 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
         if (context.outputCount > 2) context.give(2, values)
       }
     )
-    const rest = kernel(operands, parameters, context)
+    const rest = kernel(operands, parameters, call)
     if (rest) yield* rest
   }
 

@@ -4,6 +4,7 @@ import type { Pace } from '../../kernels/core/pace.ts'
 import type { Kernel } from '../../op-kit/define.ts'
 import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
+import { makingOnce } from '../../op-kit/with-output.ts'
 import { type DType, isHalf } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
@@ -29,7 +30,8 @@ export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, op
   const isWindowed = p.window > 0 && p.window < p.total
   if (!areFloats || !key || !value || positions || queryNorm || keyNorm || isWindowed) return { kernel }
   return {
-    *kernel(given, parameters, call) {
+    *kernel(given, parameters, context) {
+      const call = makingOnce(context)
       const operands = given as unknown as GroupedOperands<Tensor>
       if (yield* attendInJobs(operands, parameters as unknown as GroupedRunParams, call)) return
       const rest = kernel(given, parameters, call)

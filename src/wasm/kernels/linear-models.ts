@@ -3,6 +3,7 @@ import { type Classified, classifyLinear, type LinearClasses } from '../../kerne
 import type { LinearModel } from '../../kernels/ml/linear.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { largestOf, type PostTransform } from '../../kernels/ml/scores.ts'
+import { makingOnce } from '../../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
@@ -126,11 +127,12 @@ export const selectLinearClassifier = selectorFor<{
   return {
     *kernel(given, parameters, context) {
       const own = temporaries()
+      const call = makingOnce(context)
       const { threads } = context
       try {
         const { x } = given as { readonly x: Tensor }
-        const scores = context.rawOutput(1).data as Float32Array
-        const to = { labels: context.rawOutput(0).data, scores }
+        const scores = call.rawOutput(1).data as Float32Array
+        const to = { labels: call.rawOutput(0).data, scores }
         const all = transform === 'none' ? scores : own.allocate(rows * vectors)
         const exact = job ? undefined : yield* wide!.run(x, own, threads)
         if (exact) all.set(exact)
@@ -143,7 +145,7 @@ export const selectLinearClassifier = selectorFor<{
       } finally {
         own.free()
       }
-      const rest = op.run(given, parameters, context)
+      const rest = op.run(given, parameters, call)
       if (rest) yield* rest
     }
   }

@@ -1,6 +1,7 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
 import { type LossRule, storeLoss } from '../../kernels/normalization/losses.ts'
+import { makingOnce } from '../../op-kit/with-output.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product } from '../../tensor/tensor.ts'
 import { arrayOf, runHere, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
@@ -22,17 +23,18 @@ export const selectSoftmaxLoss: Selector = selectorFor<LossRule>(({ op, operands
     *kernel(given, own, context): Paced {
       const operands = given as TensorOperands
       const { allocate, allocateDoubles, free } = temporaries()
+      const call = makingOnce(context)
       try {
         const logarithms = (): Numbers => (type === 'float64' ? allocateDoubles(count) : allocate(count))
-        const found = context.outputCount > 1 ? arrayOf(context.rawOutput(1)) : logarithms()
+        const found = context.outputCount > 1 ? arrayOf(call.rawOutput(1)) : logarithms()
         if (yield* runHere(template, [arrayOf(operands.scores!)], found, context.threads)) {
           const { labels, weights } = operands
-          return yield* storeLoss(found as Numbers, dims, labels!, weights, parameters, context.rawOutput())
+          return yield* storeLoss(found as Numbers, dims, labels!, weights, parameters, call.rawOutput())
         }
       } finally {
         free()
       }
-      const rest = op.run(given, own, context)
+      const rest = op.run(given, own, call)
       if (rest) yield* rest
     }
   }

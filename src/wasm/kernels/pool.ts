@@ -2,7 +2,7 @@ import type { Paced } from '../../kernels/core/pace.ts'
 import { cellCounter, emptyWindows, fillEmpty } from '../../kernels/pool/pool.ts'
 import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { poolAxes } from '../../op-kit/pool-shape.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
+import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import type { DType } from '../../tensor/dtype.ts'
@@ -60,14 +60,15 @@ const withIndices =
   (operands, parameters, context) => {
     if (!context.wanted(1)) return kernel(operands, parameters, context)
     return (function* (): Paced {
-      const out = context.rawOutput()
-      const rest = kernel(operands, parameters, withOutput(context, out))
+      const own = makingOnce(context)
+      const out = own.rawOutput()
+      const rest = kernel(operands, parameters, own)
       if (rest) yield* rest
       const inputs = [arrayOf((operands as TensorOperands).x!), arrayOf(out)]
-      const target = arrayOf(context.rawOutput(1))
+      const target = arrayOf(own.rawOutput(1))
       if (runAtOnce(template, inputs, target, context.threads)) return
       if ((yield* runJob(template, inputs, target, context.threads)) === 'done') return
-      const all = op.run(operands, parameters, withOutput(context, out))
+      const all = op.run(operands, parameters, own)
       if (all) yield* all
     })()
   }
