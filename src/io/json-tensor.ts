@@ -1,4 +1,5 @@
 import { fail } from '../errors.ts'
+import { requireOptions } from '../suggest.ts'
 import { type DType, dtypeFromName, DTYPES, is64BitInteger } from '../tensor/dtype.ts'
 import { type Element, elementsOf } from '../tensor/elements.ts'
 import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
@@ -22,9 +23,10 @@ export interface JsonOptions {
  * data. NaN and infinities are the strings "NaN", "Infinity" and "-Infinity", a complex element is [re, im], a bool is
  * true or false.
  * @throws NodewiseError `shape-mismatch` where the arrays are ragged or the dims wrong, `type-mismatch` for elements of
- *   another type, `value-out-of-range` for integers that the type cannot hold
+ *   another type, `value-out-of-range` for integers that the type cannot hold, `bad-usage` for options that are none
  */
 export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
+  requireOptions(options)
   if (isJsonObject(value)) return flatTensor(value, options)
   const { elements, dims } = flatten(value, options.type !== undefined && DTYPES[options.type].kind === 'complex')
   return tensorOf(options.type ?? naturalType(elements), elements, options.dims ?? dims)

@@ -1,5 +1,6 @@
 import { fail } from '../errors.ts'
 import { DTYPES } from './dtype.ts'
+import type { Tensor } from './tensor.ts'
 
 /**
  * Readers are called from JavaScript too, with anything. The bytes may be of another realm, as those of a test runner.
@@ -20,13 +21,19 @@ export function requireText(text: unknown): void {
  * @throws NodewiseError `bad-usage` for what is no tensor
  */
 export function requireTensor(tensor: unknown): void {
-  if (typeof tensor !== 'object' || tensor === null) fail('bad-usage', `a tensor is expected, not ${kindOf(tensor)}`)
-  const { type, dims, data } = tensor as Readonly<Record<string, unknown>>
-  if (typeof type === 'string' && Object.hasOwn(DTYPES, type) && isList(dims) && isList(data)) return
+  if (isTensor(tensor)) return
+  const type = typeof tensor === 'object' && tensor !== null && 'type' in tensor ? tensor.type : undefined
   fail(
     'bad-usage',
     `a tensor is expected, not ${typeof type === 'string' ? `what is of type "${type}"` : kindOf(tensor)}`
   )
+}
+
+/** Whether a value is one tensor: no sequence, optional or map, and nothing else that has not the form of a tensor. */
+export function isTensor(value: unknown): value is Tensor {
+  if (typeof value !== 'object' || value === null) return false
+  const { type, dims, data } = value as Readonly<Record<string, unknown>>
+  return typeof type === 'string' && Object.hasOwn(DTYPES, type) && isList(dims) && isList(data)
 }
 
 const isList = (what: unknown): boolean => Array.isArray(what) || ArrayBuffer.isView(what)

@@ -4,6 +4,7 @@ import * as core from '../../src/entries/core.ts'
 import {
   castTensor,
   check,
+  chromeTrace,
   compare,
   compareStructure,
   convert,
@@ -11,6 +12,7 @@ import {
   fix,
   htmlReport,
   InferenceSession,
+  isTensor,
   load,
   meaningOf,
   modelFiles,
@@ -18,11 +20,13 @@ import {
   parseModel,
   parseTensor,
   printModel,
+  profiledStep,
   propagate,
   readNpy,
   readNpz,
   readTensorProto,
   Tensor,
+  tensorFromJson,
   writeNpy,
   writeNpz
 } from '../../src/index.ts'
@@ -100,7 +104,9 @@ test.each([null, 5, 'strict'])('options that are %s are refused by whatever take
     () => new InferenceSession(model, options),
     () => new core.InferenceSession(model, options),
     () => readNpz(writeNpz(new Map()), options),
-    () => writeNpz(new Map(), options)
+    () => writeNpz(new Map(), options),
+    () => tensorFromJson([1], options),
+    () => castTensor(new Tensor('float32', [1]), 'int32', options)
   ]
   for (const call of calls) expect(call).toThrow(badUsage)
   await expect(compare(model, model, {}, options)).rejects.toEqual(badUsage)
@@ -128,6 +134,7 @@ test.each([null, undefined, 5, 'text', {}, [], new ArrayBuffer(8)])('readers and
     writeNpy,
     writeNpz,
     dataToJson,
+    tensor => castTensor(tensor, 'int32'),
     tensor => writeNpz(new Map([['x', tensor]]))
   ]
   const texts: readonly ((what: never) => unknown)[] = [parseJsonExact, parseTensor, parseModel]
@@ -142,4 +149,20 @@ test('readers take bytes of another realm, and writers whatever has the form of 
   expect(() => readNpy(written, 'float31' as never)).toThrow(
     expect.objectContaining({ code: 'type-mismatch', reason: 'unknown element type "float31"' }) as Error
   )
+})
+
+test.each([null, undefined, 5, 'text', {}, [5], [[null]], [[{}]]])(
+  '%o is no step, no runs of steps and no tensor',
+  given => {
+    const what = given as never
+    for (const call of [() => profiledStep(what), () => chromeTrace(what, 'title')]) expect(call).toThrow(badUsage)
+    expect(isTensor(what)).toBe(false)
+  }
+)
+
+test('what has the form of a tensor is one, and no other value is', () => {
+  const tensor = new Tensor('float32', [1, 2])
+  expect(isTensor(tensor)).toBe(true)
+  expect(isTensor({ type: 'float32', dims: [2], data: Float32Array.of(1, 2) })).toBe(true)
+  expect(isTensor({ type: 'sequence', element: { kind: 'tensor' }, values: [tensor] })).toBe(false)
 })

@@ -125,6 +125,8 @@ async function readOne(name: string, text: string, declared: DeclaredType | unde
   try {
     return isText ? texts(text, declared) : valueFromJson(parseJsonExact(text), declared)
   } catch (error) {
+    if (!isText && statOf(text)?.isDirectory())
+      badUsage(`--input ${name}: ${text} is a folder; --inputs ${text} reads the inputs that are in it`)
     if (!isText && /^[^[{"]*\.[a-z][a-z0-9]{1,5}$/i.test(text))
       throw new NodewiseError('missing-file', `--input ${name}: there is no file ${text}`)
     // A literal has no file to point at: the message says which option it stands in.

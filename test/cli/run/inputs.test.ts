@@ -222,5 +222,6 @@ describe('run tells a file that is no tensor for what it is', () => {
   test('or says that there is none', async () => {
     expect((await nodewise(['run', palette, '-i', 'ids=nowhere.png'])).stderr).toContain('there is no file nowhere.png')
     expect((await nodewise(['run', palette, '-i', 'ids=@ids.npy'])).stderr).toContain('named without "@": ids=ids.npy')
+    expect((await nodewise(['run', palette, '-i', 'ids=.'])).stderr).toContain('. is a folder; --inputs . reads')
   })
 })
