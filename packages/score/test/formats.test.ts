@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import {
   Field as ArrowField,
   Decimal,
@@ -15,7 +16,7 @@ import {
   vectorFromArray
 } from 'apache-arrow'
 import { parquetMetadata } from 'hyparquet'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { schemaElements } from '../src/formats/parquet-types.ts'
 import { score } from '../src/score.ts'
 
@@ -67,4 +68,44 @@ test('whole numbers of Parquet keep their size, said in the one way that all rea
   expect(schemaElements({ name: 'n', type: { kind: 'number', type: 'uint64' }, parquet: [read] })).toEqual([
     { name: 'n', type: 'INT64', converted_type: 'UINT_64' }
   ])
+})
+
+describe('damaged Arrow is refused, and nothing stays open', () => {
+  const table = new Table({ x: vectorFromArray([1, 2], new Float16()), list: vectorFromArray([[1], [2]]) })
+  /** How often this process has a file open, where the system says so. */
+  const timesOpen = (path: string): number =>
+    existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').filter(fd => linkOf(fd) === path).length : 0
+  const linkOf = (fd: string): string => {
+    try {
+      return readlinkSync(join('/proc/self/fd', fd))
+    } catch {
+      // It was open for reading the folder.
+      return ''
+    }
+  }
+  const expectRefused = async (from: string | Readable, fromFormat: 'arrow' | 'arrow-stream'): Promise<void> => {
+    const refused = score({ model, from, fromFormat, to: at('refused.ndjson') })
+    await expect(refused).rejects.toMatchObject({ name: 'NodewiseError', code: 'invalid-file' })
+  }
+
+  test('whose batch is marked as a schema', async () => {
+    const bytes = Buffer.from(tableToIPC(table, 'file'))
+    // The kind of the first message, a batch.
+    expect(bytes[51]).toBe(3)
+    bytes[51] = 1
+    writeFileSync(at('again.arrow'), bytes)
+    await expectRefused(at('again.arrow'), 'arrow')
+    await expectRefused(Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]), 'arrow')
+  })
+
+  test.each(['file', 'stream'] as const)('whose lists are of nothing, as a %s', async kind => {
+    const bytes = Buffer.from(tableToIPC(table, kind))
+    for (let name = bytes.indexOf('list'); name >= 0; name = bytes.indexOf('list', name + 1)) {
+      expect(bytes.readInt32LE(name + 8)).toBe(1)
+      bytes.writeInt32LE(0, name + 8)
+    }
+    writeFileSync(at('list.arrow'), bytes)
+    await expectRefused(at('list.arrow'), kind === 'file' ? 'arrow' : 'arrow-stream')
+    await vi.waitFor(() => expect(timesOpen(at('list.arrow'))).toBe(0))
+  })
 })

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import {
   type Field as ArrowField,
   type AsyncRecordBatchStreamReader,
@@ -30,7 +30,7 @@ import {
 import { addCodecs } from './arrow-compression.ts'
 import { dataOfPacked, packedOfVector } from './arrow-packed.ts'
 import { arrowField, columnType, numberReader, plainField, plainVector } from './arrow-types.ts'
-import type { Input } from './input.ts'
+import { formatOfBytes, type Input } from './input.ts'
 
 addCodecs()
 
@@ -40,35 +40,102 @@ addCodecs()
  *   more than a gigabyte
  */
 export async function readArrow(input: Input, skip: number): Promise<TableReader> {
-  const handle = input.path === undefined ? undefined : await open(input.path)
-  const reader = await attempt(
-    async () => (await (await RecordBatchReader.from(handle ?? (input.stream() as never))).open()) as AsyncReader,
-    () => handle?.close()
+  const file = input.path === undefined ? await fileInMemory(input) : await open(input.path)
+  const guard = file && new ReadGuard(file)
+  const { reader, fields } = await attempt(
+    async () => {
+      // Its declarations do not know what it takes for a file.
+      const source = (guard ?? input.stream()) as unknown as ReturnType<Input['stream']>
+      const reader = (await (await RecordBatchReader.from(source)).open()) as AsyncReader
+      return { reader, fields: reader.schema.fields.map(fieldOf) }
+    },
+    () => guard?.close()
   )
-  const fields = reader.schema.fields.map((field): Field => ({
-    name: field.name,
-    type: columnType(field.type),
-    arrow: plainField(field)
-  }))
   let read = 0
   return {
     fields,
     fraction: () => (input.size === undefined ? undefined : Math.min(1, read / input.size)),
     async close() {
-      await handle?.close()
+      await guard?.close()
       await input.close()
     },
     async *batches() {
       let row = 0
       for (;;) {
-        const { value: batch, done } = await attempt(() => reader.next())
-        if (done === true) return
-        read += batch.data.byteLength
-        const begin = Math.min(batch.numRows, Math.max(0, skip - row))
-        row += batch.numRows
-        if (begin < batch.numRows) yield batchOf(batch.slice(begin), fields)
+        guard?.begin()
+        const batch = await attempt(async () => {
+          const { value, done } = await reader.next()
+          if (done === true) return undefined
+          read += value.data.byteLength
+          const begin = Math.min(value.numRows, Math.max(0, skip - row))
+          row += value.numRows
+          return batchOf(value.slice(begin), fields)
+        })
+        if (batch === undefined) return
+        if (batch.rows > 0) yield batch
       }
     }
+  }
+}
+
+const fieldOf = (field: ArrowField): Field => ({
+  name: field.name,
+  type: columnType(field.type as DataType),
+  arrow: plainField(field)
+})
+
+/** What apache-arrow reads of a file. */
+type ReadFile = Pick<FileHandle, 'close'> & {
+  stat(): Promise<{ readonly size: number }>
+  read(to: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>
+}
+
+/** A file that comes as a stream: it is read from its end, so that all of it is held. Undefined for another stream. */
+async function fileInMemory(input: Input): Promise<ReadFile | undefined> {
+  if (formatOfBytes(input.head) !== 'arrow') return undefined
+  const bytes = Buffer.concat((await input.stream().toArray()) as Uint8Array[])
+  return {
+    stat: async () => ({ size: bytes.length }),
+    read: async (to, offset, length, position) => ({ bytesRead: bytes.copy(to, offset, position, position + length) }),
+    close: async () => undefined
+  }
+}
+
+/**
+ * A file for apache-arrow. Where a batch is marked as a schema, its reader begins anew and reads the same bytes without
+ * end; here reading them ends.
+ */
+class ReadGuard implements ReadFile {
+  readonly #file: ReadFile
+  #size = Infinity
+  #left = Infinity
+  /** By this apache-arrow knows a file; it does not use it. */
+  readonly fd = 0
+
+  constructor(file: ReadFile) {
+    this.#file = file
+  }
+
+  /** From here on all of the file may be read, and what it begins with once more. */
+  begin(): void {
+    this.#left = 2 * this.#size
+  }
+
+  async stat(): Promise<{ readonly size: number }> {
+    const { size } = await this.#file.stat()
+    this.#size = size
+    this.begin()
+    return { size }
+  }
+
+  async read(to: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }> {
+    this.#left -= length
+    if (this.#left < 0) throw new Error('the same bytes are read again and again')
+    return this.#file.read(to, offset, length, position)
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
   }
 }
 
