@@ -8,7 +8,7 @@ import { formatNumber, parseInteger, parseNumber } from './text.ts'
 /** How floats are rounded, see {@link RoundingRules}. */
 export type ConvertOptions = RoundingRules
 
-/** `castTensor` of what is known to be a tensor, see ../io/cast.ts; an element type that does not exist is refused. */
+/** `castTensor` of what is known to be a tensor, see ./cast.ts; an element type that does not exist is refused. */
 export function convert<T extends DType>(tensor: Tensor, to: T, options: ConvertOptions = {}): Tensor<T> {
   if (tensor.type === to) return tensor as Tensor<T>
   const target = allocate(to, tensor.dims)

@@ -1,8 +1,8 @@
 import { requireOptions } from '../suggest.ts'
-import { convert, type ConvertOptions } from '../tensor/convert.ts'
-import type { DType } from '../tensor/dtype.ts'
-import { requireTensor } from '../tensor/given.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { convert, type ConvertOptions } from './convert.ts'
+import type { DType } from './dtype.ts'
+import { requireTensor } from './given.ts'
+import type { Tensor } from './tensor.ts'
 
 /**
  * The tensor converted to another element type, as Cast of ONNX (opset 25) does; OpenVINO's Convert differs only in the
