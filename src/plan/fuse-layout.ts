@@ -3,7 +3,7 @@ import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
 import { mergedPatterns } from './fuse-merged.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import type { Pattern, PatternCall } from './match.ts'
 import { numbersOf, standardCall } from './patterns.ts'
 
@@ -43,9 +43,6 @@ export const transposesPattern: Pattern = {
   }
 }
 
-const ATTENTION = ['ScaledDotProductAttention']
-const OPERANDS = ['query', 'key', 'value'] as const
-
 /** A Transpose of these axes. */
 const turnOf = (data: string, ...axes: readonly number[]): PatternCall => ({
   ops: ['Transpose'],
@@ -55,6 +52,38 @@ const turnOf = (data: string, ...axes: readonly number[]): PatternCall => ({
   },
   reads: { data }
 })
+
+/**
+ * A Transpose of rows and columns of matrices whose batches are one axis, made of several and parted again, as a
+ * Transpose of the last two axes: PyTorch's newer exporter swaps the keys of each attention so.
+ */
+export const matricesPattern: Pattern = {
+  name: 'transposes',
+  calls: {
+    merged: { ops: ['Reshape'], reads: { data: 'x' } },
+    turned: turnOf('merged', 0, 2, 1),
+    parted: { ops: ['Reshape'], reads: { data: 'turned' } }
+  },
+  root: 'parted',
+  guard({ calls, values }, graph) {
+    const of = shapeOf(graph, values.get('x')) ?? []
+    const [merged, parted] = ['merged', 'parted'].map(label => shapeOf(graph, calls.get(label)!.call.outputs[0]) ?? [])
+    const [rows, columns] = of.slice(-2)
+    return (
+      of.length > 2 && areDims(merged.slice(1), [rows, columns]) && areDims(parted, [...of.slice(0, -2), columns, rows])
+    )
+  },
+  fuse({ calls, values }, graph) {
+    const { op, known } = calls.get('turned')!.call
+    const x = values.get('x')!
+    const axes = shapeOf(graph, x)!.map((_, axis) => axis)
+    const order = [...axes.slice(0, -2), ...axes.slice(-2).toReversed()]
+    return { call: fusedCall(calls.get('parted')!.call, op, { data: x }, { ...known, order }) }
+  }
+}
+
+const ATTENTION = ['ScaledDotProductAttention']
+const OPERANDS = ['query', 'key', 'value'] as const
 
 /** A Transpose whose result other calls may read, too. */
 const turning = (...axes: readonly number[]): PatternCall => ({ ...turnOf('x', ...axes), repeats: true })

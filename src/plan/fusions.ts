@@ -19,7 +19,7 @@ import {
   residualPatterns,
   scaledProductPattern
 } from './fuse-epilogue.ts'
-import { layoutPatterns, transposesPattern } from './fuse-layout.ts'
+import { layoutPatterns, matricesPattern, transposesPattern } from './fuse-layout.ts'
 import {
   layerNormBiasPattern,
   layerNormPattern,
@@ -43,7 +43,7 @@ export const QUANTIZED: readonly Pattern[] = [writtenQuantization, ...codePatter
 export const QUANTIZED_ROUNDED: readonly Pattern[] = [channelPattern, ...quantizedPatterns, ...QUANTIZED]
 
 /** Patterns whose fused operators give the same numbers as the calls that they stand for. */
-export const IDENTICAL: readonly Pattern[] = [fusedConvert, transposesPattern]
+export const IDENTICAL: readonly Pattern[] = [fusedConvert, matricesPattern, transposesPattern]
 
 /** {@link IDENTICAL}, and patterns that round otherwise, in the order in which they are tried. */
 export const ROUNDED: readonly Pattern[] = [

@@ -23,6 +23,7 @@ const model = (nodes: readonly object[], changes: Partial<ModelParts> = {}): Mod
     int64s('mergedRows', [3], [BATCH * HEADS, ROWS, SIZE]),
     int64s('mergedKeys', [3], [BATCH * HEADS, KEYS, SIZE]),
     int64s('parted', [4], [BATCH, HEADS, ROWS, SIZE]),
+    int64s('partedColumns', [4], [BATCH, HEADS, SIZE, KEYS]),
     int64s('swapped', [4], [HEADS, BATCH, ROWS, SIZE])
   ],
   nodes,
@@ -76,10 +77,57 @@ describe('Transposes one after the other', () => {
   })
 })
 
+/** Rows and columns swapped while batches and heads are one axis, as PyTorch's newer exporter swaps keys. */
+const swappedMerged = (from: string, to: string, [merged, parted]: readonly [string, string]): readonly object[] => [
+  ...[node('Reshape', [from, merged], ['m3']), turned('m3', 'c3', [0, 2, 1])],
+  node('Reshape', ['c3', parted], [to])
+]
+
+describe('rows and columns that a Transpose swaps between Reshapes', () => {
+  const of = (merged: readonly number[], parted: readonly number[], wanted = ['y']): ModelParts => ({
+    inputs: [port('x', 'float', [2, 3, 4, 5])],
+    outputs: wanted.map(name => port(name, 'float')),
+    initializers: [int64s('merged', [merged.length], merged), int64s('parted', [parted.length], parted)],
+    nodes: swappedMerged('x', 'y', ['merged', 'parted'])
+  })
+
+  test.each([
+    ['are swapped without them', of([-1, 4, 5], [2, 3, 5, 4]), ['Transpose']],
+    ['stay where batches are parted in another order', of([-1, 4, 5], [3, 2, 5, 4]), 3],
+    ['stay where columns are merged', of([6, 5, 4], [2, 3, 4, 5]), 3],
+    ['stay where others read what is swapped', of([-1, 4, 5], [2, 3, 5, 4], ['y', 'c3']), 3]
+  ])('%s', async (_, parts, ops) => {
+    const planned = opsOf(await planOf(parts, { isExact: true }))
+    expect(typeof ops === 'number' ? planned.length : planned).toEqual(ops)
+    expect(await differenceBetween(parts, { x: [2, 3, 4, 5] })).toBe(0)
+  })
+
+  test('are swapped without them where dims are known only by name', async () => {
+    const parts: ModelParts = {
+      inputs: [port('x', 'float', ['batch', 3, 'rows', 5])],
+      outputs: [port('y', 'float')],
+      initializers: [int64s('any', [1], [-1])],
+      nodes: [
+        node('Shape', ['x'], ['leading'], { end: 2 }),
+        ...[node('Shape', ['x'], ['rows'], { start: 2, end: 3 }), node('Shape', ['x'], ['columns'], { start: 3 })],
+        node('Concat', ['any', 'rows', 'columns'], ['merged'], { axis: 0 }),
+        node('Concat', ['leading', 'columns', 'rows'], ['parted'], { axis: 0 }),
+        ...swappedMerged('x', 'y', ['merged', 'parted'])
+      ]
+    }
+    expect(opsOf(await planOf(parts))).toEqual(['Transpose'])
+    expect(await differenceBetween(parts, { x: [2, 3, 4, 5] })).toBe(0)
+  })
+})
+
 describe('heads behind rows', () => {
   test.each([
     ['keys in rows', ALL],
     ['keys in columns, and a mask', COLUMNS],
+    [
+      'keys whose columns are swapped as those of one batch',
+      [...ALL.slice(0, 3), ...swappedMerged('kt', 'kc', ['mergedKeys', 'partedColumns']), ...ALL.slice(4)]
+    ],
     ['queries that are scaled first', [node('Mul', ['q', 'three'], ['q2']), turned('q2', 'qt'), ...ALL.slice(1)]],
     ['batches and heads as one axis', merged('parted')]
   ])('are read and written where they lie by attention: %s', async (_, nodes) => {
