@@ -161,7 +161,7 @@ export function valuesOf(...readings: readonly Reading[]): PatternCall {
 }
 
 /** Whether a Transpose is one of the last two axes. */
-function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
+export function swapsRowsAndColumns(call: Call, graph: PlanGraph): boolean {
   const order = numbersOf(graph, call, 'order')
   if (order === undefined || order.length < 2 || order[0] === undefined) return false
   const last = order.length - 1

@@ -32,6 +32,7 @@ import { partPatterns } from './fuse-parts.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
 import { rowsPattern } from './fuse-rows.ts'
+import { transposedPattern } from './fuse-transposed.ts'
 import { fusedConvert } from './fused-convert.ts'
 import type { Pattern } from './match.ts'
 import { writtenQuantization } from './written-quantization.ts'
@@ -65,6 +66,7 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormBiasPattern,
   ...rotationPatterns,
   einsumPattern,
+  transposedPattern,
   attentionPattern,
   scaledOperandPattern,
   sharedHeadsPattern,
