@@ -82,7 +82,6 @@ const OF_INTEGERS: ReadonlySet<ArithmeticKind> = new Set([
   'xor',
   'shiftLeft',
   'shiftRight',
-  'power',
   'shrink'
 ])
 const OF_SIGNED: ReadonlySet<ArithmeticKind> = new Set(['abs', 'negate', 'sign', 'power'])

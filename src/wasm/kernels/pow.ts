@@ -45,16 +45,21 @@ export const selectPow = selectorFor<Params>(({ op, operands, parameters, dims }
   return { kernel }
 })
 
-/** Pow of float64 by 2, which is read in every run. */
-export const selectWidePow = selectorFor<Params>(({ op, operands: { base, exponent }, dims }) => {
-  if (base?.type !== 'float64' || exponent?.type !== 'float64' || product(exponent.dims) !== 1) return undefined
-  const square = product(dims) === product(base.dims) && arithmeticTemplate('square', 'float64', dims, dims, dims)
-  if (!square) return undefined
+/** Pow of float64: of one exponent, which is read in every run, 2 gives squares. */
+export const selectWidePow = selectorFor<Params>(({ op, operands: { base, exponent }, parameters, dims }) => {
+  if (parameters.broadcast.mode === 'aligned') return undefined
+  if (base?.type !== 'float64' || !exponent || !EXPONENT_TYPES.includes(exponent.type)) return undefined
+  const isOne = product(exponent.dims) === 1 && product(dims) === product(base.dims)
+  if (!isOne && exponent.type !== 'float64') return undefined
+  const square = isOne ? arithmeticTemplate('square', 'float64', dims, dims, dims) : undefined
+  const power = arithmeticTemplate('power', 'float64', base.dims, isOne ? [] : exponent.dims, dims)
+  if (power === undefined) return undefined
   const kernel = jobKernel(op, given => {
-    const x = arrayOf(given.base!)
-    return arrayOf(given.exponent!)[0] === 2 ? { template: square, inputs: [x, x] } : undefined
+    const [x, exponents] = [arrayOf(given.base!), arrayOf(given.exponent!)]
+    if (square && Number(exponents[0]) === 2) return { template: square, inputs: [x, x] }
+    return { template: power, inputs: [x, isOne ? Float64Array.of(Number(exponents[0])) : exponents] }
   })
-  return { kernel, looksAt: ['exponent'] }
+  return { kernel, looksAt: isOne ? ['exponent'] : [] }
 })
 
 /**

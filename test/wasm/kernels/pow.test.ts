@@ -63,16 +63,92 @@ describe.each(['heap', 'array'] as const)('powers of float32 in WebAssembly, ope
   })
 })
 
-test('squares of float64 equal the reference, and other powers are its own', () => {
-  for (const dims of [[128], [7, 43]])
-    for (const exponent of [2, 3]) {
-      const x = new Tensor(
-        'float64',
-        Array.from({ length: product(dims) }, (_, i) => (i - 60) / 7),
-        dims
-      )
-      expectEqual(KIND, [x, new Tensor('float64', [exponent], [])], {}, 0)
+/** Float64 bases and exponents, with each pair of odd ones, whose powers have every magnitude. */
+function widePairs(count: number): [bases: Float64Array, exponents: Float64Array] {
+  const [seeds, others] = [noise([count], 1, 1).data, noise([count], 2, 1).data] as Float32Array[]
+  const bases = Float64Array.from(seeds, (value, i) => Math.exp(value * [10, 700, 1e-3, 0.01][i % 4]))
+  const exponents = Float64Array.from(others, (value, i) => (value * [20, 760, 5e3, 1e4][(i % 5) % 4]) / (1 + (i % 3)))
+  const odd = [
+    0,
+    -0,
+    1,
+    -1,
+    2,
+    -3.5,
+    3,
+    -3,
+    0.5,
+    5e-324,
+    -1e-310,
+    1e300,
+    2 ** 53 + 2,
+    2 ** 101,
+    -1e200,
+    1e20 / 3,
+    -1e25 / 7
+  ]
+  const all = [...odd, Infinity, -Infinity, NaN]
+  all.forEach((base, i) =>
+    all.forEach((exponent, k) => {
+      bases[i * all.length + k] = base
+      exponents[i * all.length + k] = exponent
+    })
+  )
+  return [bases, exponents]
+}
+
+/** Expects powers of float64 within 2 ulp, and NaN, zeros and their signs as they are. */
+function expectWidePowers(base: Tensor, exponent: Tensor, region: 'heap' | 'array'): void {
+  const [out] = runAccelerated(KIND, [base, exponent], { region }) as [Tensor]
+  const [expected] = runOp(KIND, [base, exponent]) as [Tensor]
+  const wrong = Array.from(out.data as Float64Array, (found, i) => [found, expected.data[i] as number]).filter(
+    ([found, wanted]) =>
+      !Object.is(found, wanted) && !(found !== wanted && Math.abs(found - wanted) <= unitsOf(wanted, 2))
+  )
+  expect(wrong).toEqual([])
+}
+
+const unitsOf = (value: number, units: number): number =>
+  units * Math.max(2 ** (Math.floor(Math.log2(Math.abs(value))) - 52), 5e-324)
+
+describe.each(['heap', 'array'] as const)('powers of float64 in WebAssembly, operands in an %s', region => {
+  test('are within 2 ulp of the reference, of every magnitude', () => {
+    for (const count of [2047, 4000]) {
+      const [bases, exponents] = widePairs(count)
+      expectWidePowers(new Tensor('float64', bases, [count]), new Tensor('float64', exponents, [count]), region)
     }
+  })
+
+  test.each([2, 3, 1, 0.5, -1, -0.5, 1.7, 0, NaN, Infinity, -2])('are those by one exponent: %d', exponent => {
+    const [bases] = widePairs(1031)
+    const negated = bases.map((base, i) => (i % 2 ? base : -base))
+    for (const type of ['float64', 'float32'] as const)
+      expectWidePowers(new Tensor('float64', negated, [1031]), new Tensor(type, [exponent], [1, 1].slice(1)), region)
+  })
+
+  test('are broadcast, and whole ones are exact', () => {
+    const base = new Tensor(
+      'float64',
+      Float64Array.from({ length: 41 }, (_, i) => i - 20),
+      [41, 1]
+    )
+    const exponent = new Tensor(
+      'float64',
+      Float64Array.from({ length: 9 }, (_, i) => i),
+      [9]
+    )
+    const [out] = runAccelerated(KIND, [base, exponent], { region }) as [Tensor]
+    expect([...(out.data as Float64Array)]).toEqual(
+      Array.from({ length: 369 }, (_, i) => Number(BigInt(Math.floor(i / 9) - 20) ** BigInt(i % 9)))
+    )
+    const row = new Tensor(
+      'float64',
+      Float64Array.from({ length: 200 }, (_, i) => i / 7 - 9),
+      [200]
+    )
+    expectWidePowers(new Tensor('float64', [1.3, 2, -4], [3, 1]), row, region)
+    expectWidePowers(new Tensor('float64', [1.3], []), row, region)
+  })
 })
 
 describe.each(['heap', 'array'] as const)('squares and cubes of integers in WebAssembly, operands in an %s', region => {

@@ -45,7 +45,7 @@ export const ROOT: i32 = 17
 /** Of integers alone: those with a sign keep it on the way to the right. */
 export const SHIFT_LEFT: i32 = 18
 export const SHIFT_RIGHT: i32 = 19
-/** Low bits of powers of signed integers; those to negative exponents are truncated. */
+/** Low bits of powers of signed integers; those to negative exponents are truncated. Of floats, too. */
 export const POWER: i32 = 20
 /** A function of a. */
 export const SQUARE: i32 = 21

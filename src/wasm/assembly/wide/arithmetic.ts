@@ -35,6 +35,7 @@ import {
   XOR
 } from './arithmetic-arguments'
 import { naturalLogarithms, powersOfE, sigmoids } from './exponential'
+import { powers } from './power'
 import { shortQuotients } from './short-quotients'
 
 /**
@@ -87,6 +88,9 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return false
       case LOG:
         naturalLogarithms(a, y, bytes)
+        return false
+      case POWER:
+        powers(a, args.aInner, b, args.bInner, y, bytes)
         return false
     }
   } else {
