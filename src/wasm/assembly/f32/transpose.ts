@@ -56,7 +56,7 @@ export function transpose(args: TransposeArguments, from: u32, to: u32): void {
 function moveBlock(shift: u32, x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
   if (shift == 0) byteBlock(x, y, rows, columns, xRow, yColumn)
   else if (shift == 1) narrowBlock(x, y, rows, columns, xRow, yColumn)
-  else if (shift == 3) part<u64>(x, y, 0, rows, 0, columns, xRow, yColumn)
+  else if (shift == 3) wideBlock(x, y, rows, columns, xRow, yColumn)
   else if (columns == 2 && xRow == 8) takeApart(x, y, rows, yColumn)
   else if (rows == 2 && yColumn == 8) putTogether(x, y, columns, xRow)
   else block(x, y, rows, columns, xRow, yColumn)
@@ -130,6 +130,41 @@ function block(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn
   }
   part<u32>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
   part<u32>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
+}
+
+/** Elements of eight bytes: squares of a cache line each way, of which two columns are written at a time. */
+function wideBlock(x: usize, y: usize, rows: u32, columns: u32, xRow: usize, yColumn: usize): void {
+  const wholeRows = rows & ~7
+  const wholeColumns = columns & ~1
+  for (let first: u32 = 0; first < wholeColumns; first += 8) {
+    const last = min(wholeColumns, first + 8)
+    for (let r: u32 = 0; r < wholeRows; r += 8) {
+      let at = x + r * xRow + (first << 3)
+      let to = y + first * yColumn + (r << 3)
+      for (let c = first; c < last; c += 2, at += 16, to += 2 * yColumn) {
+        const next = to + yColumn
+        const half = at + 4 * xRow
+        const a = v128.load(at)
+        const b = v128.load(at + xRow)
+        const d = v128.load(at + 2 * xRow)
+        const e = v128.load(at + 3 * xRow)
+        const f = v128.load(half)
+        const g = v128.load(half + xRow)
+        const h = v128.load(half + 2 * xRow)
+        const i = v128.load(half + 3 * xRow)
+        v128.store(to, i64x2.shuffle(a, b, 0, 2))
+        v128.store(to, i64x2.shuffle(d, e, 0, 2), 16)
+        v128.store(to, i64x2.shuffle(f, g, 0, 2), 32)
+        v128.store(to, i64x2.shuffle(h, i, 0, 2), 48)
+        v128.store(next, i64x2.shuffle(a, b, 1, 3))
+        v128.store(next, i64x2.shuffle(d, e, 1, 3), 16)
+        v128.store(next, i64x2.shuffle(f, g, 1, 3), 32)
+        v128.store(next, i64x2.shuffle(h, i, 1, 3), 48)
+      }
+    }
+  }
+  part<u64>(x, y, wholeRows, rows, 0, wholeColumns, xRow, yColumn)
+  part<u64>(x, y, 0, rows, wholeColumns, columns, xRow, yColumn)
 }
 
 /** Bytes, 8 rows by 16 columns at a time; of three channels, as pictures have, 48 at a time. */
