@@ -1,7 +1,7 @@
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
-import type { NumericArray } from '../tensor/dtype.ts'
+import type { DType, NumericArray } from '../tensor/dtype.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
 import { type JobTemplate, runAtOnce, runJob } from './jobs.ts'
 
@@ -79,8 +79,11 @@ export function* runHere(
 }
 
 /** Whether all operands that are given hold float32. */
-export const areFloat32 = (operands: TensorOperands): boolean =>
-  Object.values(operands).every(tensor => tensor === undefined || tensor.type === 'float32')
+export const areFloat32 = (operands: TensorOperands): boolean => areOf('float32', operands)
+
+/** Whether all operands that are there have one type. */
+export const areOf = (type: DType, operands: TensorOperands): boolean =>
+  Object.values(operands).every(tensor => tensor === undefined || tensor.type === type)
 
 export const arrayOf = (tensor: Tensor): NumericArray => tensor.data as NumericArray
 

@@ -88,6 +88,7 @@ const COMPUTING = {
   votes: 104,
   bags: 105,
   fourier: 106,
+  wideRows: 107,
   packPanels: 110,
   packStrips: 111,
   packWinograd: 112,

@@ -79,6 +79,7 @@ import { padLines, PaddingArguments } from './wide/padding'
 import { wideProduct, WideProductArguments } from './wide/product'
 import { reduceWide, WideReduceArguments } from './wide/reduce'
 import { ReverseArguments, reverseLines } from './wide/reverse'
+import { wideRows, WideRowsArguments } from './wide/rows'
 import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
 import { wideSoftmax } from './wide/softmax'
@@ -343,6 +344,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 106:
       fourier(changetype<FourierArguments>(args), scratch, from, to)
+      break
+    case 107:
+      wideRows(changetype<WideRowsArguments>(args), from, to)
       break
     default:
       pack(job.kernel, args, scratch, from, to)

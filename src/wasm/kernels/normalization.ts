@@ -5,6 +5,7 @@ import { areSameDims, product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
   areFloat32,
+  areOf,
   arrayOf,
   type Candidate,
   floatBits,
@@ -33,32 +34,38 @@ interface AxisParams {
   readonly epsilon: number
 }
 
-/** LayerNormalization of float32 whose scale and bias have an element for each element of a row. */
+/** LayerNormalization of float32 and float64 whose scale and bias have an element for each element of a row. */
 export const selectLayerNorm = selectorFor<AxisParams>(call => {
   const rows = scaledRows(call)
   if (rows === undefined) return undefined
   const { op, operands, parameters } = call
   const hasBias = operands.bias !== undefined
-  const template = rowsTemplate('layerNorm', rows, { hasScale: true, hasBias, epsilon: parameters.epsilon })
+  const template =
+    operands.x!.type === 'float64'
+      ? wideRowsTemplate(rows, hasBias, true, parameters.epsilon)
+      : rowsTemplate('layerNorm', rows, { hasScale: true, hasBias, epsilon: parameters.epsilon })
   return {
     kernel: firstOutputOnly(
       op,
-      jobKernel(op, given => ({ template, inputs: rowInputs(given) }))
+      jobKernel(op, given => ({ template, inputs: rowInputs(given).slice(0, template.inputs.length) }))
     ),
     looksAt: []
   }
 })
 
-/** RMSNormalization and SimplifiedLayerNormalization of float32. */
+/** RMSNormalization and SimplifiedLayerNormalization of float32 and float64. */
 export const selectRmsNorm = selectorFor<AxisParams>(call => {
   const rows = scaledRows(call)
   if (rows === undefined) return undefined
-  const { op, parameters } = call
-  const template = rowsTemplate('rmsNorm', rows, { hasScale: true, hasBias: false, epsilon: parameters.epsilon })
+  const { op, operands, parameters } = call
+  const template =
+    operands.x!.type === 'float64'
+      ? wideRowsTemplate(rows, false, false, parameters.epsilon)
+      : rowsTemplate('rmsNorm', rows, { hasScale: true, hasBias: false, epsilon: parameters.epsilon })
   return {
     kernel: firstOutputOnly(
       op,
-      jobKernel(op, given => ({ template, inputs: rowInputs(given) }))
+      jobKernel(op, given => ({ template, inputs: rowInputs(given).slice(0, template.inputs.length) }))
     ),
     looksAt: []
   }
@@ -104,8 +111,8 @@ interface Rows {
 /** The rows that end with the last axis; undefined where scale or bias are no row. */
 function scaledRows({ operands, parameters, dims }: Candidate<AxisParams>): Rows | undefined {
   const { x, scale, bias } = operands
-  if (x === undefined || scale === undefined || !areFloat32(operands) || product(x.dims) < MIN_ELEMENTS)
-    return undefined
+  if (x === undefined || scale === undefined || product(x.dims) < MIN_ELEMENTS) return undefined
+  if (!areFloat32(operands) && !areOf('float64', operands)) return undefined
   const first = normalizeAxis(parameters.axis, x.dims.length)
   const rowDims = withoutLeadingOnes(x.dims.slice(first))
   const isRow = (tensor: Tensor): boolean => areSameDims(withoutLeadingOnes(tensor.dims), rowDims)
@@ -139,6 +146,18 @@ export const rowsTemplate = (
   inputs: staged(4),
   outputStaging: 'whole',
   args: [0, size, Number(hasScale), Number(hasBias), 0, floatBits(epsilon), DIVISOR[divisor]]
+})
+
+/** The arguments are those of WideRowsArguments in ../assembly/wide/rows.ts. */
+const wideRowsTemplate = ({ count, size }: Rows, hasBias: boolean, centers: boolean, epsilon: number): JobTemplate => ({
+  kernel: 'wideRows',
+  blocks: count,
+  blockBytes: size * 8,
+  tile: Math.max(1, Math.floor(TILE / size)),
+  work: count * size * ELEMENT_WORK * 2,
+  inputs: staged(3),
+  outputStaging: 'whole',
+  args: [size, Number(hasBias), Number(centers), ...new Int32Array(Float64Array.of(epsilon).buffer)]
 })
 
 /** Data, scale, bias and what is added first; the kernel does not read those that are left out. */

@@ -36,6 +36,31 @@ describe.each(['heap', 'array'] as const)('normalization of float32 in WebAssemb
     }
   })
 
+  test('LayerNormalization and RMSNormalization of float64', () => {
+    const wide = (tensor: Tensor): Tensor =>
+      new Tensor(
+        'float64',
+        Float64Array.from(tensor.data as Float32Array, value => value / 3 + 1e-9),
+        tensor.dims
+      )
+    for (const [dims, axis, scale] of [
+      [[3, 5, 100], -1, [100]],
+      [[3, 5, 101], 1, [5, 101]],
+      [[4, 3003], -1, [3003]],
+      [[300, 1], 1, [1]],
+      [[300, 3], 1, [3]]
+    ] as const) {
+      const inputs = [shifted(dims, 1, 3), noise(scale, 2), noise(scale, 3)].map(wide)
+      for (const epsilon of [1e-5, 0.25]) {
+        const attributes = { axis, epsilon }
+        expectEqual(['onnx', 'LayerNormalization', 17], inputs, { region, attributes }, 1e-13)
+        expectEqual(['onnx', 'LayerNormalization', 17], inputs.slice(0, 2), { region, attributes }, 1e-13)
+        expectEqual(['onnx', 'RMSNormalization', 23], inputs.slice(0, 2), { region, attributes }, 1e-13)
+      }
+      expectEqual(['onnx', 'LayerNormalization', 17], inputs, { region, attributes: { axis }, outputs: 3 }, 1e-6)
+    }
+  })
+
   test('RMSNormalization', () => {
     for (const size of [64, 100, 1027, 4099]) {
       const inputs = [noise([5, size], 1, 4), noise([size], 2)]
