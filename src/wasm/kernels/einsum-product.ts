@@ -114,7 +114,7 @@ function jobsOf(
   return [{ template, inputs, count: countOf(dimsOf(operands, output), elements) }]
 }
 
-const countOf = (dims: Dims, { width }: Elements): number => (product(dims) * width) / 4
+export const countOf = (dims: Dims, { width }: Elements): number => (product(dims) * width) / 4
 
 /**
  * Jobs that transpose what cannot be read as it lies: operands get the labels of the batch first and those that are
@@ -213,7 +213,12 @@ function isInOrder({ labels, dims }: Labelled, order: readonly string[]): boolea
 }
 
 /** The job that brings labels into another order; undefined where no kernel does. */
-function moveJob(from: Labelled, order: readonly string[], value: number, elements: Elements): EinsumJob | undefined {
+export function moveJob(
+  from: Labelled,
+  order: readonly string[],
+  value: number,
+  elements: Elements
+): EinsumJob | undefined {
   const { width } = elements
   const steps = stepsOf(from, elements)
   const dims = order.map(label => from.dims[from.labels.indexOf(label)])

@@ -10,12 +10,14 @@ import { arrayOf, type Candidate, jobKernel, runHere, selectorFor, type TensorOp
 import { temporaries } from '../temporary.ts'
 import { aroundAxes } from './axes.ts'
 import {
+  countOf,
   dimsOf,
   DOUBLES,
   type EinsumJob,
   type Elements,
   FLOATS,
   type Labelled,
+  moveJob,
   pairJobs,
   sizesOf
 } from './einsum-product.ts'
@@ -154,9 +156,14 @@ function ofOneOperand(
   const kept = labels.filter(label => output.includes(label))
   const summed = labels.flatMap((label, axis) => (output.includes(label) ? [] : [axis]))
   const layout = areUnique ? aroundAxes(data.dims, summed) : undefined
-  if (layout === undefined || layout.size === 1 || kept.some((label, i) => label !== output[i]))
-    return ofOnes(op, type, { labels, dims: data.dims }, output)
+  if (layout === undefined || layout.size === 1) return ofOnes(op, type, { labels, dims: data.dims }, output)
   const template = sumTemplate(type, layout)
+  if (kept.some((label, i) => label !== output[i])) {
+    const sums = { labels: kept, dims: kept.map(label => data.dims[labels.indexOf(label)]) }
+    const move = moveJob(sums, output, 1, elementsOf(type))
+    if (move === undefined) return ofOnes(op, type, { labels, dims: data.dims }, output)
+    return { kernel: jobsKernel(op, [{ template, inputs: [0], count: countOf(sums.dims, elementsOf(type)) }, move]) }
+  }
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(onlyOne(given))] })) }
 }
 

@@ -144,10 +144,13 @@ describe.each([
   })
 })
 
-test('acdf->fa equals the reference', () => {
-  const equation = 'acdf->fa'
-  expectEqual(EINSUM, operands(equation), { attributes: { equation } }, ERROR.float32)
-})
+test.each(['float32', 'float64'] as const)(
+  'sums of %s whose labels stand in another order equal the reference',
+  type => {
+    for (const equation of ['acdf->fa', 'bacdf->fab', 'acdf->dca', 'acdf->fda'])
+      expectEqual(EINSUM, operands(equation, type), { attributes: { equation } }, ERROR[type])
+  }
+)
 
 test.each(['aacd->acd', 'acdf->cf', 'ac->ca', 'acd,dd->a', 'acd,ef,f->cd'])('%s is left to the reference', equation => {
   expect(() => runAccelerated(EINSUM, operands(equation), { attributes: { equation } })).toThrow()
