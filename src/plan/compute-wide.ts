@@ -121,6 +121,8 @@ class Rewriting {
   private readonly wide: ReadonlySet<PlanCall>
   /** By value of 16 bits its name as float32. */
   private readonly names = new Map<ValueId, ValueId>()
+  /** The same for large constants where rows of them are looked up, which are converted then (`fused-convert.ts`). */
+  private readonly tables = new Map<ValueId, ValueId>()
   private readonly changes: (() => void)[] = []
 
   constructor(graph: PlanGraph, wide: ReadonlySet<PlanCall>) {
@@ -152,11 +154,14 @@ class Rewriting {
 
   /** The name of a value as float32, which is converted where it is first read. */
   private read(id: ValueId, reader: Call, before: PlanCall[]): ValueId {
-    const known = this.names.get(id)
-    if (known !== undefined) return known
-    const name = this.nameOf(id)
     const constant = this.graph.constantOf(id)
-    if (constant && !this.isTable(id)) {
+    const isTable = tableOf(reader) === id && isLargeInFile(constant)
+    const known = (isTable ? this.tables : this.names).get(id)
+    if (known !== undefined) return known
+    const name = isTable ? `${id}\0rows` : `${id}\0wide`
+    if (isTable) this.tables.set(id, name)
+    else this.names.set(id, name)
+    if (constant && !isTable) {
       const value = knownTensor(this.graph, id, MAX_PARTIAL) ?? constant
       this.changes.push(() => {
         this.graph.addConstant(name, widenedOf(value))
@@ -174,24 +179,11 @@ class Rewriting {
       this.changes.push(() => graph.describe(id, tensorFact('float32', shapeOf(graph, id))))
       return id
     }
-    const name = this.nameOf(id)
+    const name = `${id}\0wide`
+    this.names.set(id, name)
     this.changes.push(() => graph.describe(name, tensorFact('float32', shapeOf(graph, id))))
     after.push(this.converting(maker, name, id, typeOf(graph, id)!))
     return name
-  }
-
-  private nameOf(id: ValueId): ValueId {
-    const name = `${id}\0wide`
-    this.names.set(id, name)
-    return name
-  }
-
-  /** Whether rows of a large constant are looked up, which are converted then (`fused-convert.ts`). */
-  private isTable(id: ValueId): boolean {
-    if (!isLargeInFile(this.graph.constantOf(id))) return false
-    return [...this.graph.readersOf(id)].some(
-      item => this.wide.has(item as PlanCall) && tableOf((item as PlanCall).call) === id
-    )
   }
 
   private converting(beside: Call, from: ValueId, to: ValueId, type: DType): PlanCall {

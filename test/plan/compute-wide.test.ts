@@ -128,6 +128,34 @@ describe('calls on 16-bit floats', () => {
     expect(opsOf(await planOf(parts)).slice(0, 2)).toEqual(['Transpose', 'Cast'])
   })
 
+  test.each(TYPES)(
+    'look rows of a table of %s up that are converted then, and pack the table for a product',
+    async type => {
+      const words = 2 ** 14
+      const parts: ModelParts = {
+        inputs: [port('ids', 'int64', [2])],
+        outputs: [port('y', type)],
+        initializers: [weights('table', [words, DEPTH], type, 4)],
+        nodes: [
+          node('Gather', ['table', 'ids'], ['rows']),
+          node('Tanh', ['rows'], ['x']),
+          node('Transpose', ['table'], ['turned'], { perm: [1, 0] }),
+          node('MatMul', ['x', 'turned'], ['y'])
+        ]
+      }
+      expect(opsOf(await planOf(parts))).toEqual(['Gather', 'Tanh', 'MatMul', 'Cast'])
+      const [fast, exact] = await Promise.all(
+        (['fast', 'exact'] as const).map(async precision => {
+          const session = new InferenceSession(await onnxModel(parts), { precision })
+          const { y } = await session.run({ ids: new Tensor('int64', [3n, BigInt(words - 1)], [2]) })
+          session.dispose()
+          return convert(y, 'float32')
+        })
+      )
+      expect(differenceOf(fast, exact)).toBeLessThan(3 * (type === 'float16' ? 2 ** -11 : 2 ** -8))
+    }
+  )
+
   test.each(TYPES)('of %s are found by patterns whose numbers these types hold as others', async type => {
     const number = (name: string, value: number): object => {
       const { data } = convert(new Tensor('float32', [value], []), type)
