@@ -4,17 +4,7 @@ import { Tensor } from '../../../src/tensor/tensor.ts'
 import { type ModelParts, node, port } from '../../fixtures/onnx.ts'
 import { dimsOf, errorOf, fact, inferOp } from '../harness.ts'
 import { rejection, runOnnx } from '../model.ts'
-
-const model = (format: string): ModelParts => ({
-  opset: 20,
-  inputs: [port('x', 'uint8', ['n'])],
-  outputs: [port('y', 'uint8')],
-  nodes: [node('ImageDecoder', ['x'], ['y'], { pixel_format: format })]
-})
-const decoded = async (bytes: Uint8Array | string, format = 'RGB'): Promise<unknown> => {
-  const data = typeof bytes === 'string' ? Uint8Array.from(bytes, sign => sign.charCodeAt(0)) : bytes
-  return (await runOnnx(model(format), { x: new Tensor('uint8', data) })).y
-}
+import { decoded, decoder } from './decode.ts'
 
 /** A bitmap of two rows: header, what follows it, pixels from the bottom. */
 const bmp = (width: number, bits: number, compression: number, extra: number[], pixels: number[]): Uint8Array => {
@@ -151,7 +141,7 @@ describe('ImageDecoder', () => {
   test('decodes many pictures by one codec, and goes on after a spoiled one', async () => {
     const names = Array.from({ length: 200 }, (_, i) => `y${i}`)
     const parts: ModelParts = {
-      ...model('Grayscale'),
+      ...decoder('Grayscale'),
       outputs: names.map(name => port(name, 'uint8')),
       nodes: names.map(name => node('ImageDecoder', ['x'], [name], { pixel_format: 'Grayscale' }))
     }
@@ -159,7 +149,7 @@ describe('ImageDecoder', () => {
     const results = await runOnnx(parts, { x: new Tensor('uint8', GREY_JPEG) })
     expect([results.y0, results.y199]).toEqual([grey, grey])
     const headless = new Tensor('uint8', GREY_JPEG.subarray(0, 60))
-    expect(await rejection(runOnnx(model('RGB'), { x: headless }))).toMatchObject({ code: 'value-out-of-range' })
+    expect(await rejection(runOnnx(decoder('RGB'), { x: headless }))).toMatchObject({ code: 'value-out-of-range' })
     expect(await decoded(GREY_JPEG, 'Grayscale')).toEqual(grey)
   })
 })

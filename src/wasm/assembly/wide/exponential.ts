@@ -1,20 +1,20 @@
 /** Exponentials and logarithms of float64, with the polynomials of fdlibm: off by less than 1 ulp. */
 
-const LOG2E: f64 = 1.4426950408889634
+export const LOG2E: f64 = 1.4426950408889634
 /** ln 2 in two parts; whole numbers times the first one are exact. */
-const LN2: f64 = 6.9314718036912382e-1
-const REST: f64 = 1.9082149292705877e-10
+export const LN2: f64 = 6.9314718036912382e-1
+export const REST: f64 = 1.9082149292705877e-10
 /** Added to a number, it leaves the nearest whole number plus 1023, the bias of exponents, in the low bits. */
-const MAGIC: f64 = 6755399441056767
+export const MAGIC: f64 = 6755399441056767
 // Beyond these e^x is 0 and Infinity.
-const LOW: f64 = -746
-const HIGH: f64 = 710
+export const LOW: f64 = -746
+export const HIGH: f64 = 710
 // Of a polynomial in r^2 for r coth(r / 2) - 2.
-const P1: f64 = 1.66666666666666019e-1
-const P2: f64 = -2.77777777770155934e-3
-const P3: f64 = 6.61375632143793436e-5
-const P4: f64 = -1.65339022054652515e-6
-const P5: f64 = 4.13813679705723846e-8
+export const P1: f64 = 1.66666666666666019e-1
+export const P2: f64 = -2.77777777770155934e-3
+export const P3: f64 = 6.61375632143793436e-5
+export const P4: f64 = -1.65339022054652515e-6
+export const P5: f64 = 4.13813679705723846e-8
 // Of a polynomial in s^2 for log((1 + s) / (1 - s)).
 const L1: f64 = 6.666666666666735e-1
 const L2: f64 = 3.999999999940942e-1

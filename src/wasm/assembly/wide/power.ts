@@ -1,29 +1,29 @@
-import { hiddenDouble, loadDoubles, storeDoubles } from './exponential'
+import {
+  HIGH,
+  hiddenDouble,
+  LN2,
+  loadDoubles,
+  LOG2E,
+  LOW,
+  MAGIC,
+  P1,
+  P2,
+  P3,
+  P4,
+  P5,
+  REST,
+  storeDoubles
+} from './exponential'
 
 /**
  * Powers of float64 as e^(y log x), the logarithm and its product with y in two parts, as fdlibm does it: off by less
  * than 1 ulp.
  */
 
-const LOG2E: f64 = 1.4426950408889634
-/** ln 2 in two parts; whole numbers times the first one are exact. */
-const LN2: f64 = 6.9314718036912382e-1
-const REST: f64 = 1.9082149292705877e-10
 /** 2/3 in two parts, of which the first has 21 bits. */
 const TWO_THIRDS_HIGH: f64 = 0.66666603088378906
 const TWO_THIRDS_LOW: f64 = 6.3578287760416667e-7
 const TWO_THIRDS: f64 = 0.66666666666666663
-/** Added to a number, it leaves the nearest whole number plus 1023, the bias of exponents, in the low bits. */
-const MAGIC: f64 = 6755399441056767
-// Beyond these e^x is 0 and Infinity.
-const LOW: f64 = -746
-const HIGH: f64 = 710
-// Of a polynomial in s^2 for e^r, as in exponential.ts.
-const P1: f64 = 1.66666666666666019e-1
-const P2: f64 = -2.77777777770155934e-3
-const P3: f64 = 6.61375632143793436e-5
-const P4: f64 = -1.65339022054652515e-6
-const P5: f64 = 4.13813679705723846e-8
 // Of a polynomial in t = s^2 for (3 artanh(s) / s - 3 - t) / t^2: it interpolates at Chebyshev's nodes.
 const R0: f64 = 0.6
 const R1: f64 = 0.4285714285714405

@@ -1,20 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Tensor } from '../../../src/tensor/tensor.ts'
-import { node, port } from '../../fixtures/onnx.ts'
-import { rejection, runOnnx } from '../model.ts'
-
-const decoded = async (bytes: Uint8Array, format = 'RGB'): Promise<unknown> =>
-  (
-    await runOnnx(
-      {
-        opset: 20,
-        inputs: [port('x', 'uint8', ['n'])],
-        outputs: [port('y', 'uint8')],
-        nodes: [node('ImageDecoder', ['x'], ['y'], { pixel_format: format })]
-      },
-      { x: new Tensor('uint8', bytes) }
-    )
-  ).y
+import { decoded } from '../../ops/image/decode.ts'
+import { rejection } from '../../ops/model.ts'
 
 /** Strips or tiles one after another, then the tags, whose numbers are of 32 bits each, low byte first. */
 function tiff(tags: Readonly<Record<number, number | readonly number[]>>, pieces: readonly number[][]): Uint8Array {

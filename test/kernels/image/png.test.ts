@@ -1,21 +1,7 @@
 import { zlibSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
-import { Tensor } from '../../../src/tensor/tensor.ts'
-import { node, port } from '../../fixtures/onnx.ts'
-import { rejection, runOnnx } from '../model.ts'
-
-const decoded = async (bytes: Uint8Array, format = 'RGB'): Promise<unknown> =>
-  (
-    await runOnnx(
-      {
-        opset: 20,
-        inputs: [port('x', 'uint8', ['n'])],
-        outputs: [port('y', 'uint8')],
-        nodes: [node('ImageDecoder', ['x'], ['y'], { pixel_format: format })]
-      },
-      { x: new Tensor('uint8', bytes) }
-    )
-  ).y
+import { decoded } from '../../ops/image/decode.ts'
+import { rejection } from '../../ops/model.ts'
 
 const four = (value: number): number[] => [value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255]
 
