@@ -357,7 +357,7 @@ const MIN_ROUNDED_SUMS = 1 << 9
 
 /**
  * A selector of calls whose floats have 16 bits, by kernels of float32. Softmax of bfloat16 is left to the reference,
- * and so are small ones of float16: the sums of its definition are rounded to 16 bits, which shows.
+ * and so are small ones of float16: each step of its definition is rounded to 16 bits, which shows.
  */
 export function widenedSelector(name: string, { outputs }: Preparation): Selector | undefined {
   const selector = ROUNDED.get(name) ?? IDENTICAL.get(name)
