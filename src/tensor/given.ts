@@ -21,7 +21,7 @@ export function requireText(text: unknown): void {
  * @throws NodewiseError `bad-usage` for what is no tensor
  */
 export function requireTensor(tensor: unknown): void {
-  if (isTensor(tensor)) return
+  if (hasFormOfTensor(tensor)) return
   const type = typeof tensor === 'object' && tensor !== null && 'type' in tensor ? tensor.type : undefined
   fail(
     'bad-usage',
@@ -29,8 +29,11 @@ export function requireTensor(tensor: unknown): void {
   )
 }
 
-/** Whether a value is one tensor: no sequence, optional or map, and nothing else that has not the form of a tensor. */
-export function isTensor(value: unknown): value is Tensor {
+/**
+ * Whether a value is one tensor: no sequence, optional or map, and nothing else that has not the form of a tensor.
+ * Users have it as `isTensor`; the one of ./tensor.ts is for what is known to be a value.
+ */
+export function hasFormOfTensor(value: unknown): value is Tensor {
   if (typeof value !== 'object' || value === null) return false
   const { type, dims, data } = value as Readonly<Record<string, unknown>>
   return typeof type === 'string' && Object.hasOwn(DTYPES, type) && isList(dims) && isList(data)

@@ -1,22 +1,14 @@
 import { zlibSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
+import { crc32 } from '../../../src/io/zip.ts'
 import { decoded } from '../../ops/image/decode.ts'
 import { rejection } from '../../ops/model.ts'
 
 const four = (value: number): number[] => [value >>> 24, (value >> 16) & 255, (value >> 8) & 255, value & 255]
 
-function crc(bytes: readonly number[]): number {
-  let sum = -1
-  for (const byte of bytes) {
-    sum ^= byte
-    for (let i = 0; i < 8; i++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1
-  }
-  return ~sum
-}
-
 const chunk = (type: string, data: readonly number[]): number[] => {
   const body = [...Array.from(type, sign => sign.charCodeAt(0)), ...data]
-  return [...four(data.length), ...body, ...four(crc(body))]
+  return [...four(data.length), ...body, ...four(crc32(Uint8Array.from(body)))]
 }
 
 /** `head`: width, height, bits, colour type, interlaced. */

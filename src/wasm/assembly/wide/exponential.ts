@@ -131,9 +131,9 @@ export function sigmoids(x: usize, y: usize, bytes: usize): void {
 }
 
 /** The smallest positive normal number. */
-const NORMAL: f64 = 2.2250738585072014e-308
+export const NORMAL: f64 = 2.2250738585072014e-308
 /** A power of 2 that makes normal numbers of subnormal ones, and its logarithm. */
-const SCALE: f64 = 18014398509481984
+export const SCALE: f64 = 18014398509481984
 const LOG_SCALE: f64 = 37.42994775023705
 
 /** Natural logarithms of any elements side by side; x and y may be the same. */

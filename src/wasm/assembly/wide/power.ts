@@ -6,12 +6,14 @@ import {
   LOG2E,
   LOW,
   MAGIC,
+  NORMAL,
   P1,
   P2,
   P3,
   P4,
   P5,
   REST,
+  SCALE,
   storeDoubles
 } from './exponential'
 
@@ -33,9 +35,7 @@ const R4: f64 = 0.23076892443777647
 const R5: f64 = 0.20002207040770967
 const R6: f64 = 0.1755935450923681
 const R7: f64 = 0.17584767935814777
-/** The smallest positive normal number; a power of 2 that makes normal numbers of subnormal ones, and its exponent. */
-const NORMAL: f64 = 2.2250738585072014e-308
-const SCALE: f64 = 18014398509481984
+/** The exponent of {@link SCALE}. */
 const SCALE_EXPONENT: f64 = 54
 /** Exponents from here on take every base but 1 and -1 to 0 or Infinity. */
 const HUGE: f64 = 1.2676506002282294e30
