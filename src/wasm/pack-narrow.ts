@@ -8,8 +8,8 @@ export type NarrowType = 'uint16' | 'bfloat16'
 
 /** Elements that are looked at between two chances to yield: a few nanoseconds each. */
 const CHUNK = 1 << 20
-/** Elements below which a matrix stays in the second cache, where float32 is read faster than 16 bits are widened. */
-const MIN_ELEMENTS = 1 << 17
+/** Elements below which a matrix stays in a cache, where float32 is read faster than 16 bits are widened. */
+const MIN_ELEMENTS = 1 << 19
 /**
  * Bits of a float32 that 16-bit floats do not have, and the bits of the least and the greatest magnitude but 0: for
  * float16 those from 2^-24 to less than 128.
