@@ -122,26 +122,30 @@ test.each([Infinity, -Infinity, NaN, 128, 2 ** -25, 1 + 2 ** -11])('float16 has 
 test.each(['Cast', 'MatMul'] as const)('weights of float16 take what they take in the file: %s', async first => {
   const [k, n] = [512, 1024]
   const weights = convert(noise([k, n], 1), 'float16')
-  const session = await InferenceSession.create(
-    onnxBytes({
-      inputs: [port('x', 'float', [1, k])],
-      outputs: [port('y', 'float', [1, n])],
-      initializers: [{ name: 'w', dims: [k, n], dataType: 10, rawData: bytesOf(weights.data) }],
-      nodes:
-        first === 'Cast'
-          ? [node('Cast', ['w'], ['wide'], { to: 1 }), node('MatMul', ['x', 'wide'], ['y'])]
-          : [
-              node('Cast', ['x'], ['half'], { to: 10 }),
-              node('MatMul', ['half', 'w'], ['product']),
-              node('Cast', ['product'], ['y'], { to: 1 })
-            ]
-    })
-  )
+  const bytes = onnxBytes({
+    inputs: [port('x', 'float', [1, k])],
+    outputs: [port('y', 'float', [1, n])],
+    initializers: [{ name: 'w', dims: [k, n], dataType: 10, rawData: bytesOf(weights.data) }],
+    nodes:
+      first === 'Cast'
+        ? [node('Cast', ['w'], ['wide'], { to: 1 }), node('MatMul', ['x', 'wide'], ['y'])]
+        : [
+            node('Cast', ['x'], ['half'], { to: 10 }),
+            node('MatMul', ['half', 'w'], ['product']),
+            node('Cast', ['product'], ['y'], { to: 1 })
+          ]
+  })
   const x = noise([1, k], 2)
-  const { used } = heapStats()
-  for (let i = 0; i < 2; i++) await session.run({ x })
-  expect(heapStats().used - used).toBeLessThan(1.15 * 2 * k * n)
-  session.dispose()
+  // The first session leaves memory behind that kernels share; a worker would take some whenever it starts.
+  const taken: number[] = []
+  for (let i = 0; i < 2; i++) {
+    const session = await InferenceSession.create(bytes, { threads: 1 })
+    const { used } = heapStats()
+    for (let run = 0; run < 2; run++) await session.run({ x })
+    taken.push(heapStats().used - used)
+    session.dispose()
+  }
+  expect(taken[1]).toBeLessThan(1.15 * 2 * k * n)
 })
 
 function transposedOf({ data, dims: [rows, columns] }: Tensor<'float32'>): Float32Array {
