@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { InferenceSession } from '../../../src/index.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { heapStats } from '../../../src/wasm/heap.ts'
 import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { heldBy } from '../held.ts'
 import { packedBytes } from '../packed.ts'
 
 const KIND = ['onnx', 'Conv', 11] as const
@@ -195,9 +194,6 @@ test.each([
     initializers: [weights],
     nodes: [node('Conv', ['x', 'w'], ['c'], { pads: [1, 1, 1, 1] }), node('GlobalAveragePool', ['c'], ['y'])]
   })
-  const before = heapStats().used
-  const session = await InferenceSession.create(model)
-  await session.run({ x: noise([1, 256, size, size], 1) })
-  expect((heapStats().used - before) / bytes).toBeCloseTo(times, 1)
-  session.dispose()
+  const held = await heldBy(model, { x: noise([1, 256, size, size], 1) }, 1)
+  expect(held / bytes).toBeCloseTo(times, 1)
 })
