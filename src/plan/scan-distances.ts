@@ -1,14 +1,17 @@
 import { altered, type Call, isCall } from '../bind/call.ts'
 import type { Node, ValueId } from '../graph/graph.ts'
+import type { DType } from '../tensor/dtype.ts'
 import { BodyCalls, isOne } from './body-calls.ts'
 import { fusedCall } from './fuse.ts'
-import { type PlanGraph, shapeOf } from './graph.ts'
+import { type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, operatorOf } from './patterns.ts'
 
 const isScan = isNamed('Scan')
 /** Others say along which axis of an input or an output a Scan goes, and from which end. */
 const PLAIN_ATTRIBUTES = new Set(['body', 'num_scan_inputs'])
+/** Types of CDist: its kernel writes no codes of 16-bit floats, and its sums do not wrap as those of integers do. */
+const TYPES: readonly (DType | undefined)[] = ['float32', 'float64']
 
 /**
  * Distances between the rows of two matrices, as sums of squares, sizes or other powers of what they differ by, in
@@ -45,10 +48,11 @@ function isOverOneInput({ attributes }: Node): boolean {
   return count?.kind === 'int' && count.value === 1n && [...attributes.keys()].every(name => PLAIN_ATTRIBUTES.has(name))
 }
 
-/** Whether both are matrices with rows of the same known size. */
+/** Whether both are matrices of a type that CDist takes, with rows of the same known size. */
 function haveRows(graph: PlanGraph, ...ids: readonly (ValueId | undefined)[]): boolean {
-  const [a, b] = ids.map(id => (id === undefined ? undefined : shapeOf(graph, id)))
-  return a?.length === 2 && b?.length === 2 && typeof a[1] === 'number' && a[1] === b[1]
+  const [a, b] = ids.map(id => shapeOf(graph, id))
+  const areServed = ids.every(id => TYPES.includes(typeOf(graph, id)))
+  return areServed && a?.length === 2 && b?.length === 2 && typeof a[1] === 'number' && a[1] === b[1]
 }
 
 /** The power whose sums a body gives, of what its rows differ by from the one row, where it hands its matrix on. */

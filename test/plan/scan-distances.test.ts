@@ -3,7 +3,11 @@ import { InferenceSession, Tensor } from '../../src/index.ts'
 import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
+/** Types by their numbers in a file. */
+const TYPE_NUMBERS = { float: 1, int32: 6, int64: 7, float16: 10, double: 11, bfloat16: 16 } as const
+
 interface Changes {
+  readonly type?: keyof typeof TYPE_NUMBERS
   /** Nodes between the inputs of the body, `matrix` and `row`, and its outputs, `same` and `sums`. */
   readonly nodes?: readonly object[]
   readonly power?: number
@@ -25,17 +29,18 @@ const raised = (of: string): object => node('Pow', [of, 'power'], ['raised'])
 const abs = node('Abs', ['difference'], ['size'])
 
 /** The squares of the distances of 5 rows to those of x, as scikit-learn's neighbours have them. */
-const model = (changes: Changes = {}): ModelParts => ({
+const model = ({ type = 'float', ...changes }: Changes = {}): ModelParts => ({
   inputs: [port('x', 'float', changes.matrix ?? ['n', 4])],
-  outputs: changes.outputs ?? [port('y', 'float')],
+  outputs: changes.outputs ?? [port('y', type)],
   initializers: [floats('rows', [5, 4], ROWS)],
   nodes: [
-    node('Scan', ['x', 'rows'], ['unchanged', 'y'], {
+    ...['x', 'rows'].map(name => node('Cast', [name], [`${name} cast`], { to: TYPE_NUMBERS[type] })),
+    node('Scan', ['x cast', 'rows cast'], ['unchanged', 'y'], {
       num_scan_inputs: 1,
       body: {
         graph: {
-          inputs: [port('matrix', 'float'), port('row', 'float')],
-          outputs: [port('same', 'float'), port('sums', 'float')],
+          inputs: [port('matrix', type), port('row', type)],
+          outputs: [port('same', type), port('sums', type)],
           initializers: [int64s('axes', [1], [1]), floats('power', changes.powerDims ?? [1], [changes.power ?? 2])],
           nodes: changes.nodes ?? [same, sub, sumOf('difference', { axes: [1], keepdims: 0 })]
         }
@@ -105,6 +110,18 @@ describe('distances by a Scan', () => {
   ])('stay a Scan with %s', async (_, changes) => {
     expect(opsOf(await planOf(model(changes)))).toContain('Scan')
   })
+
+  test('are one call in float64', async () => {
+    expect(opsOf(await planOf(model({ type: 'double' })))).toEqual(['Cast', 'CDist'])
+  })
+
+  test.each(['int32', 'int64', 'float16', 'bfloat16'] as const)(
+    'stay a Scan in %s, in which CDist does not compute',
+    async type => {
+      expect(opsOf(await planOf(model({ type })))).toContain('Scan')
+      expect(await differenceBetween(model({ type }), { x: [3, 4] })).toBeLessThan(1e-3)
+    }
+  )
 
   test('stay a Scan with an infinite power, by which 1 stays 1', async () => {
     const power = Infinity
