@@ -22,7 +22,7 @@ const paddedBy = (name: string, admits: (match: Match, graph: PlanGraph) => bool
     windows: { ops: [name], where: isExplicit, reads: { x: 'pad' } }
   },
   root: 'windows',
-  guard: (match, graph) => areZeros(graph, match.calls.get('pad')!.call) && admits(match, graph),
+  guard: (match, graph) => fillsWithZeros(graph, match.calls.get('pad')!.call) && admits(match, graph),
   fuse(match, graph) {
     const { call } = match.calls.get('windows')!
     const pads = padsOf(match, graph)
@@ -69,7 +69,8 @@ function isExplicit(call: Call): boolean {
   return autoPad === 'explicit' || autoPad === 'valid'
 }
 
-function areZeros(graph: PlanGraph, pad: Call): boolean {
+/** Whether a Pad of constants puts zeros: the number is an input, or an attribute in ONNX before opset 11. */
+export function fillsWithZeros(graph: PlanGraph, pad: Call): boolean {
   const fill = pad.inputs[positionOf(pad, 'fill')]
   return fill === undefined ? pad.known.value === 0 : scalarOf(graph, fill) === 0
 }

@@ -4,8 +4,9 @@ import { roundedCodes, type RoundedParams } from '../op-kit/rounded-codes.ts'
 import { readInstead } from './bypass.ts'
 import { operandOf } from './code-ops.ts'
 import { isSame, isSettled } from './fuse-codes.ts'
+import { fillsWithZeros } from './fuse-padding.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, isPlanCall, type PlanCall, type PlanGraph, scalarOf, typeOf } from './graph.ts'
+import { isFloat32, isPlanCall, type PlanCall, type PlanGraph, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -90,9 +91,6 @@ function spread(graph: PlanGraph, call: Call, grids: Map<ValueId, Call>): void {
 /** The operand whose elements, and zeros, are all that a call gives. */
 function choosing(graph: PlanGraph, call: Call): string | undefined {
   if (isRelu(call) || isMaxPool(call)) return 'x'
-  if (isPadding(call)) {
-    const fill = operandOf(call, 'fill')
-    return fill === undefined || scalarOf(graph, fill) === 0 ? 'data' : undefined
-  }
+  if (isPadding(call)) return fillsWithZeros(graph, call) ? 'data' : undefined
   return call.op.moves?.length === 1 ? call.op.moves[0] : undefined
 }

@@ -85,6 +85,13 @@ describe('numbers that are quantized and dequantized', () => {
     await expectPlan(parts, ['RoundedCodes', 'Pad', 'RoundedCodes', 'Neg'])
   })
 
+  test('after an attribute of Pad puts a number beside them are rounded', async () => {
+    const pad = node('Pad', ['a'], ['b'], { pads: [0, 1, 0, 0, 0, 2], value: { float: 0.008 } })
+    const nodes = [...rounding('x', 'a'), pad, ...rounding('b', 'c'), node('Neg', ['c'], ['y'])]
+    const parts = model(nodes, 'uint8', { opset: 10 })
+    await expectPlan(parts, ['RoundedCodes', 'Pad', 'RoundedCodes', 'Neg'])
+  })
+
   test('keep codes that others read', async () => {
     const parts = model([...rounding('x', 'a'), node('Neg', ['a'], ['y'])])
     const wanted = ['a.codes', 'y']
