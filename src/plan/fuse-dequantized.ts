@@ -12,7 +12,7 @@ import { bytesOf, CODES, FLOATS, rawOf } from './fuse-compressed.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, knownTensor, type PlanGraph, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
-import { isNamed, numbersOf } from './patterns.ts'
+import { isNamed, turnsMatrix } from './patterns.ts'
 
 const isDequantizing = isNamed('DequantizeLinear')
 
@@ -59,7 +59,7 @@ interface Weights {
 /** Undefined where weights are no codes in rows that fill bytes, or scales are not those of rows or their groups. */
 function weightsOf({ calls, values }: Match, graph: PlanGraph): Weights | undefined {
   const [numbers, product] = ['numbers', 'product'].map(label => calls.get(label)!.call)
-  const { codes, scale, zero } = isDequantizing(numbers) ? codesOf(numbers) : CAST(numbers)
+  const { codes, scale, zero } = isDequantizing(numbers) ? codesOf(numbers) : codesOfCast(numbers)
   const [constant, scales] = [graph.constantOf(codes), scale === undefined ? undefined : graph.constantOf(scale)]
   if (constant === undefined || !CODES.includes(constant.type) || constant.dims.length !== 2) return undefined
   if (![numbers.outputs[0], values.get('a')].every(id => isFloat32(graph, id))) return undefined
@@ -81,8 +81,8 @@ function weightsOf({ calls, values }: Match, graph: PlanGraph): Weights | undefi
   }
 }
 
-/** Cast of 8-bit floats has no scales. */
-const CAST = ({ inputs }: Call) => ({ codes: inputs[0]!, scale: undefined, zero: undefined })
+/** What a Cast of 8-bit floats reads: it has no scales. */
+const codesOfCast = ({ inputs }: Call) => ({ codes: inputs[0]!, scale: undefined, zero: undefined })
 
 function storedAs(
   graph: PlanGraph,
@@ -95,8 +95,7 @@ function storedAs(
     Call | undefined,
     Call
   ]
-  // A missing list reverses the axes.
-  if (turned && !['1,0', ''].includes(numbersOf(graph, turned, 'order')?.join() ?? 'unknown')) return undefined
+  if (turned && !turnsMatrix(graph, turned)) return undefined
   const isTurned = (known.transposeB === true) === (turned !== undefined)
   const [n, k] = isTurned ? [columns, rows] : [rows, columns]
   if (n === 0 || k === 0) return undefined

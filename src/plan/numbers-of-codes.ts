@@ -8,7 +8,7 @@ import { type CodeOps, type Codes, dequantizing, lowestByte, NEAR_INTEGER, opera
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList, derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
 import { callMaking, isFloat32, isPlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
-import { isNamed, numbersOf } from './patterns.ts'
+import { isNamed, turnsMatrix } from './patterns.ts'
 import { roundedWeights } from './rounded-weights.ts'
 
 const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
@@ -71,8 +71,7 @@ function reshaped(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weigh
 /** A matrix of weights whose axes change places. */
 function transposed(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weights | undefined {
   const { dims } = constantOf(graph, codes.codes)!
-  const order = numbersOf(graph, call, 'order')
-  if (dims.length !== 2 || (order !== undefined && order[0] !== 1)) return undefined
+  if (dims.length !== 2 || !turnsMatrix(graph, call)) return undefined
   const turned = { ...codes, codes: transposedBytes(graph, codes.codes, dims) }
   return { codes: turned, axis: axis === undefined ? undefined : 1 - axis }
 }

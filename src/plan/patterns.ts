@@ -108,6 +108,10 @@ export const numbersOf = (graph: PlanGraph, call: Call, name: string): readonly 
     return value && [...toDoubles(value)]
   })
 
+/** Whether a Transpose of a matrix is known to turn it: a list that is left out reverses the axes. */
+export const turnsMatrix = (graph: PlanGraph, transpose: Call): boolean =>
+  ['1,0', ''].includes(numbersOf(graph, transpose, 'order')?.join() ?? 'unknown')
+
 /**
  * {@link numbersOf} by what is known of constants; none where an attribute is left out.
  * @param elementsOf the elements of a constant, where they are known

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Model } from '../../src/graph/graph.ts'
-import { InferenceSession } from '../../src/index.ts'
+import { InferenceSession, Tensor } from '../../src/index.ts'
 import { noise } from '../wasm/compare.ts'
 import { Ir, planOfIr as planOf, WINDOWS } from './ir-model.ts'
 import { opsOf } from './plan.ts'
@@ -225,6 +225,25 @@ describe('between FakeQuantize of bytes', () => {
     expect(opsOf(planOf(model))).toEqual(['QuantizeLinear', 'Transpose', 'Reshape', 'DequantizeLinear'])
     const { fast, exact } = await results(model, DIMS)
     fast.forEach((value, i) => expect(value).toBeCloseTo(exact[i], 6))
+  })
+
+  test('weights that a run may transpose or not are left to it', async () => {
+    const ir = new Ir()
+    const x = ir.input('f32', [4, 6])
+    const order = ir.input('i64', [2], 'order')
+    const turned = ir.add('Transpose', [ir.weights('i8', [6, 6], [6, 1], false), order], 'f32', [6, 6])
+    const factors = [ir.fake(x, [4, 6], INTO), turned]
+    const model = ir.model(ir.add('MatMul', factors, 'f32', [4, 6], 'transpose_a="false" transpose_b="false"'))
+    const results: Float32Array[] = []
+    for (const precision of ['fast', 'exact'] as const) {
+      const session = new InferenceSession(model, { precision })
+      const feeds = { x: noise([4, 6], 1), order: new Tensor('int64', [0n, 1n], [2]) }
+      const [y] = Object.values(await session.run(feeds))
+      results.push(y.data as Float32Array)
+      session.dispose()
+    }
+    const [fast, exact] = results
+    fast.forEach((value, i) => expect(value).toBeCloseTo(exact[i], 5))
   })
 
   test('a sum of two becomes a table', () => {
