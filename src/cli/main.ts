@@ -124,7 +124,7 @@ function addConvert(root: Command, { terminal, end }: Context): void {
     .option('--from <names>', 'only the part that starts at these values, separated by commas; repeatable', collect)
     .option('--to <names>', 'only the part that makes these values, separated by commas; repeatable', collect)
     .option('--simplify', 'known values become constants; what does nothing, or nothing needs, is left out')
-    .option('--f16', 'ONNX: store weights in half precision')
+    .option('--f16', 'store weights in half precision (IR: with the marks of OpenVINO)')
     .option(
       '--external-data <bytes>',
       'ONNX: tensors of as many bytes and more lie in <out>.data',

@@ -1,6 +1,6 @@
 import { DTYPES, is64BitInteger } from '../tensor/dtype.ts'
 import { elementAt, exactIndex, halvesOf, largestMagnitude, type Numbers, toNumbers } from '../tensor/elements.ts'
-import { type Key, keyText, kindOf, mapType, valuesOf } from '../tensor/map.ts'
+import { type Key, keyText, kindText, mapType, valuesOf } from '../tensor/map.ts'
 import {
   areSameDims,
   elementCount,
@@ -44,7 +44,7 @@ export function compareValues(actual: Value, expected: Value, tolerance: Toleran
       : compareValues(actual.value, expected.value, tolerance)
   }
   if (actual.type === 'map' && expected.type === 'map') return compareMaps(actual, expected, tolerance)
-  return `${describe(actual)}, expected ${describe(expected)}`
+  return `${kindText(actual)}, expected ${kindText(expected)}`
 }
 
 function compareLists(actual: readonly Value[], expected: readonly Value[], tolerance: Tolerance): string | undefined {
@@ -154,5 +154,3 @@ function wideExcess(actual: Tensor, expected: Tensor, allowed: number): (i: numb
     return Math.max(0, Number(difference < 0n ? -difference : difference) - allowed)
   }
 }
-
-const describe = (value: Value): string => (kindOf(value) === 'optional' ? 'an optional' : `a ${kindOf(value)}`)

@@ -137,8 +137,7 @@ function tensorOf(type: DType, elements: readonly Json[], dims: readonly number[
 /** Returns a function from an element of a literal to what the storage of the type holds for it. */
 function storeOf(type: DType): (element: Json) => readonly Element[] {
   const { kind } = DTYPES[type]
-  const wrong = (element: Json): never =>
-    fail('type-mismatch', `${described(element)} is no element of a ${type} tensor`)
+  const wrong = (element: Json): never => fail('type-mismatch', `${described(element)} is no element of type ${type}`)
   if (kind === 'bool') return element => (typeof element === 'boolean' ? [element ? 1 : 0] : wrong(element))
   if (kind === 'string') return element => (typeof element === 'string' ? [element] : wrong(element))
   if (kind === 'complex')

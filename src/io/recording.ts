@@ -3,6 +3,7 @@ import { basename, extname, join } from 'node:path'
 import { NodewiseError } from '../errors.ts'
 import { fileSource, systemFailure } from '../files/byte-source.ts'
 import type { DType } from '../tensor/dtype.ts'
+import { kindText } from '../tensor/map.ts'
 import { isTensor, type Tensor } from '../tensor/tensor.ts'
 import { safeFileNames } from './names.ts'
 import { npyParts, readNpyLike } from './npy.ts'
@@ -64,7 +65,7 @@ function openFolder(path: string): StoredValues {
       const file = files.get(name)!
       const value = await readTensorFile(file, type === undefined ? {} : { declared: { kind: 'tensor', type } })
       if (isTensor(value)) return value
-      throw new NodewiseError('type-mismatch', `the file holds a ${value.type}, not a tensor`, { file })
+      throw new NodewiseError('type-mismatch', `the file holds ${kindText(value)}, not a tensor`, { file })
     },
     close: () => undefined
   }

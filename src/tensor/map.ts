@@ -16,6 +16,12 @@ export const mapType = (keyType: KeyType | undefined, valueType: DType | undefin
 export const kindOf = ({ type }: Value): 'tensor' | 'sequence' | 'optional' | 'map' =>
   type === 'sequence' || type === 'optional' || type === 'map' ? type : 'tensor'
 
+/** The same with its article: `a tensor`, `an optional`. */
+export const kindText = (value: Value): string => {
+  const kind = kindOf(value)
+  return kind === 'optional' ? `an ${kind}` : `a ${kind}`
+}
+
 /**
  * A map of pairs, in their order. Keys of type int64 may be given as numbers; values are rounded to their type.
  * @throws NodewiseError `type-mismatch` for keys or values that do not fit their type, `value-out-of-range` for a key

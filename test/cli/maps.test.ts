@@ -57,7 +57,7 @@ describe('run with maps', () => {
   test('says what is wrong with one', async () => {
     const message = async (literal: string): Promise<string> =>
       (await nodewise(['run', vectorize, '-i', `x=${literal}`])).stderr.trim()
-    expect(await message('{"a": 1}')).toContain('--input x: "a" is no element of a int64 tensor')
+    expect(await message('{"a": 1}')).toContain('--input x: "a" is no element of type int64')
     expect(await message('{"type": "map(string,float)", "value": []}')).toContain(
       'input "x" has type map(int64,float32); map(string,float32) is given'
     )

@@ -135,7 +135,7 @@ describe('tensorFromJson', () => {
       new Tensor('complex64', [1, 2, 0.5, NaN], [2])
     )
     expect(literal('[1, 2]', { type: 'complex128' })).toEqual(new Tensor('complex128', [1, 2], []))
-    expect(() => literal('[1, 2, 3]', { type: 'complex64' })).toThrow('1 is no element of a complex64 tensor')
+    expect(() => literal('[1, 2, 3]', { type: 'complex64' })).toThrow('1 is no element of type complex64')
   })
 
   it('reads the flat form', () => {
@@ -170,7 +170,7 @@ describe('tensorFromJson', () => {
   })
 
   it.each<[string, DType, string]>([
-    ['[1.5]', 'int64', '1.5 is no element of a int64 tensor'],
+    ['[1.5]', 'int64', '1.5 is no element of type int64'],
     ['[true]', 'int8', 'true is no element'],
     ['["x"]', 'float32', '"x" is no element'],
     ['[1]', 'bool', '1 is no element'],
@@ -195,7 +195,7 @@ describe('tensorFromJson', () => {
   })
 
   it('refuses mixed elements and odd objects', () => {
-    expect(() => literal('[1, true]')).toThrow('true is no element of a float32 tensor')
+    expect(() => literal('[1, true]')).toThrow('true is no element of type float32')
     expect(() => literal('{"type": "int7", "data": []}')).toThrow('"int7" is no element type')
     expect(() => literal('{"type": "int8"}')).toThrow('as nested arrays or as {"type", "dims", "data"}')
     expect(() => literal('{"data": [], "shape": [0]}')).toThrow('not with the key "shape"')
@@ -282,9 +282,9 @@ describe('a map from JSON', () => {
     ['[1, 2]', 'type-mismatch', 'a map is written as [[key, value], …] or as an object'],
     ['[[1, 2, 3]]', 'type-mismatch', 'a map is written as'],
     ['7', 'type-mismatch', 'a map is written as'],
-    ['{"a": 1}', 'type-mismatch', '"a" is no element of a int64 tensor'],
-    ['[[1.5, 1]]', 'type-mismatch', '1.5 is no element of a int64 tensor'],
-    ['[[1, "x"]]', 'type-mismatch', '"x" is no element of a float32 tensor'],
+    ['{"a": 1}', 'type-mismatch', '"a" is no element of type int64'],
+    ['[[1.5, 1]]', 'type-mismatch', '1.5 is no element of type int64'],
+    ['[[1, "x"]]', 'type-mismatch', '"x" is no element of type float32'],
     ['[[1, 1], [1, 2]]', 'value-out-of-range', 'the key 1 is there twice'],
     ['[[9223372036854775808, 1]]', 'value-out-of-range', 'does not fit int64'],
     ['{"type": "map(int32,float)", "value": []}', 'type-mismatch', 'map(int32,float) is no type of maps'],

@@ -12,7 +12,7 @@ export interface RowShape {
 export interface MappedInput {
   readonly name: string
   readonly type: DType
-  /** Declared dims; texts and undefined are of any size. */
+  /** Declared dims; undefined ones are of any size. */
   readonly dims: readonly (number | undefined)[] | undefined
   /** Indices of the columns. */
   readonly columns: readonly number[]
@@ -37,7 +37,7 @@ export function mapInputs(
     .map(port => {
       const wanted = map[port.name] ?? [port.name]
       const missing = wanted.find(name => !places.has(name))
-      if (missing !== undefined) noColumn(port.name, missing, names, port.name in map)
+      if (missing !== undefined) noColumn(port, missing, names, port.name in map)
       if (!port.isTensor) badUsage(`input "${port.name}" is no tensor, which columns could fill; give it with -i`)
       return mapped(
         port,
@@ -53,10 +53,23 @@ const mapped = ({ name, type, shape }: TensorPort, columns: readonly number[]): 
   columns
 })
 
-function noColumn(input: string, column: string, names: readonly string[], isMapped: boolean): never {
+/** Columns that an example names, where an input does not say how many it takes, or takes more. */
+const FEW_COLUMNS = 3
+const MANY_COLUMNS = 8
+
+function noColumn(
+  port: InferenceSession['inputMetadata'][number],
+  column: string,
+  names: readonly string[],
+  isMapped: boolean
+): never {
+  const { name: input } = port
   const has = `the table has ${names.map(name => JSON.stringify(name)).join(', ') || 'no columns'}`
   if (isMapped) badUsage(`--map ${input}: there is no column ${JSON.stringify(column)}; ${has}`)
-  const example = `--map ${input}=${names.slice(0, 3).join(',') || 'column'}`
+  const shape = port.isTensor ? port.shape : undefined
+  const width = shape?.length === 1 ? 1 : shape?.at(-1)
+  const count = typeof width === 'number' && width <= MANY_COLUMNS ? width : FEW_COLUMNS
+  const example = `--map ${input}=${names.slice(0, count).join(',') || 'column'}`
   throw new NodewiseError(
     'missing-input',
     `no column is named as input "${input}"; ${has}: name them, as in ${example}`

@@ -225,6 +225,23 @@ describe('inputs', () => {
     expect(await refused({ map: { id: ['a'] }, keep: ['b'] })).toMatch(/no column "b"/)
   })
 
+  test('and the example of columns has as many as the input', async () => {
+    const message = async (type: string): Promise<string> =>
+      scored(taking(`wide-${type}`, type), [{ a: 1, b: 2, c: 3, d: 4, e: 5 }]).then(
+        String,
+        (error: Error) => error.message
+      )
+    expect(await message('float[n,4]')).toMatch(/as in --map x=a,b,c,d$/)
+    expect(await message('float[n]')).toMatch(/as in --map x=a$/)
+    expect(await message('float[n,m]')).toMatch(/as in --map x=a,b,c$/)
+    expect(await message('float[n,784]')).toMatch(/as in --map x=a,b,c$/)
+  })
+
+  test('and a table that is not there is told once', async () => {
+    const lost = score({ model: gather, from: at('lost.csv'), to: at('lost-out.csv') })
+    await expect(lost).rejects.toMatchObject({ code: 'missing-file', message: `${at('lost.csv')}: does not exist` })
+  })
+
   test('may leave columns behind', async () => {
     expect(await scored(gather, [{ id: 1, more: 2 }], { keep: ['more'] })).toEqual([{ more: 2, found: 20 }])
     expect(await scored(gather, [{ id: 1, more: 2 }], { keep: [] })).toEqual([{ found: 20 }])

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
+import { systemFailure } from '../../files/byte-source.ts'
 import type { Finding, FindingCode } from '../../graph/graph.ts'
 import { pathFrom, wholePath } from '../places.ts'
 
@@ -76,7 +77,7 @@ function readKnown(path: string): readonly KnownFinding[] {
     content = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     if (error instanceof SyntaxError) throw new NodewiseError('invalid-file', error.message, { file: path })
-    throw new NodewiseError('missing-file', `the baseline cannot be read: ${(error as Error).message}`, { file: path })
+    throw systemFailure(error, path).at({ file: path })
   }
   const { version, findings } = (content ?? {}) as { version?: unknown; findings?: unknown }
   if (version !== VERSION || !Array.isArray(findings) || !findings.every(isKnown))

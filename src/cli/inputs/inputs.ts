@@ -96,7 +96,9 @@ export async function givenInputs(
 function refuseUnnamed(option: string, text: string, model: Model): never {
   const isMany = statOf(text)?.isDirectory() === true || /\.(npz|json)$/i.test(text)
   if (isMany) badUsage(`${option} ${text}: name=value is needed; --inputs ${text} reads the inputs that are in it`)
-  const [name = 'name'] = inputNames(model)
+  const names = inputNames(model)
+  if (names.includes(text)) badUsage(`${option} ${text}: a value is needed, as in ${text}=… or ${text}=file.npy`)
+  const [name = 'name'] = names
   return badUsage(`${option} ${text}: name=value is needed, such as ${name}=${text}`)
 }
 

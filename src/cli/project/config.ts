@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
+import { systemFailure } from '../../files/byte-source.ts'
 import { didYouMean } from '../../suggest.ts'
 import { CONFIG_SCHEMA, type Schema } from './config-schema.ts'
 
@@ -43,18 +44,18 @@ const NAME = 'nodewise.config.json'
 export function findConfig(given: string | false | undefined, start: string): FoundConfig {
   const path = given === false ? undefined : (given ?? nearest(start))
   if (path === undefined) return { config: {}, folder: start }
-  const fault = (code: 'missing-file' | 'invalid-file', message: string): never => {
-    throw new NodewiseError(code, message, { file: path })
+  const fault = (message: string): never => {
+    throw new NodewiseError('invalid-file', message, { file: path })
   }
   let config: unknown
   try {
     config = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    if (error instanceof SyntaxError) fault('invalid-file', error.message)
-    fault('missing-file', `the configuration cannot be read: ${(error as Error).message}`)
+    if (error instanceof SyntaxError) fault(error.message)
+    throw systemFailure(error, path).at({ file: path })
   }
   const problem = problemIn(config, CONFIG_SCHEMA, '')
-  if (problem !== undefined) fault('invalid-file', problem)
+  if (problem !== undefined) fault(problem)
   return { config: config as Config, folder: dirname(resolve(path)) }
 }
 

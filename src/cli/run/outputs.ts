@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { stringifyExact } from '../../io/json-text.ts'
 import { valueToJson } from '../../io/json.ts'
 import { type SavedValue, saveFile, saveValues } from '../../io/save.ts'
+import { kindText } from '../../tensor/map.ts'
 import { isTensor, type Tensor, type Value } from '../../tensor/tensor.ts'
 import { badUsage } from '../failure.ts'
 import { statOf } from '../stat.ts'
@@ -62,7 +63,7 @@ async function encoded(format: string, values: ReadonlyMap<string, Value>): Prom
 function tensorIn(name: string, value: Value): Tensor {
   if (isTensor(value)) return value
   if (value.type === 'optional' && value.value !== undefined) return tensorIn(name, value.value)
-  return badUsage(`"${name}" is a ${value.type}, which no .npy holds; write a .json or a .pb`)
+  return badUsage(`"${name}" is ${kindText(value)}, which no .npy holds; write a .json or a .pb`)
 }
 
 /** One output as an .npy, several as an .npz: what a program can tell apart by the first bytes. */

@@ -5,6 +5,7 @@ import { compareKeys, compareTypes } from '../../io/compare.ts'
 import { formatElement } from '../../io/print.ts'
 import { dtypeFromName } from '../../tensor/dtype.ts'
 import { elementAt } from '../../tensor/elements.ts'
+import { kindText } from '../../tensor/map.ts'
 import { isTensor, stridesOf, type Tensor, type Value } from '../../tensor/tensor.ts'
 
 /** What stands for an output too big to store. */
@@ -28,7 +29,7 @@ export function compareWithDigest(actual: Value, json: unknown, path: string): s
   const digest = json as Partial<Digest> | null
   if (!Array.isArray(digest?.dims) || typeof digest.sha256 !== 'string')
     throw new NodewiseError('invalid-file', '{"dims", "sha256", "samples"} is needed', { file: path })
-  if (!isTensor(actual)) return `a ${actual.type}, expected a tensor`
+  if (!isTensor(actual)) return `${kindText(actual)}, expected a tensor`
   if (digest.type !== undefined && dtypeFromName(digest.type) !== actual.type)
     return `type ${actual.type}, expected ${digest.type}`
   if (!isDeepStrictEqual(actual.dims, digest.dims))
@@ -67,7 +68,7 @@ function sha256(tensor: Tensor): string {
 /** Types and dims of every tensor and keys of every map, whatever the elements: for random values. */
 export function compareTypeAndDims(actual: Value, expected: Value): string | undefined {
   if (isTensor(actual) && isTensor(expected)) return compareTypes(actual, expected)
-  if (actual.type !== expected.type) return `a ${actual.type}, expected a ${expected.type}`
+  if (actual.type !== expected.type) return `${kindText(actual)}, expected ${kindText(expected)}`
   if (actual.type === 'sequence' && expected.type === 'sequence') {
     if (actual.values.length !== expected.values.length)
       return `a sequence of ${actual.values.length} values, expected ${expected.values.length}`

@@ -191,6 +191,16 @@ describe('check --ignore', () => {
 })
 
 describe('check --baseline', () => {
+  test.each(['--baseline', '--config'])(
+    '%s of a file that is not there, or of a folder, says so in one line',
+    async option => {
+      const lost = join(folder, 'lost.json')
+      const refused = async (path: string): Promise<string> => (await nodewise(['check', good, option, path])).stderr
+      expect(await refused(lost)).toBe(`${lost}: does not exist\n`)
+      expect(await refused(folder)).toBe(`${folder}: cannot be read (EISDIR)\n`)
+    }
+  )
+
   test('reports what is new, also where nodes were added before the rest', async () => {
     const model = file('growing/model.onnx', chain(['a', 'b', 'c'], ['a']))
     const baseline = join(folder, 'growing/baseline.json')
@@ -222,7 +232,7 @@ describe('check --baseline', () => {
   })
 
   test.each([
-    ['is not there', ['--baseline', join(folder, 'no.json')], 'cannot be read'],
+    ['is not there', ['--baseline', join(folder, 'no.json')], 'does not exist'],
     ['is none', ['--baseline', bad], 'invalid-file'],
     ['is not named', ['--update-baseline'], 'which file?']
   ])('refuses one that %s', async (_, args, what) => {

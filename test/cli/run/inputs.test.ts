@@ -189,6 +189,7 @@ describe('run names what is missing', () => {
   test('and says how a value without a name is given', async () => {
     const said = async (value: string): Promise<string> => (await nodewise(['run', gather, '-i', value])).stderr
     expect(await said('[1]')).toContain('--input [1]: name=value is needed, such as table=[1]')
+    expect(await said('table')).toContain('--input table: a value is needed, as in table=… or table=file.npy')
     expect(await said(folder)).toContain(`--inputs ${folder} reads the inputs that are in it`)
   })
 

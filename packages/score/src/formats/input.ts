@@ -35,7 +35,9 @@ async function openFile(path: string): Promise<Input> {
   try {
     handle = await open(path)
   } catch (error) {
-    throw new NodewiseError('missing-file', `cannot open ${path}: ${(error as Error).message}`, { file: path })
+    const { code } = error as NodeJS.ErrnoException
+    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be opened (${code})`
+    throw new NodewiseError('missing-file', `${path} ${reason}`, { file: path })
   }
   const stats = await handle.stat()
   const head = Buffer.alloc(HEAD_BYTES)
