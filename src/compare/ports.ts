@@ -1,8 +1,9 @@
 import { fail } from '../errors.ts'
 import type { GraphPort, Model } from '../graph/graph.ts'
 import type { Feed, Feeds } from '../runtime/feeds.ts'
-import { isTensor, type Value } from '../tensor/tensor.ts'
-import { type Closeness, measure } from './measure.ts'
+import { type Key, kindText, valuesOf } from '../tensor/map.ts'
+import { isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { type Closeness, measure, numbersOf } from './measure.ts'
 import type { ComparedOutput } from './result.ts'
 
 const portNamed = (ports: readonly GraphPort[], names: ReadonlySet<string>): GraphPort | undefined =>
@@ -50,9 +51,56 @@ export function compareOutputs(
   })
 }
 
-/** How far two values are apart, or why that cannot be said. */
+/** How far two values are apart, or why that cannot be said. What sequences and maps hold is measured as one list. */
 export function outputDistance(x: Value, y: Value, closeness: Closeness): Pick<ComparedOutput, 'distance' | 'problem'> {
-  if (!isTensor(x) || !isTensor(y)) return { problem: `a ${x.type} and a ${y.type}` }
-  if (x.size !== y.size) return { problem: `dims [${x.dims.join(', ')}] and [${y.dims.join(', ')}]` }
-  return { distance: measure(x, y, closeness) }
+  const parts = partsOf(x, y)
+  if (typeof parts === 'string') return { problem: parts }
+  if (isTensor(x)) return { distance: measure(...parts[0], closeness) }
+  const [a, b] = [0, 1].map(side => joined(parts.map(pair => pair[side])))
+  // Where in the list an element is says nothing of where it is in the value.
+  const { position: _, worst: __, ...distance } = measure(a, b, closeness)
+  return { distance }
+}
+
+type Parts = readonly (readonly [x: Tensor, y: Tensor])[]
+
+/** Tensors of two values that belong together, those of a map as one; a text: how the two values are built otherwise. */
+function partsOf(x: Value, y: Value): Parts | string {
+  if (isTensor(x) && isTensor(y))
+    return x.size === y.size ? [[x, y]] : `dims [${x.dims.join(', ')}] and [${y.dims.join(', ')}]`
+  if (x.type === 'optional' && y.type === 'optional') {
+    if (x.value !== undefined && y.value !== undefined) return partsOf(x.value, y.value)
+    return x.value === y.value ? [] : 'only one of the two is present'
+  }
+  if (x.type === 'map' && y.type === 'map') {
+    const keys = [...(x.entries.keys() as Iterable<Key>)]
+    const others = new Set<Key>(y.entries.keys() as Iterable<Key>)
+    const areSame = keys.length === others.size && keys.every(key => others.has(key))
+    return areSame ? [[valuesOf(x, keys), valuesOf(y, keys)]] : 'maps of other keys'
+  }
+  if (x.type !== 'sequence' || y.type !== 'sequence') return `${kindText(x)} and ${kindText(y)}`
+  if (x.values.length !== y.values.length) return `sequences of ${x.values.length} and ${y.values.length} values`
+  const parts: (readonly [Tensor, Tensor])[] = []
+  for (const [i, value] of x.values.entries()) {
+    const found = partsOf(value, y.values[i])
+    if (typeof found === 'string') return `value ${i}: ${found}`
+    for (const pair of found) parts.push(pair)
+  }
+  return parts
+}
+
+/** The elements of tensors one after the other: texts, or numbers of double precision. */
+function joined(tensors: readonly Tensor[]): Tensor {
+  if (tensors.some(({ type }) => type === 'string')) {
+    const texts = tensors.flatMap(({ data }) => Array.from(data as ArrayLike<unknown>, String))
+    return new Tensor('string', texts, [texts.length])
+  }
+  const lists = tensors.map(numbersOf)
+  const numbers = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const list of lists) {
+    numbers.set(list, at)
+    at += list.length
+  }
+  return new Tensor('float64', numbers, [numbers.length])
 }

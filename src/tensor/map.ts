@@ -16,11 +16,11 @@ export const mapType = (keyType: KeyType | undefined, valueType: DType | undefin
 export const kindOf = ({ type }: Value): 'tensor' | 'sequence' | 'optional' | 'map' =>
   type === 'sequence' || type === 'optional' || type === 'map' ? type : 'tensor'
 
-/** The same with its article: `a tensor`, `an optional`. */
-export const kindText = (value: Value): string => {
-  const kind = kindOf(value)
-  return kind === 'optional' ? `an ${kind}` : `a ${kind}`
-}
+/** A kind of value with its article: `a tensor`, `an optional`. */
+export const withArticle = (kind: string): string => `${kind === 'optional' ? 'an' : 'a'} ${kind}`
+
+/** What a value is, with its article. */
+export const kindText = (value: Value): string => withArticle(kindOf(value))
 
 /**
  * A map of pairs, in their order. Keys of type int64 may be given as numbers; values are rounded to their type.

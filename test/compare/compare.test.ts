@@ -34,6 +34,33 @@ describe('two models', () => {
     ])
   })
 
+  test('of a classifier are equal, whose probabilities are a sequence of maps', async () => {
+    const [a, b] = [await load('models/iris.onnx'), await load('models/iris.onnx')]
+    const feeds = { X: new Tensor('float32', [5.1, 3.5, 1.4, 0.2, 6, 3, 5, 2], [2, 4]) }
+    const { equal, outputs } = await compare(a, b, feeds)
+    expect(outputs).toMatchObject([
+      { distance: { equal: true, elements: 2 } },
+      { a: 'output_probability', distance: { equal: true, elements: 6 } }
+    ])
+    expect(equal).toBe(true)
+  })
+
+  test('give sequences that are measured as one list, or are told to be built otherwise', async () => {
+    const listing = (op: string, ...names: readonly string[]): ModelParts =>
+      parts({
+        initializers: [],
+        outputs: [{ name: 'y', type: { sequenceType: { elemType: { tensorType: { elemType: 1 } } } } }],
+        nodes: [node(op, ['x'], ['r']), node('SequenceConstruct', names, ['y'])]
+      })
+    expect((await run(listing('Abs', 'r', 'x'), listing('Abs', 'r', 'x'))).equal).toBe(true)
+    const { equal, outputs } = await run(listing('Abs', 'r', 'x'), listing('Neg', 'r', 'x'))
+    expect(equal).toBe(false)
+    expect(outputs[0].distance).toMatchObject({ equal: false, maxAbsolute: 8, differing: 3, elements: 8 })
+    expect(outputs[0].distance).not.toHaveProperty('position')
+    const longer = await run(listing('Abs', 'r', 'x'), listing('Abs', 'r', 'x', 'x'))
+    expect(longer).toMatchObject({ equal: false, outputs: [{ problem: 'sequences of 2 and 3 values' }] })
+  })
+
   test('part at the node whose attribute differs', async () => {
     const result = await run(parts(), parts({}, 0))
     expect(result.first).toMatchObject({ a: { type: 'Softmax', value: 'y' } })
