@@ -51,13 +51,34 @@ export interface ParameterApart {
 export function parametersApart({ known: a }: Call, { known: b }: Call): ParameterApart[] {
   return Object.keys(a).flatMap(name => {
     const [x, y] = [text(a[name]), text(b[name])]
-    return x === y || x === undefined || y === undefined ? [] : [{ name, a: x, b: y }]
+    if (x === y || x === undefined || y === undefined) return []
+    const [shownX, shownY] = shortened(x, y)
+    return [{ name, a: shownX, b: shownY }]
   })
 }
 
-/** A parameter or attribute as JSON, shortened. */
-export const text = (parameter: unknown): string | undefined =>
-  JSON.stringify(parameter, (_, item: unknown) => (typeof item === 'bigint' ? String(item) : item))?.slice(0, 80)
+/** A parameter or attribute as JSON. */
+export const text = (parameter: unknown): string | undefined => JSON.stringify(parameter, (_, item) => plain(item))
+
+/** What JSON has no form for, in one that tells it from others. */
+function plain(item: unknown): unknown {
+  if (typeof item === 'bigint' || (typeof item === 'number' && !Number.isFinite(item))) return String(item)
+  return ArrayBuffer.isView(item) && 'length' in item ? Array.from(item as unknown as ArrayLike<unknown>) : item
+}
+
+/** Characters of a text that are shown, and those of them before where it parts from another. */
+const MAX_SHOWN = 80
+const SHOWN_BEFORE = 30
+
+/** Two texts that differ, cut to where they do. */
+export function shortened(a: string, b: string): readonly [string, string] {
+  let at = 0
+  while (a[at] === b[at]) at++
+  const start = Math.max(a.length, b.length) <= MAX_SHOWN ? 0 : Math.max(0, at - SHOWN_BEFORE)
+  const cut = (of: string): string =>
+    `${start > 0 ? '…' : ''}${of.slice(start, start + MAX_SHOWN)}${of.length > start + MAX_SHOWN ? '…' : ''}`
+  return [cut(a), cut(b)]
+}
 
 /** Bytes of a constant that are compared: an explanation must not take longer than what it explains. */
 const MAX_BYTES = 1 << 26

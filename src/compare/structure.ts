@@ -11,7 +11,7 @@ import {
   type ValueId
 } from '../graph/graph.ts'
 import { printedDim } from '../runtime/metadata.ts'
-import { constantsApart, parametersApart, text } from './explain.ts'
+import { constantsApart, parametersApart, shortened, text } from './explain.ts'
 import { extendPairs } from './extend.ts'
 import { constantsOf, type Pair, pairsOf, requireNames } from './pairs.ts'
 import { type Side, sideOf } from './side.ts'
@@ -224,8 +224,12 @@ function parameterChanges(a: Call, b: Call): StructuralChange[] {
 
 function attributeChanges(a: Node, b: Node): StructuralChange[] {
   const changes: StructuralChange[] = []
-  for (const name of new Set([...a.attributes.keys(), ...b.attributes.keys()]))
-    push(changes, `attribute ${name}`, attributeText(a.attributes.get(name)), attributeText(b.attributes.get(name)))
+  for (const name of new Set([...a.attributes.keys(), ...b.attributes.keys()])) {
+    const [x, y] = [a, b].map(({ attributes }) => attributeText(attributes.get(name)))
+    if (x === y) continue
+    const [shownX, shownY] = shortened(x ?? '', y ?? '')
+    push(changes, `attribute ${name}`, x && shownX, y && shownY)
+  }
   return changes
 }
 

@@ -41,6 +41,37 @@ describe('the structures of two models', () => {
     ])
   })
 
+  test('differ in attributes that part behind their first hundred characters, which are left out', async () => {
+    const padded = (last: number): ModelParts =>
+      parts({
+        opset: 10,
+        inputs: [port('x', 'float', new Array<number>(50).fill(1))],
+        outputs: [port('y', 'float')],
+        nodes: [node('Pad', ['x'], ['y'], { pads: [...new Array<number>(99).fill(0), last] })]
+      })
+    const { equal, differences } = await diff(padded(1), padded(2))
+    expect(equal).toBe(false)
+    expect(differences.flatMap(({ changes }) => changes)).toMatchObject([
+      {
+        what: 'attribute pads',
+        a: expect.stringMatching(/^….{1,80}"1"\]$/) as string,
+        b: expect.stringMatching(/"2"\]$/) as string
+      }
+    ])
+  })
+
+  test('differ in bounds that JSON has no number for', async () => {
+    const clipped = (max: number): ModelParts =>
+      parts({
+        opset: 10,
+        outputs: [port('y', 'float')],
+        nodes: [node('Clip', ['x'], ['y'], { min: { float: -Infinity }, max: { float: max } })]
+      })
+    expect((await diff(clipped(Infinity), clipped(-Infinity))).differences).toMatchObject([
+      { changes: [{ what: 'attribute max', a: '"Infinity"', b: '"-Infinity"' }] }
+    ])
+  })
+
   test('differ in nodes that one of them lacks, and in what comes from elsewhere then', async () => {
     const longer = parts({
       nodes: [
