@@ -63,6 +63,7 @@ export const text = (parameter: unknown): string | undefined => JSON.stringify(p
 /** What JSON has no form for, in one that tells it from others. */
 function plain(item: unknown): unknown {
   if (typeof item === 'bigint' || (typeof item === 'number' && !Number.isFinite(item))) return String(item)
+  if (item instanceof Map || item instanceof Set) return [...(item as Iterable<unknown>)]
   return ArrayBuffer.isView(item) && 'length' in item ? Array.from(item as unknown as ArrayLike<unknown>) : item
 }
 

@@ -64,7 +64,7 @@ export function outputDistance(x: Value, y: Value, closeness: Closeness): Pick<C
 
 type Parts = readonly (readonly [x: Tensor, y: Tensor])[]
 
-/** Tensors of two values that belong together, those of a map as one; a text: how the two values are built otherwise. */
+/** Tensors of two values that belong together, a map as one; a text: how the two values are built otherwise. */
 function partsOf(x: Value, y: Value): Parts | string {
   if (isTensor(x) && isTensor(y))
     return x.size === y.size ? [[x, y]] : `dims [${x.dims.join(', ')}] and [${y.dims.join(', ')}]`

@@ -216,8 +216,12 @@ const constantsIn = (graph: BoundGraph, side: Side, call: Call): ReturnType<type
 /** Attributes as the files write them, where both do; an attribute that repeats its default is no difference. */
 function parameterChanges(a: Call, b: Call): StructuralChange[] {
   const parameters = parametersApart(a, b)
-  if (parameters.length === 0) return []
   const attributes = a.node.dialect === b.node.dialect ? attributeChanges(a.node, b.node) : []
+  if (parameters.length === 0) {
+    // Of a function that was made of attributes, such as the table of a LabelEncoder, these alone tell what it does.
+    const isTold = !Object.values(a.known).some(parameter => typeof parameter === 'function')
+    return isTold ? [] : attributes.filter(change => change.a !== undefined && change.b !== undefined)
+  }
   if (attributes.length > 0) return attributes
   return parameters.map(({ name, a: x, b: y }) => ({ what: `parameter ${name}`, a: x, b: y }))
 }

@@ -60,6 +60,24 @@ describe('the structures of two models', () => {
     ])
   })
 
+  test.each([
+    ['labels', 'LabelEncoder', 'keys_strings', '["a"], values_int64s = [1]', '["a"], values_int64s = [2]'],
+    ['categories', 'CategoryMapper', 'cats_strings', '["a"], cats_int64s = [1]', '["a"], cats_int64s = [2]'],
+    ['coefficients', 'LinearRegressor', 'coefficients', `[${'0.5, '.repeat(40)}1.0]`, `[${'0.5, '.repeat(40)}2.0]`]
+  ])('differ in %s of classical models', async (_, type, name, one, other) => {
+    const [from, to] = type === 'LinearRegressor' ? ['float', 'float'] : ['string', 'int64']
+    const loaded = (list: string) =>
+      load(
+        new TextEncoder().encode(
+          '<ir_version: 9, opset_import: ["" : 17, "ai.onnx.ml" : 2]> ' +
+            `g (${from}[n, 41] x) => (${to}[n, m] y) { y = ai.onnx.ml.${type}<${name} = ${list}>(x) }`
+        ),
+        { name: 'm.onnxtxt' }
+      )
+    expect(compareStructure(await loaded(one), await loaded(one)).equal).toBe(true)
+    expect(compareStructure(await loaded(one), await loaded(other)).equal).toBe(false)
+  })
+
   test('differ in bounds that JSON has no number for', async () => {
     const clipped = (max: number): ModelParts =>
       parts({
