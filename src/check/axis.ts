@@ -1,8 +1,7 @@
-import type { BoundGraph, Call } from '../bind/call.ts'
+import type { Call } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { inferCall } from '../infer/infer.ts'
-import type { Body } from '../op-kit/define.ts'
+import { inferCall, noBody } from '../infer/infer.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { agrees } from './compare.ts'
 import type { Declarations } from './declarations.ts'
@@ -54,9 +53,4 @@ function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number
     if (error instanceof NodewiseError) return undefined
     throw error
   }
-}
-
-/** Infers bodies for calls that have none: it is never called. */
-export const noBody = (_: BoundGraph): Body => {
-  throw new Error('a call without bodies asks for one')
 }

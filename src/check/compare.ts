@@ -4,7 +4,7 @@ import { type Dim, maxDim, mayMatch, minDim, printDim, printShape } from '../sha
 import type { Fact, MapFact, TensorFact } from '../shapes/fact.ts'
 import { printInterval } from '../shapes/sym.ts'
 import { dtypeName } from '../tensor/dtype.ts'
-import { mapType } from '../tensor/map.ts'
+import { mapType, withArticle } from '../tensor/map.ts'
 
 type DeclaredTensor = Extract<DeclaredType, { kind: 'tensor' }>
 type DeclaredMap = Extract<DeclaredType, { kind: 'map' }>
@@ -36,7 +36,7 @@ export function contradiction(declaration: Declaration, fact: Fact, dialect: Dia
     const { what, place } = declaration.where()
     return finding(
       'type-mismatch',
-      `${what} is declared a ${declared.kind}; it is a ${fact.kind}`,
+      `${what} is declared ${withArticle(declared.kind)}; it is ${withArticle(fact.kind)}`,
       declared.kind,
       fact.kind,
       place

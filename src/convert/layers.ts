@@ -72,11 +72,12 @@ const shared = (
   ids: ReadonlyMap<MadeValue, ValueId>,
   scope: Scope
 ): Pick<GraphPort, 'value' | 'declared' | 'place'> => {
-  const declared = declared_(value)
+  const declared = typeInIr(value)
   return { value: ids.get(value)!, ...(declared && { declared }), place: { file: scope.making.file } }
 }
 
-const declared_ = (value: MadeValue): DeclaredType | undefined => declaredIn('openvino', declarationOf(value.fact))
+/** What IR can declare of a value. */
+const typeInIr = (value: MadeValue): DeclaredType | undefined => declaredIn('openvino', declarationOf(value.fact))
 
 function addValue(
   values: Map<ValueId, GraphValue>,
@@ -88,12 +89,12 @@ function addValue(
   const id = ids.get(value)!
   const own = layer.outputs.length > 1 ? `${layer.name}.${position}` : layer.name
   const names = value.names.length > 0 ? value.names : [own]
-  const declared = declared_(value)
+  const declared = typeInIr(value)
   values.set(id, { id, name: names[0], names, ...(declared && { declared }), place: {} })
 }
 
 function parameter(value: MadeValue, names: Names): Layer {
-  const declared = declared_(value)
+  const declared = typeInIr(value)
   if (declared?.kind !== 'tensor') fail('unsupported-op', 'an input is no tensor; IR has nothing else')
   const dims = declared.dims
   return {
@@ -178,7 +179,7 @@ function nodeOf(layer: Layer, index: number, ids: ReadonlyMap<MadeValue, ValueId
     captures: [],
     inputPorts: layer.inputs.map((value, i): InputPort => ({
       id: String(i),
-      declared: (value && declared_(value)) ?? { kind: 'tensor' },
+      declared: (value && typeInIr(value)) ?? { kind: 'tensor' },
       place,
       dimPlaces: []
     })),

@@ -6,6 +6,11 @@ import { MAX_RANK } from '../tensor/tensor.ts'
 import { prepareCall } from './prepare.ts'
 import { outputValues } from './values.ts'
 
+/** What {@link inferCall} takes for a call without bodies. */
+export const noBody = (): never => {
+  throw new Error('a call without bodies asks for one')
+}
+
 export interface InferOptions {
   /** Also check known values (indices in range). */
   readonly validate?: boolean

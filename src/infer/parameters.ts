@@ -7,6 +7,7 @@ import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } 
 import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
+import { withArticle } from '../tensor/map.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
 export interface ParameterOptions {
@@ -39,7 +40,7 @@ export function parametersOf(
 }
 
 function readInput(name: string, source: InputSource<unknown>, fact: Fact): unknown {
-  if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
+  if (fact.kind !== 'tensor') fail('type-not-allowed', `${name} is ${withArticle(fact.kind)}; a tensor is expected`)
   const isList = source.form === 'ints' || source.form === 'floats'
   if (source.form === 'flag') checkSingle(name, fact)
   else checkForm(name, isList, source.asRow === true, fact)

@@ -3,7 +3,7 @@ import type { PortSchema } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { dtypeName } from '../tensor/dtype.ts'
-import { mapType } from '../tensor/map.ts'
+import { mapType, withArticle } from '../tensor/map.ts'
 
 /**
  * Holds the types of a call's inputs against what its operator version allows.
@@ -32,7 +32,7 @@ function checkKinds({ operands }: Call, facts: readonly (Fact | undefined)[]): v
     for (let i = index; i < end; i++) {
       const fact = facts[i]
       if (fact !== undefined && fact.kind !== 'tensor')
-        fail('type-not-allowed', `${name} is a ${fact.kind}; a tensor is expected`)
+        fail('type-not-allowed', `${name} is ${withArticle(fact.kind)}; a tensor is expected`)
     }
   }
 }

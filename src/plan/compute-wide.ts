@@ -1,6 +1,6 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { inferCall } from '../infer/infer.ts'
+import { inferCall, noBody } from '../infer/infer.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
 import { type Fact, MAX_PARTIAL, tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
@@ -93,10 +93,6 @@ function canBeWide(graph: PlanGraph, call: Call): boolean {
 }
 
 const isMoving = (call: Call): boolean => call.op.moves !== undefined || isShaping(call)
-
-const noBody = (): never => {
-  throw new Error('a call without bodies asks for one')
-}
 
 function wideFact(graph: PlanGraph, id: ValueId): Fact {
   const fact = graph.facts.get(id) ?? tensorFact(undefined, undefined)

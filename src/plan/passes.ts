@@ -30,12 +30,14 @@ import { share } from './share.ts'
 import { tablesOfCodes } from './tables-of-codes.ts'
 import { widen } from './widen.ts'
 
-/** Passes up to where all that is left has to be sound, and those after that. */
+/** Passes up to where all that is left has to be sound. */
 export const SELECTING: readonly Pass[] = [fold, prune, loopLists]
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 export const SELECTING_FAST: readonly Pass[] = [fold, prune, sequenceBags, loopLists]
 /** What the patterns of quantized models leave of codes, and weights that nodes compute. */
 const LEFT_OF_CODES: readonly Pass[] = [levels, prune, foldNumbers, convWeights, computedWeights, prune]
+
+/** Passes after that. */
 export const IMPROVING: readonly Pass[] = [
   branches,
   bypass,

@@ -71,6 +71,10 @@ describe('a declared map', () => {
     expect(errors(await checked(zipped(port('probabilities', 'float', ['n', 2]))))).toEqual([
       ['type-mismatch', 'probabilities', 'value "probabilities" is declared a tensor; it is a sequence']
     ])
+    const optional = { optionalType: { elemType: { tensorType: { elemType: 1 } } } }
+    expect(errors(await checked(zipped({ name: 'probabilities', type: optional })))).toEqual([
+      ['type-mismatch', 'probabilities', 'value "probabilities" is declared an optional; it is a sequence']
+    ])
   })
 
   test('is held against what operators take', async () => {
