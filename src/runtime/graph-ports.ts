@@ -7,7 +7,7 @@ import { limitRank } from '../shapes/lists.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, dtypeName } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
-import { type Key, kindOf, mapOf, mapType } from '../tensor/map.ts'
+import { type Key, kindOf, kindText, mapOf, mapType, withArticle } from '../tensor/map.ts'
 import { allocate, isTensor, type MapValue, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /**
@@ -53,8 +53,7 @@ function accept(
 }
 
 function wrongKind(port: GraphPort, wanted: string, value: Value): never {
-  const [a, b] = [wanted, kindOf(value)].map(kind => (kind === 'optional' ? `an ${kind}` : `a ${kind}`))
-  fail('type-mismatch', `input "${port.name}" is ${a}; ${b} is given`)
+  fail('type-mismatch', `input "${port.name}" is ${withArticle(wanted)}; ${kindText(value)} is given`)
 }
 
 /** A copy whose keys and values are known to be of their types: it is the caller's, and JavaScript holds any. */
