@@ -32,10 +32,10 @@ export function windowsOf(call: SourceCall, rank: number): Windows {
 
 type Lists = Readonly<Record<string, readonly number[] | string>>
 
-/** ONNX's attributes of windows. */
+/** ONNX's attributes of windows. Dilations of 1 are left out: AveragePool has the attribute since opset 19 only. */
 export const onnxWindowAttributes = ({ strides, dilations, begin, end, autoPad }: Windows): Lists => ({
   strides,
-  dilations,
+  ...(dilations.some(dilation => dilation !== 1) && { dilations }),
   ...(autoPad === 'explicit' ? { pads: [...begin, ...end] } : { auto_pad: autoPad.toUpperCase() })
 })
 

@@ -15,6 +15,8 @@ export interface ConvertedOptions extends CallOptions {
   readonly constants?: readonly number[]
   /** Whether the model leaves open what the dims of its inputs are. */
   readonly isDynamic?: boolean
+  /** The opset of the other dialect; where it is left out, the newest that is needed. */
+  readonly writtenOpset?: number
 }
 
 /** A model of one node, whose inputs are those of the model where they are no constants. */
@@ -80,8 +82,10 @@ export function modelOfNode(
 }
 
 /** The model in the other dialect. */
-export const inOther = (model: Model): Model =>
-  inDialect(model, model.dialect === 'onnx' ? 'openvino' : 'onnx', registryWith(), ALL_CONVERSIONS)
+export const inOther = (model: Model, opset?: number): Model =>
+  inDialect(model, model.dialect === 'onnx' ? 'openvino' : 'onnx', registryWith(), ALL_CONVERSIONS, {
+    ...(opset !== undefined && { opset })
+  })
 
 /** Names of the operators of a model, in order, without inputs, outputs and constants. */
 export const typesOf = (model: Model): string[] =>
@@ -94,7 +98,7 @@ export async function differenceInOther(
   options: ConvertedOptions = {}
 ): Promise<number> {
   const model = modelOfNode(kind, inputs, options)
-  const other = inOther(model)
+  const other = inOther(model, options.writtenOpset)
   const fault = check(other).findings.find(({ severity }) => severity === 'error')
   if (fault) throw new Error(fault.message)
   const feeds = Object.fromEntries(
