@@ -48,23 +48,28 @@ export const clamped = (w: Writer, x: Made, min: number, max: number): Made =>
     ? w.node('Clip', [x, w.scalar(typeOf(x), min), w.scalar(typeOf(x), max)])
     : w.node('Clamp', [x], { min, max })
 
-/** Parts along an axis, of these sizes. */
+/** Parts along an axis, of these sizes, which are an attribute in ONNX before opset 13. */
 export function split(w: Writer, x: Made, axis: number, sizes: readonly number[]): readonly Made[] {
   if (sizes.length === 1) return [x]
-  const list = w.constant('int64', sizes)
   const outputs = sizes.length
+  if (w.dialect === 'onnx' && w.opset < 13) return w.nodes('Split', [x], { axis, split: sizes }, { outputs })
+  const list = w.constant('int64', sizes)
   return w.dialect === 'onnx'
     ? w.nodes('Split', [x, list], { axis }, { outputs })
     : w.nodes('VariadicSplit', [x, w.scalar('int64', axis), list], {}, { outputs })
 }
 
-/** Parts of equal sizes along an axis. */
+/** Parts of equal sizes along an axis; since opset 18 ONNX says their number. */
 export const splitEvenly = (w: Writer, x: Made, axis: number, count: number): readonly Made[] =>
   count === 1
     ? [x]
     : w.dialect === 'onnx'
       ? w.nodes('Split', [x], { axis, ...(w.opset >= 18 && { num_outputs: count }) }, { outputs: count })
       : w.nodes('Split', [x, w.scalar('int64', axis)], { num_splits: count }, { outputs: count })
+
+/** What GridSample calls linear interpolation: ONNX has another word for it before opset 20. */
+export const linearSampling = ({ dialect, opset }: Writer): 'linear' | 'bilinear' =>
+  dialect === 'onnx' && opset < 20 ? 'bilinear' : 'linear'
 
 /** `x[from:to]` along an axis; `to` may be beyond the end. */
 export const part = (w: Writer, x: Made, axis: number, from: number, to: number): Made =>

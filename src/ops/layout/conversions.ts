@@ -14,6 +14,7 @@ import {
   unsqueezed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
+import { split as splitBySizes, splitEvenly } from '../../op-kit/conversion-parts.ts'
 import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
@@ -133,24 +134,21 @@ function splitToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     return w.nodes('Split', [data, sizes], { axis }, { outputs: call.outputCount })
   }
   const sizes = call.param<readonly number[] | undefined>('sizes')
-  const outputs = call.outputCount
-  if (sizes === undefined)
-    return w.nodes('Split', [data], { axis, ...(w.opset >= 18 && { num_outputs: outputs }) }, { outputs })
+  if (sizes === undefined) return splitEvenly(w, data, axis, call.outputCount)
   const size = dimsOf(data)[axis]
   const known = sizes.reduce((sum, one) => sum + Math.max(0, one), 0)
   if (sizes.includes(-1) && typeof size !== 'number') return openSplit(call, w, axis, sizes, known)
   const all = sizes.map(one => (one === -1 ? (size as number) - known : one))
-  return w.nodes('Split', [data, w.constant('int64', all)], { axis }, { outputs: sizes.length })
+  return splitBySizes(w, data, axis, all)
 }
 
 /** Along an axis that is known only while the model runs. */
 function splitAlong(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const blocks = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
-  const { outputCount: outputs } = call
   const sizes = call.knows('sizes') ? call.param<readonly number[] | undefined>('sizes') : []
   if (sizes !== undefined) return fail('unsupported-op', 'sizes of parts along an axis that is not known')
-  const parts = w.nodes('Split', [blocks.data], { axis: 1, num_outputs: outputs }, { outputs })
+  const parts = splitEvenly(w, blocks.data, 1, call.outputCount)
   return parts.map(part => unblocked(w, part, blocks, dimAt(w, part, 1), 1, rankOf(data)))
 }
 

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { numbersOf, picked, shapeOf, upTo } from '../../op-kit/conversion-kit.ts'
+import { split as splitBySizes, splitEvenly } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   dimsOf,
@@ -30,13 +31,10 @@ function splitWithin(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (isUneven && w.opset >= 13 && w.opset < 18)
     return w.nodes('Split', [data, unevenSizes(w, data, along, outputs)], { axis }, { outputs })
   const isEven = typeof size !== 'number' || size % outputs === 0
-  if (listed === undefined && isEven)
-    return w.nodes('Split', [data], { axis, ...(w.opset >= 18 && { num_outputs: outputs }) }, { outputs })
+  if (listed === undefined && isEven) return splitEvenly(w, data, axis, outputs)
   const part = typeof size === 'number' ? Math.ceil(size / outputs) : 0
   const sizes = listed ?? [...upTo(outputs - 1).map(() => part), Number(size) - part * (outputs - 1)]
-  return w.opset >= 13
-    ? w.nodes('Split', [data, w.constant('int64', sizes)], { axis }, { outputs })
-    : w.nodes('Split', [data], { axis, split: sizes }, { outputs })
+  return splitBySizes(w, data, axis, sizes)
 }
 
 /** Some of the dims, before opset 15. */

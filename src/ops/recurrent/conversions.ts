@@ -9,6 +9,7 @@ import {
   unsqueezed,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
+import { splitEvenly } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   dimsOf,
@@ -75,16 +76,10 @@ function arranged(w: Writer, x: Made, from: string, to: string): Made {
   )
 }
 
-/** Equal parts of a tensor along an axis. */
-const partsOf = (w: Writer, x: Made, axis: number, count: number): readonly Made[] =>
-  w.dialect === 'onnx'
-    ? w.nodes('Split', [x], { axis, num_outputs: count }, { outputs: count })
-    : w.nodes('Split', [x, w.scalar('int64', axis)], { num_splits: count }, { outputs: count })
-
 /** Weights or biases `[direction, gates, …]` with the gates in another order. */
 function reordered(w: Writer, x: Made, from: string, to: string): Made {
   if (from === to) return x
-  const parts = partsOf(w, x, 1, from.length)
+  const parts = splitEvenly(w, x, 1, from.length)
   return joined(
     w,
     [...to].map(gate => parts[from.indexOf(gate)]),
@@ -175,7 +170,7 @@ const netToOnnx =
 /** The sums of the biases of input and recurrence; those of the hidden gate of GRU stay apart where they must. */
 function biasesApart(w: Writer, b: Made, { onnxOrder }: Net, order: string, isBefore: boolean): Made {
   if (isBefore) {
-    const [z, r, h, recurrence] = partsOf(w, b, 1, 4)
+    const [z, r, h, recurrence] = splitEvenly(w, b, 1, 4)
     const none = elementwise(w, 'Mul', z, zeroOf(w, typeOf(z)))
     return joined(w, [z, r, h, none, none, recurrence], 1)
   }
@@ -241,9 +236,9 @@ function biasesSummed(
     const size = (isBefore ? 4 : onnxOrder.length) * hidden
     return expanded(w, zeroOf(w, typeOf(call.operand('x'))), w.constant('int64', [count, size]))
   }
-  const [input, recurrence] = partsOf(w, b, 1, 2)
+  const [input, recurrence] = splitEvenly(w, b, 1, 2)
   if (!isBefore) return reordered(w, elementwise(w, 'Add', input, recurrence), onnxOrder, openvinoOrder)
-  const [inputs, recurrences] = [partsOf(w, input, 1, 3), partsOf(w, recurrence, 1, 3)]
+  const [inputs, recurrences] = [splitEvenly(w, input, 1, 3), splitEvenly(w, recurrence, 1, 3)]
   const sums = [0, 1].map(i => elementwise(w, 'Add', inputs[i], recurrences[i]))
   return joined(w, [...sums, inputs[2], recurrences[2]], 1)
 }

@@ -85,6 +85,18 @@ test.each([11, 13, 18])('equal parts of IR in opset %i', opset => {
   expect(graph.nodes.map(({ type, inputs }) => [type, inputs.length])).toEqual([['Split', 1]])
 })
 
+test('equal parts along an axis that a run gives, in opset 17', async () => {
+  const options = { attributes: { num_splits: 2 }, outputs: 2, writtenOpset: 17 }
+  expect(await differenceInOther(kind('Split'), [floats(1, [4, 2]), int(0)], options)).toBe(0)
+})
+
+test('parts of other sizes are an attribute in opset 12', () => {
+  const inputs = [floats(1, [5, 2]), int(0), ints(2, -1)]
+  const { graph } = inOther(modelOfNode(kind('VariadicSplit'), inputs, { constants: [1, 2], outputs: 2 }), 12)
+  const [{ type, attributes }] = graph.nodes
+  expect([type, attributes.get('split')]).toEqual(['Split', { kind: 'ints', value: [2n, 3n] }])
+})
+
 describe('Pad of ONNX in IR', () => {
   const onnx: Kind = ['onnx', 'Pad', 21]
   test('has lists for all axes, known or not', async () => {

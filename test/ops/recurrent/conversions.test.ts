@@ -35,6 +35,14 @@ describe('recurrent layers of IR in ONNX', () => {
     expect(await differenceInOther(sequence(type), inputs, { attributes, outputs: 1 + states })).toBeLessThan(1e-6)
   })
 
+  test.each([12, 17])(
+    'gates are put in order by Splits of opset %i, which are told no number of parts',
+    async opset => {
+      const options = { attributes, outputs: 3, writtenOpset: opset }
+      expect(await differenceInOther(sequence('LSTMSequence'), irInputs(4, 4, 2, 2), options)).toBeLessThan(1e-6)
+    }
+  )
+
   test('GRUSequence keeps the bias of the reset gate apart', async () => {
     const options = { attributes: { ...attributes, linear_before_reset: true }, outputs: 2, isDynamic: true }
     expect(await differenceInOther(sequence('GRUSequence'), irInputs(3, 4, 2, 1), options)).toBeLessThan(1e-6)
