@@ -1,7 +1,15 @@
 import { fail } from '../../errors.ts'
 import { chosen, elementwise, extreme, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
-import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
+import {
+  type Conversion,
+  type Made,
+  type NewAttributes,
+  type SourceCall,
+  toOnnx,
+  typeOf,
+  type Writer
+} from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { roiAlign, roiAlignRotated } from './roi-align.ts'
 import { roiFeatureExtractor } from './roi-feature-extractor.ts'
@@ -58,6 +66,10 @@ interface Alignment {
   readonly atLeastOne: boolean
 }
 
+/** Where samples lie; before opset 16 there is no such attribute, and `output_half_pixel` is meant. */
+const coordinatesOf = ({ opset }: Writer, mode: 'output_half_pixel' | 'half_pixel'): NewAttributes =>
+  opset < 16 && mode === 'output_half_pixel' ? {} : { coordinate_transformation_mode: mode }
+
 /** Samples apart, of which IR takes the largest; ONNX takes the largest of weighted elements. */
 function roiAlignToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const { x, rois, type, own } = operandsOf(call, w)
@@ -73,7 +85,7 @@ function roiAlignToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     output_width: call.param<number>('width') * each,
     sampling_ratio: isMax ? 1 : samples,
     spatial_scale: call.param<number>('scale'),
-    coordinate_transformation_mode: after === 0 && atLeastOne ? 'output_half_pixel' : 'half_pixel'
+    ...coordinatesOf(w, after === 0 && atLeastOne ? 'output_half_pixel' : 'half_pixel')
   })
   if (!isMax) return [w.cast(y, type)]
   const most = w.node('MaxPool', [y], { kernel_shape: [each, each], strides: [each, each] })
@@ -104,7 +116,7 @@ function featuresToOnnx(call: SourceCall, w: Writer): readonly Made[] {
       output_width: size,
       sampling_ratio: call.param<number>('samples'),
       spatial_scale: 1 / step,
-      coordinate_transformation_mode: 'output_half_pixel'
+      ...coordinatesOf(w, 'output_half_pixel')
     })
     const starts = elementwise(w, 'GreaterOrEqual', measure, w.scalar(own, 2 ** (level - 2)))
     return { y, starts: w.reshape(starts, [-1, 1, 1, 1]) }

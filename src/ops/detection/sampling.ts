@@ -1,4 +1,5 @@
 import { elementwise, gathered, swappedLast, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { linearSampling } from '../../op-kit/conversion-parts.ts'
 import { counted, type Size, sizeAt, sizeScalar } from '../../op-kit/conversion-sizes.ts'
 import { type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
@@ -63,7 +64,7 @@ export function sampledAt(w: Writer, maps: Made, { y, x }: Points): Made {
     return unsqueezed(w, elementwise(w, 'Sub', elementwise(w, 'Div', points, half), w.scalar(type, 1)), [3])
   }
   const grid = w.node('Concat', [scaled(x, 3), scaled(y, 2)], { axis: 3 })
-  return w.node('GridSample', [maps, grid], { mode: 'linear', padding_mode: 'border', align_corners: 1 })
+  return w.node('GridSample', [maps, grid], { mode: linearSampling(w), padding_mode: 'border', align_corners: 1 })
 }
 
 /** Points moved to `0 … size - 1`. */

@@ -37,7 +37,7 @@ import { gatherTreeToOnnx } from './gather-tree-conversion.ts'
 import { gatherTree } from './gather-tree.ts'
 import { gather } from './gather.ts'
 import { oneHotOps } from './one-hot.ts'
-import { scatterElementsToOnnx } from './scatter-conversion.ts'
+import { reductionOf, scatterElementsToOnnx } from './scatter-conversion.ts'
 import { scatterElements } from './scatter-elements.ts'
 import { scatterND } from './scatter-nd.ts'
 import { scatterUpdate } from './scatter-update.ts'
@@ -203,7 +203,7 @@ function scatterNDToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefin
           given,
           upTo(rank).map(() => 1)
         )
-  return [w.node('ScatterND', [data, indices, shaped], { reduction: isSub ? 'add' : reduction })]
+  return [w.node('ScatterND', [data, indices, shaped], reductionOf(isSub ? 'add' : reduction))]
 }
 
 const [oneHotOnnx, oneHotOpenvino] = oneHotOps

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, shapeOf } from '../../op-kit/conversion-kit.ts'
-import { type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
+import { type Made, type NewAttributes, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 
 /** The number that a reduction begins with, where what was there before does not count. */
@@ -29,6 +29,9 @@ function divided(w: Writer, sums: Made, counts: Made): Made {
   return elementwise(w, 'Sub', quotient, w.cast(isBelow, 'int64'))
 }
 
+/** What scatters of ONNX are told of a reduction: nothing of none, as before opset 16, when they had no other. */
+export const reductionOf = (reduction: string): NewAttributes => (reduction === 'none' ? {} : { reduction })
+
 /** ScatterElementsUpdate with means, or where what was there before does not count. */
 export function scatterElementsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const type = typeOf(call.operand('data'))
@@ -46,7 +49,7 @@ export function scatterElementsToOnnx(call: SourceCall, w: Writer): readonly Mad
     ? data
     : w.node('ScatterElements', [data, indices, everywhere(neutralOf(own, reduction), indices)], { axis })
   const named = reduction === 'mean' ? 'add' : reduction
-  const sums = w.node('ScatterElements', [start, indices, updates], { axis, reduction: named })
+  const sums = w.node('ScatterElements', [start, indices, updates], { axis, ...reductionOf(named) })
   if (reduction !== 'mean') return [w.cast(sums, type)]
   const zeros = everywhere(useInitial ? 1 : 0, data)
   const hits = w.node('ScatterElements', [zeros, indices, everywhere(1, indices)], { axis, reduction: 'add' })

@@ -1,5 +1,5 @@
 import { elementwise, gathered, joined, staticDims, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
-import { add, mul, part, plus, sub, times, widened } from '../../op-kit/conversion-parts.ts'
+import { add, linearSampling, mul, part, plus, sub, times, widened } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
   dimsOf,
@@ -47,7 +47,7 @@ function expandCropAndResize(call: SourceCall, w: Writer): readonly Made[] {
   const grid = joined(w, [axis(xs, width), axis(ys, height)], 3)
   const how = {
     align_corners: 1,
-    mode: mode === 'nearest' ? 'nearest' : w.dialect === 'openvino' || w.opset >= 20 ? 'linear' : 'bilinear'
+    mode: mode === 'nearest' ? 'nearest' : linearSampling(w)
   }
   const [sampled] = w.standard('GridSample', [images, grid], { ...how, padding_mode: 'border' })
   const outside = w.scalar(typeOf(sampled), call.param<number>('outside'))

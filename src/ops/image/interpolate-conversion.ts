@@ -119,12 +119,11 @@ function resizeOf(call: SourceCall, w: Writer, x: Made, axes: readonly number[],
     fail('unsupported-op', 'scales, by which an axis of unknown size may keep its elements here and not in ONNX')
   const given = call.source(by) ?? fail('unsupported-op', `${by} is left out`)
   const list = w.cast(given, by === 'sizes' ? 'int64' : 'float32')
-  return resizedBy(w, x, by, list, {
+  return resizedBy(w, x, by, list, axes, {
     mode: mode === 'nearest' ? 'nearest' : mode === 'cubic' ? 'cubic' : 'linear',
     coordinate_transformation_mode: coordinates,
     ...(mode === 'nearest' && { nearest_mode: nearest === 'simple' ? simpleMode(scales) : nearest }),
-    ...(mode === 'cubic' && { cubic_coeff_a: p.cubicCoefficient }),
-    axes
+    ...(mode === 'cubic' && { cubic_coeff_a: p.cubicCoefficient })
   })
 }
 

@@ -1,7 +1,9 @@
+import { gathered, joined, shapeOf, upTo } from '../../op-kit/conversion-kit.ts'
 import {
   first,
   type Made,
   type NewAttributes,
+  rankOf,
   type SourceCall,
   toOnnx,
   within,
@@ -20,10 +22,37 @@ function resizeWithin(call: SourceCall, w: Writer): readonly Made[] | undefined 
   return w.op(resize, { x: call.operand('x') }, { ...parameters, roi, scales })
 }
 
-/** Resize by a list of sizes or of scales, all else of it left out. */
-export const resizedBy = (w: Writer, x: Made, by: 'sizes' | 'scales', list: Made, attributes: NewAttributes): Made => {
+/** Before this opset sizes and scales are those of all axes. */
+const MAY_NAME_AXES = 18
+
+/** Resize of some axes by a list of their sizes or scales, all else of it left out. */
+export function resizedBy(
+  w: Writer,
+  x: Made,
+  by: 'sizes' | 'scales',
+  list: Made,
+  axes: readonly number[],
+  attributes: NewAttributes
+): Made {
+  const namesAxes = w.opset >= MAY_NAME_AXES
+  const given = namesAxes ? list : ofAllAxes(w, x, by, list, axes)
   const none = w.opset < MAY_LEAVE_OUT ? w.constant('float32', []) : undefined
-  return w.node('Resize', [x, none, ...(by === 'sizes' ? [none, list] : [list])], attributes)
+  const inputs = by === 'sizes' ? [x, none, none, given] : [x, none, given]
+  return w.node('Resize', inputs, { ...attributes, ...(namesAxes && { axes }) })
+}
+
+/** Sizes or scales of some axes with those of the other axes, which stay as they are. */
+function ofAllAxes(w: Writer, x: Made, by: 'sizes' | 'scales', list: Made, axes: readonly number[]): Made {
+  const all = upTo(rankOf(x))
+  const kept =
+    by === 'sizes'
+      ? shapeOf(w, x)
+      : w.constant(
+          'float32',
+          all.map(() => 1)
+        )
+  const entries = all.map(axis => (axes.includes(axis) ? all.length + axes.indexOf(axis) : axis))
+  return gathered(w, joined(w, [kept, list], 0), w.constant('int64', entries), 0)
 }
 
 /** Resize in other operator sets of ONNX. */

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { asScalar, elementwise, reduced, upTo } from '../../op-kit/conversion-kit.ts'
+import { asScalar, elementwise, reduced, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { clamped } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
@@ -212,7 +212,7 @@ function uniqueOfList(call: SourceCall, w: Writer): readonly Made[] | undefined 
 
 /** The number of boundaries that are below each value: comparisons with all of them are counted. */
 function counted(w: Writer, sorted: Made, values: Made, isRight: boolean, type: DType): Made {
-  const column = w.node('Unsqueeze', [values, w.constant('int64', [-1])])
+  const column = unsqueezed(w, values, [-1])
   const isBelow = elementwise(w, isRight ? 'LessOrEqual' : 'Less', sorted, column)
   return w.cast(reduced(w, 'ReduceSum', w.cast(isBelow, 'int64'), [rankOf(column) - 1], false), type)
 }
@@ -234,7 +234,7 @@ function searchSortedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [sorted, values] = [call.operand('sorted'), call.operand('x')]
   const type = common(typeOf(values), typeOf(sorted))
   const lines = w.cast(sorted, type)
-  const rows = rankOf(sorted) === 1 ? lines : w.node('Unsqueeze', [lines, w.constant('int64', [-2])])
+  const rows = rankOf(sorted) === 1 ? lines : unsqueezed(w, lines, [-2])
   return [counted(w, rows, w.cast(values, type), call.param('behindEqual'), call.param('type'))]
 }
 

@@ -288,6 +288,26 @@ describe('pooled regions in ONNX', () => {
     }
   )
 
+  test('ROIAlign of shifted samples is that of opset 15, which has no attribute for it', async () => {
+    const attributes = { pooled_h: 2, pooled_w: 3, sampling_ratio: 2, spatial_scale: 0.5, mode: 'max' }
+    const options = { attributes, writtenOpset: 15 }
+    const inputs = [map, corners, images]
+    expect(await differenceInOther(['openvino', 'ROIAlign', 9], inputs, options)).toBeLessThan(1e-5)
+    const halfPixel = { attributes: { ...attributes, aligned_mode: 'half_pixel' } }
+    expect(() => inOther(modelOfNode(['openvino', 'ROIAlign', 9], inputs, halfPixel), 15)).toThrow(
+      'coordinate_transformation_mode'
+    )
+  })
+
+  test.each([16, 20])('points are sampled by the linear mode of opset %i', async opset => {
+    const turned = new Tensor('float32', [3, 3, 4, 2, 0.5], [1, 5])
+    const attributes = { pooled_h: 2, pooled_w: 3, sampling_ratio: 2, spatial_scale: 1 }
+    const inputs = [map, turned, new Tensor('int32', [0], [1])]
+    expect(
+      await differenceInOther(['openvino', 'ROIAlignRotated', 15], inputs, { attributes, writtenOpset: opset })
+    ).toBeLessThan(1e-5)
+  })
+
   test('ROIAlign: the largest of as many samples as a bin has elements is refused', () => {
     const attributes = { pooled_h: 2, pooled_w: 2, sampling_ratio: 0, spatial_scale: 1, mode: 'max' }
     const model = modelOfNode(['openvino', 'ROIAlign', 3], [map, corners, images], { attributes })

@@ -79,3 +79,11 @@ test.each(['sum', 'prod', 'min', 'max', 'mean', 'none'])(
     }
   }
 )
+
+test('updates without a reduction need no attribute, which opset 15 does not have', async () => {
+  const data = floats(1, [4, 3])
+  const at = ints([2, 0], [2, 1])
+  const options = { writtenOpset: 15 }
+  const inputs = [data, at, floats(2, [2, 3])]
+  expect(await differenceInOther(['openvino', 'ScatterNDUpdate', 15], inputs, options)).toBe(0)
+})

@@ -28,6 +28,26 @@ describe('Interpolate in ONNX', () => {
     }
   })
 
+  test.each([12, 17, 18])(
+    'sizes and scales of some axes that a run gives are those of all axes in opset %i',
+    async opset => {
+      const options = { isDynamic: true, constants: [2], writtenOpset: opset }
+      const nearest = { mode: 'nearest', nearest_mode: 'floor', coordinate_transformation_mode: 'asymmetric' }
+      const given = new Tensor('int64', [3n, 1n], [2])
+      const attributes = { ...bySizes, ...nearest }
+      expect(await differenceInOther(interpolate, [x, sizes(7, 9), given], { ...options, attributes })).toBe(0)
+      const scales = new Tensor('float32', [2, 3], [2])
+      const byScales = { shape_calculation_mode: 'scales', ...nearest }
+      expect(
+        await differenceInOther(interpolate, [x, scales, given], {
+          ...options,
+          constants: [1, 2],
+          attributes: byScales
+        })
+      ).toBe(0)
+    }
+  )
+
   test.each(['nearest', 'linear', 'linear_onnx', 'cubic', 'bilinear_pillow', 'bicubic_pillow'])(
     'mode %s of known dims is made of elements or weights of each axis, pads too',
     async mode => {

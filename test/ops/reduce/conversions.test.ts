@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
 import { errorOf } from '../harness.ts'
+import { randomFloats } from '../random.ts'
 import { ints, iota, scalar } from '../values.ts'
 
 const floats = (values: readonly number[], dims: readonly number[]): Tensor => new Tensor('float32', values, dims)
@@ -49,4 +50,13 @@ test('TopK in IR is stable, so that equal elements are in the order of ONNX', as
   const smallest = { outputs: 2, attributes: { largest: 0 } }
   expect(errorOf(() => inOther(modelOfNode(['onnx', 'TopK', 11], [x, ints(2)], smallest))).message).toContain('nan')
   expect(await differenceInOther(['onnx', 'TopK', 11], [ints(3, 1, 1), ints(2)], smallest)).toBe(0)
+})
+
+test.each([12, 13])('boundaries below each value are counted in opset %i', async opset => {
+  const values = randomFloats(1, [2, 3])
+  const boundaries = floats([-0.5, 0, 0.5], [3])
+  const options = { attributes: { output_type: 'i32' }, writtenOpset: opset }
+  expect(await differenceInOther(['openvino', 'Bucketize', 3], [values, boundaries], options)).toBe(0)
+  const inputs = [floats([-0.5, 0.5, -0.2, 0.2], [2, 2]), values]
+  expect(await differenceInOther(['openvino', 'SearchSorted', 15], inputs, { writtenOpset: opset })).toBe(0)
 })
