@@ -3,7 +3,7 @@ import { type Dim, mulDims, sameDim } from '../shapes/dim.ts'
 import { MAX_FLOAT32 } from '../tensor/dtype.ts'
 import { elementwise, expanded, joined, sliced, transposed, unsqueezed } from './conversion-kit.ts'
 import { add, mul, multiplied, padded, part, softmaxed, split, sub, times } from './conversion-parts.ts'
-import { counted, extremeSize, minus, plus, type Size, sizeAt, sizeList } from './conversion-sizes.ts'
+import { addSizes, counted, extremeSize, type Size, sizeAt, sizeList, subSizes } from './conversion-sizes.ts'
 import { dimsOf, type Made, rankOf, typeOf, type Writer } from './conversion.ts'
 
 // Attention in nodes of either dialect. Heads are `[batch, heads, rows, size]`, in the type in which it is computed.
@@ -77,7 +77,7 @@ function withSink(w: Writer, scores: Made, sink: Made): Made {
 
 /** Which keys causality shows: key `j` to the query of row `i` where `j <= i + past`; `[queries, keys]`. */
 export function causal(w: Writer, queries: Size, keys: Size, past: Size): Made {
-  const rows = w.reshape(counted(w, past, plus(w, past, queries)), [-1, 1])
+  const rows = w.reshape(counted(w, past, addSizes(w, past, queries)), [-1, 1])
   return elementwise(w, 'LessOrEqual', counted(w, 0, keys), rows)
 }
 
@@ -103,12 +103,12 @@ export function paddingAdded(w: Writer, mask: Made, filter: number, { batch, que
   const total = sizeAt(w, keys, 2)
   if (rank === 4) {
     const rows = sizeList(w, [past, 0])
-    return sliced(w, own, rows, sizeList(w, [plus(w, past, sizeAt(w, queries, 2)), total]), [2, 3])
+    return sliced(w, own, rows, sizeList(w, [addSizes(w, past, sizeAt(w, queries, 2)), total]), [2, 3])
   }
   const wide = unsqueezed(w, own, rank === 2 ? [1, 2] : [1])
   // A mask of the fresh keys alone hides none of the past.
   if (sameDim(dimsOf(wide)[3], dimsOf(keys)[2]) || past === 0) return wide
-  return behind(w, wide, extremeSize(w, 'Max', minus(w, total, sizeAt(w, wide, 3)), 0))
+  return behind(w, wide, extremeSize(w, 'Max', subSizes(w, total, sizeAt(w, wide, 3)), 0))
 }
 
 /** Zeros for keys of the past before what is added to the others. */
@@ -153,7 +153,7 @@ export function behindPast(w: Writer, fresh: Made, past: Made | undefined, kept:
     return { all, present: all }
   }
   const start = sizeList(w, [kept])
-  const end = sizeList(w, [plus(w, kept, sizeAt(w, fresh, 2))])
+  const end = sizeList(w, [addSizes(w, kept, sizeAt(w, fresh, 2))])
   const first = sliced(w, before, w.constant('int64', [0]), start, [2])
   const rest = sliced(w, before, end, w.constant('int64', [2 ** 31 - 1]), [2])
   const all = joined(w, [first, fresh], 2)

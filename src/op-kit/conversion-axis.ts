@@ -2,7 +2,7 @@ import { elementwise, gathered, joined, reduced, shapeOf, upTo } from './convers
 import { type Made, rankOf, type Writer } from './conversion.ts'
 
 /** A tensor along an axis that is known only while the model runs: `[before, size, after]`. */
-export interface Blocks {
+export interface AxisBlocks {
   readonly data: Made
   /** Dims of the tensor, as a list. */
   readonly shape: Made
@@ -11,7 +11,7 @@ export interface Blocks {
 }
 
 /** Views a tensor as blocks along an axis. For ONNX. */
-export function blocksAlong(w: Writer, x: Made, given: Made): Blocks {
+export function blocksAlong(w: Writer, x: Made, given: Made): AxisBlocks {
   const rank = rankOf(x)
   const list = w.reshape(w.cast(given, 'int64'), [1])
   const isNegative = elementwise(w, 'Less', list, w.constant('int64', [0]))
@@ -35,7 +35,7 @@ export const reshapedExactly = (w: Writer, x: Made, dims: Made): Made => w.node(
 export function unblocked(
   w: Writer,
   data: Made,
-  { shape, axis }: Blocks,
+  { shape, axis }: AxisBlocks,
   inner: Made,
   rank: number,
   all: number

@@ -109,7 +109,7 @@ function unpackedRows(
 }
 
 /** Codes in blocks along their last axis, and what makes numbers of them. */
-export interface Blocks {
+export interface CodedBlocks {
   /** `[..., blocks, size]`, or, for blocks of any order, `[..., columns]`. */
   readonly codes: Made
   /** Numbers, in dims that are broadcast to the codes. */
@@ -122,7 +122,7 @@ export interface Blocks {
  * `(code - zero) * scale` in a float type, in the nodes that OpenVINO writes for compressed weights: what runtimes know
  * to keep in few bits.
  */
-export function numbersOf(w: Writer, { codes, scales, zeros }: Blocks, type: DType): Made {
+export function numbersOfCodes(w: Writer, { codes, scales, zeros }: CodedBlocks, type: DType): Made {
   const numbers = w.cast(codes, type)
   const centered = zeros ? sub(w, numbers, w.cast(zeros, type)) : numbers
   return mul(w, centered, w.cast(scales, type))

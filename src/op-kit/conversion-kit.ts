@@ -162,7 +162,7 @@ export function staticDims(x: Made, what: string): readonly number[] {
 }
 
 /** The elements of a value that is known before the model runs, as numbers. */
-export function numbersOf(x: Made | undefined): number[] | undefined {
+export function knownNumbers(x: Made | undefined): number[] | undefined {
   const known = x?.fact.kind === 'tensor' ? knownValue(x.fact) : undefined
   return known && elementsOf(known).map(Number)
 }

@@ -43,13 +43,13 @@ const folded =
   }
 
 /** `a + b` */
-export const plus = folded('Add', (a, b) => a + b, 0)
+export const addSizes = folded('Add', (a, b) => a + b, 0)
 /** `a - b` */
-export const minus = folded('Sub', (a, b) => a - b, 0)
+export const subSizes = folded('Sub', (a, b) => a - b, 0)
 /** `a * b` */
-export const times = folded('Mul', (a, b) => a * b, 1)
+export const mulSizes = folded('Mul', (a, b) => a * b, 1)
 /** `a / b` of sizes that are not negative, rounded down. */
-export const over = folded('Div', (a, b) => Math.floor(a / b), 1)
+export const floorDivSizes = folded('Div', (a, b) => Math.floor(a / b), 1)
 
 /** The larger or the smaller of two. */
 export const extremeSize = (w: Writer, name: 'Max' | 'Min', a: Size, b: Size): Size =>
@@ -59,7 +59,7 @@ export const extremeSize = (w: Writer, name: 'Max' | 'Min', a: Size, b: Size): S
 
 /** The product of sizes: 1 of none. */
 export const productOfSizes = (w: Writer, sizes: readonly Size[]): Size =>
-  sizes.reduce((product, size) => times(w, product, size), 1)
+  sizes.reduce((product, size) => mulSizes(w, product, size), 1)
 
 /** Reshaped to dims that may be known only while the model runs. */
 export function reshapedBy(w: Writer, x: Made, sizes: readonly Size[]): Made {

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { staticDims, upTo } from './conversion-kit.ts'
-import { extremeSize, minus, over, plus, type Size, times } from './conversion-sizes.ts'
+import { addSizes, extremeSize, floorDivSizes, mulSizes, type Size, subSizes } from './conversion-sizes.ts'
 import type { Made, SourceCall, Writer } from './conversion.ts'
 import { dimsOf, rankOf } from './conversion.ts'
 
@@ -59,12 +59,12 @@ export function padsOf(
   const totals = sizes.map((size, i): Size => {
     if (autoPad === 'valid') return 0
     const [stride, extent] = [strides[i], (kernel[i] - 1) * dilations[i] + 1]
-    const windows = over(w, plus(w, size, stride - 1), stride)
-    const read = plus(w, times(w, minus(w, windows, 1), stride), extent)
-    return extremeSize(w, 'Max', minus(w, read, size), 0)
+    const windows = floorDivSizes(w, addSizes(w, size, stride - 1), stride)
+    const read = addSizes(w, mulSizes(w, subSizes(w, windows, 1), stride), extent)
+    return extremeSize(w, 'Max', subSizes(w, read, size), 0)
   })
-  const smaller = totals.map(total => over(w, total, 2))
-  const larger = totals.map((total, i) => minus(w, total, smaller[i]))
+  const smaller = totals.map(total => floorDivSizes(w, total, 2))
+  const larger = totals.map((total, i) => subSizes(w, total, smaller[i]))
   return autoPad === 'same_lower' ? { begin: larger, end: smaller } : { begin: smaller, end: larger }
 }
 

@@ -14,14 +14,14 @@ import {
 import { elementwise, expanded, joined, sliced, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { multiplied, part, split, splitEvenly, widened, withAdded } from '../../op-kit/conversion-parts.ts'
 import {
+  addSizes,
   counted,
-  plus,
+  mulSizes,
   reshapedBy,
   type Size,
   sizeAt,
   sizeList,
-  sizeParameter,
-  times
+  sizeParameter
 } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -149,7 +149,7 @@ function followed(w: Writer, heads: Made, beams: Made, past: Size): Made {
   const apart = reshapedBy(w, heads, [samples, width, count, total, size])
   const index = expanded(w, from, sizeList(w, [1, 1, count, 1, size]))
   const picked = w.node('GatherElements', [apart, index], { axis: 1 })
-  return reshapedBy(w, picked, [times(w, samples, width), count, total, size])
+  return reshapedBy(w, picked, [mulSizes(w, samples, width), count, total, size])
 }
 
 /** What the inputs of attention with projections are projected to, before heads. */
@@ -192,7 +192,7 @@ export function attendProjection(call: SourceCall, w: Writer, projected: Made): 
 /** Angles `position / 10000^(2i / rotated)` of positions from one on. */
 function rotationFrom(w: Writer, first: Size, heads: Made, count: number): Rotation {
   const half = (count === 0 ? sizeOf(heads) : count) / 2
-  const positions = w.cast(counted(w, first, plus(w, first, sizeAt(w, heads, 2))), typeOf(heads))
+  const positions = w.cast(counted(w, first, addSizes(w, first, sizeAt(w, heads, 2))), typeOf(heads))
   const frequencies = w.constant(
     typeOf(heads),
     upTo(half).map(i => 1 / 10000 ** (i / half))

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, joined, reduced, staticDims, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
-import { counted, isKnown, reshapedBy, type Size, sizeAt, sizeList, times } from '../../op-kit/conversion-sizes.ts'
+import { counted, isKnown, mulSizes, reshapedBy, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import { onnxWindowAttributes, padsOf, type Windows, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversion,
@@ -85,7 +85,7 @@ function movedInside(w: Writer, conv: Convolution, given: Made, mask: Made | und
   const last = elementwise(w, 'Sub', sizes, w.scalar(type, 1))
   const inside = elementwise(w, 'Sub', extreme(w, 'Min', locations, last), base)
   return {
-    offsets: reshapedBy(w, inside, [batch, times(w, 2 * groups, taps), height, width]),
+    offsets: reshapedBy(w, inside, [batch, mulSizes(w, 2 * groups, taps), height, width]),
     mask: mask ? elementwise(w, 'Mul', mask, weight) : weight
   }
 }

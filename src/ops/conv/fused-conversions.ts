@@ -14,7 +14,7 @@ import {
   upTo
 } from '../../op-kit/conversion-kit.ts'
 import { ownAttributes, part, sigmoidWeighted, widened, withAdded } from '../../op-kit/conversion-parts.ts'
-import { listParameter, minus, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
+import { listParameter, type Size, sizeAt, sizeList, subSizes } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   dimsOf,
@@ -62,7 +62,7 @@ function expandCausal(call: SourceCall, w: Writer): readonly Made[] {
   const results = [y]
   if (call.outputCount > 1) {
     const end = sizeAt(w, all, 2)
-    results.push(sliced(w, all, sizeList(w, [minus(w, end, before)]), sizeList(w, [end]), [2]))
+    results.push(sliced(w, all, sizeList(w, [subSizes(w, end, before)]), sizeList(w, [end]), [2]))
   }
   return results.map(each => w.cast(inOrder(each), own))
 }
@@ -77,7 +77,7 @@ function transposeWithPads(call: SourceCall, w: Writer): readonly Made[] | undef
   const axes = upTo(rank, 2)
   const end = sizeList(
     w,
-    axes.map((axis, i): Size => minus(w, sizeAt(w, y, axis), part(w, pads, 0, rank + i, rank + i + 1)))
+    axes.map((axis, i): Size => subSizes(w, sizeAt(w, y, axis), part(w, pads, 0, rank + i, rank + i + 1)))
   )
   const cut = sliced(w, y, part(w, pads, 0, 0, rank), end, axes)
   const bias = call.optional('bias')

@@ -2,13 +2,13 @@ import { fail } from '../../errors.ts'
 import type { Constant } from '../../graph/graph.ts'
 import { elementwise, joined, staticDims, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import {
+  addSizes,
   listParameter,
-  minus,
-  plus,
   type Size,
   sizeAt,
   sizeList,
-  sizesParameter
+  sizesParameter,
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import { onnxWindowAttributes, padsOf, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
@@ -47,12 +47,12 @@ function patchesToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const sizes = [sizeAt(w, x, 2), sizeAt(w, x, 3)]
   const { begin, end } = padsOf(w, windows, sizes, kernel)
   const wide = padded(w, x, begin, end)
-  const all = sizes.map((size, i) => plus(w, plus(w, size, begin[i]), end[i]))
+  const all = sizes.map((size, i) => addSizes(w, addSizes(w, size, begin[i]), end[i]))
   const axes = w.constant('int64', [2, 3])
   const parts = upTo(rows * columns).map(tap => {
     const first = [Math.floor(tap / columns) * dilations[0], (tap % columns) * dilations[1]]
     const ends = all.map((size, i) => {
-      const end = minus(w, size, (kernel[i] - 1) * dilations[i] - first[i])
+      const end = subSizes(w, size, (kernel[i] - 1) * dilations[i] - first[i])
       // Slice counts an end below 0 from the end of the axis; no window fits there.
       return typeof end === 'number' ? Math.max(0, end) : end
     })

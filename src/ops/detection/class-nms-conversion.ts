@@ -9,7 +9,15 @@ import {
   transposed,
   unsqueezed
 } from '../../op-kit/conversion-kit.ts'
-import { counted, extremeSize, reshapedBy, type Size, sizeAt, sizeList, times } from '../../op-kit/conversion-sizes.ts'
+import {
+  counted,
+  extremeSize,
+  mulSizes,
+  reshapedBy,
+  type Size,
+  sizeAt,
+  sizeList
+} from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { matrixNms, multiclassNms } from './class-nms.ts'
@@ -87,7 +95,7 @@ export function candidatesOf(w: Writer, all: Classes, background: number, most: 
   const { images, classes, count } = all
   const kinds = unsqueezed(w, counted(w, 0, classes), [1])
   const isBackground = elementwise(w, 'Equal', kinds, w.scalar('int64', background))
-  const groups = times(w, images, classes)
+  const groups = mulSizes(w, images, classes)
   const scores = reshapedBy(w, elementwise(w, 'Where', isBackground, single(w, NONE), all.scores), [groups, count])
   if (most === 0) fail('unsupported-op', 'no candidates at all')
   const size = most > 0 ? extremeSize(w, 'Min', most, count) : count
@@ -102,7 +110,7 @@ export function candidatesOf(w: Writer, all: Classes, background: number, most: 
 
 /** Scores of kept candidates at the places of their boxes, `[images * classes, count]`; {@link NONE} elsewhere. */
 export function atPlaces(w: Writer, { images, classes, count }: Classes, { places }: Candidates, kept: Made): Made {
-  const none = w.node('Expand', [single(w, NONE), sizeList(w, [times(w, images, classes), count])])
+  const none = w.node('Expand', [single(w, NONE), sizeList(w, [mulSizes(w, images, classes), count])])
   return w.node('ScatterElements', [none, places, kept], { axis: 1 })
 }
 
@@ -129,7 +137,7 @@ function bestOf(
   byClass: boolean
 ): Found {
   const { images, classes, count } = all
-  const whole = times(w, classes, count)
+  const whole = mulSizes(w, classes, count)
   const dense = reshapedBy(w, atPlaces(w, all, candidates, kept), [images, whole])
   const limit = call.param<number>('maxKept')
   const size = limit >= 0 ? extremeSize(w, 'Min', limit, whole) : whole

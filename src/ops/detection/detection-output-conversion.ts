@@ -2,13 +2,13 @@ import { elementwise, gathered, joined, reduced, sliced, transposed, unsqueezed 
 import {
   counted,
   extremeSize,
-  minus,
-  over,
+  floorDivSizes,
+  mulSizes,
   reshapedBy,
   type Size,
   sizeAt,
   sizeList,
-  times
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { atPlaces, candidatesOf, type Classes } from './class-nms-conversion.ts'
@@ -29,9 +29,9 @@ interface Sizes {
 }
 
 function sizesOf(call: SourceCall, w: Writer): Sizes {
-  const priors = over(w, sizeAt(w, call.operand('priors'), 2), call.param<boolean>('normalized') ? 4 : 5)
+  const priors = floorDivSizes(w, sizeAt(w, call.operand('priors'), 2), call.param<boolean>('normalized') ? 4 : 5)
   const [images, scores] = [0, 1].map(axis => sizeAt(w, call.operand('scores'), axis))
-  return { images, priors, classes: call.param<number | undefined>('classes') ?? over(w, scores, priors) }
+  return { images, priors, classes: call.param<number | undefined>('classes') ?? floorDivSizes(w, scores, priors) }
 }
 
 /** Prior boxes `[images or 1, priors, 1, 4]`, from 0 to 1, and what codes are multiplied by. */
@@ -46,7 +46,7 @@ function priorsOf(call: SourceCall, w: Writer, { priors }: Sizes): { boxes: Made
   const pixels = w.constant('float32', [width, height, width, height])
   const boxes = normalized ? all : elementwise(w, 'Div', part(w, all, 1, 5), pixels)
   if (!call.param<boolean>('hasVariances')) return { boxes, variances: undefined }
-  return { boxes, variances: reshapedBy(w, part(w, row(1), 0, times(w, priors, 4)), [batch, priors, 1, 4]) }
+  return { boxes, variances: reshapedBy(w, part(w, row(1), 0, mulSizes(w, priors, 4)), [batch, priors, 1, 4]) }
 }
 
 /** Boxes that codes move from others. */
@@ -130,7 +130,7 @@ function detectionsOf(
   { images, priors, classes }: Sizes,
   kept: Made
 ): { places: Made; label: Made; score: Made } {
-  const whole = times(w, priors, classes)
+  const whole = mulSizes(w, priors, classes)
   const byPrior = transposed(w, reshapedBy(w, kept, [images, classes, priors]), [0, 2, 1])
   const limit = call.param<number>('maxKept')
   const size = limit >= 0 ? extremeSize(w, 'Min', limit, whole) : whole
@@ -157,10 +157,10 @@ function detectionsOf(
 /** Rows for as many detections as there may be: zeros, and -1 where they begin. */
 function filled(call: SourceCall, w: Writer, found: Made, { images, priors, classes }: Sizes): Made {
   const [limit, most] = [call.param<number>('maxKept'), call.param<number>('maxCandidates')]
-  const each = limit > 0 ? limit : times(w, classes, limit === -1 && most > 0 ? most : priors)
-  const rows = times(w, images, each)
+  const each = limit > 0 ? limit : mulSizes(w, classes, limit === -1 && most > 0 ? most : priors)
+  const rows = mulSizes(w, images, each)
   const marked = joined(w, [found, w.constant('float32', [-1, 0, 0, 0, 0, 0, 0], [1, 7])], 0)
-  const missing = extremeSize(w, 'Max', minus(w, rows, sizeAt(w, marked, 0)), 0)
+  const missing = extremeSize(w, 'Max', subSizes(w, rows, sizeAt(w, marked, 0)), 0)
   const padded = w.node('Pad', [marked, sizeList(w, [0, 0, missing, 0])])
   const all = sliced(w, padded, w.constant('int64', [0]), sizeList(w, [rows]), [0])
   return reshapedBy(w, all, [1, 1, rows, 7])

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, joined, shapeOf, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { reshapedBy, sizeAt, sizeList, sizeParameter, times } from '../../op-kit/conversion-sizes.ts'
+import { mulSizes, reshapedBy, sizeAt, sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   type Made,
@@ -92,7 +92,7 @@ function cornersOf(call: SourceCall, w: Writer): Made {
 function softNms(call: SourceCall, w: Writer): readonly Made[] {
   const scores = single(w, call.operand('scores'))
   const [batches, classes, count] = [0, 1, 2].map(axis => sizeAt(w, scores, axis))
-  const groups = times(w, batches, classes)
+  const groups = mulSizes(w, batches, classes)
   const whole = w.node('Expand', [unsqueezed(w, cornersOf(call, w), [1]), sizeList(w, [batches, classes, count, 4])])
   const minScore = numberFor(call, w, 'minScore', 'float32')
   const isEnough = elementwise(w, 'GreaterOrEqual', scores, minScore)

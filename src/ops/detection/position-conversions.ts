@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, reduced, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
-import { reshapedBy, sizeAt, sizeList, times } from '../../op-kit/conversion-sizes.ts'
+import { mulSizes, reshapedBy, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   dimsOf,
@@ -167,14 +167,14 @@ function deformableToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const all = [regions, classes, each, pooled, pooled, ...samples]
   const spread = (values: Made): Made => {
     const whole = w.node('Expand', [unsqueezed(w, values, [2]), sizeList(w, all)])
-    return reshapedBy(w, whole, [times(w, regions, channels * pooled * pooled), ...samples])
+    return reshapedBy(w, whole, [mulSizes(w, regions, channels * pooled * pooled), ...samples])
   }
   const isOn = points.map((one, axis) => {
     const inside = within(w, elementwise(w, 'Add', one, half), sizeAs(w, bounds[axis], own), true)
     return spread(inside)
   })
   const [y, at] = points.map((one, axis) => spread(movedInside(w, one, bounds[axis])))
-  const maps = reshapedBy(w, mapsOf(w, x, rois), [times(w, regions, channels * pooled * pooled), 1, ...bounds])
+  const maps = reshapedBy(w, mapsOf(w, x, rois), [mulSizes(w, regions, channels * pooled * pooled), 1, ...bounds])
   const values = w.node('Squeeze', [sampledAt(w, maps, { y, x: at }), w.constant('int64', [1])])
   const weights = elementwise(w, 'Mul', isOn[0], isOn[1])
   const sums = reduced(w, 'ReduceSum', elementwise(w, 'Mul', values, weights), [1, 2], false)

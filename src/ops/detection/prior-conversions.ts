@@ -2,14 +2,14 @@ import type { Prior } from '../../kernels/detection/priors.ts'
 import { elementwise, extreme, joined, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import {
   counted,
-  minus,
+  mulSizes,
   reshapedBy,
   type Size,
   sizeAt,
   sizeList,
   sizeScalar,
   sizesParameter,
-  times
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Boxes, centered, priorBox, priorBoxClustered, priorsOf } from './prior-box.ts'
@@ -71,11 +71,11 @@ function placed(
     0
   )
   const boxes = elementwise(w, 'Div', elementwise(w, 'Add', places(w, grid, x, y), edges), size)
-  const count = times(w, times(w, grid[0], grid[1]), 4 * priors.length)
+  const count = mulSizes(w, mulSizes(w, grid[0], grid[1]), 4 * priors.length)
   const flat = reshapedBy(w, bounded(call, w, boxes, priors), [1, count])
   const variances = call.param<readonly number[]>('variance')
   const each = w.constant('float32', variances.length === 1 ? upToFour(variances[0]) : variances, [1, 4])
-  const cells = times(w, times(w, grid[0], grid[1]), priors.length)
+  const cells = mulSizes(w, mulSizes(w, grid[0], grid[1]), priors.length)
   const all = reshapedBy(w, w.node('Expand', [each, sizeList(w, [cells, 4])]), [1, count])
   return joined(w, [flat, all], 0)
 }
@@ -158,11 +158,11 @@ function priorGridToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const count = sizeAt(w, priors, 0)
   const isAll = height === mapHeight && width === mapWidth
   if (isAll && !call.param<boolean>('flat')) return [boxes]
-  const cells = times(w, height, width)
-  const flat = reshapedBy(w, boxes, [times(w, cells, count), 4])
-  const missing = minus(w, times(w, mapHeight, mapWidth), cells)
+  const cells = mulSizes(w, height, width)
+  const flat = reshapedBy(w, boxes, [mulSizes(w, cells, count), 4])
+  const missing = subSizes(w, mulSizes(w, mapHeight, mapWidth), cells)
   const none = w.constant('int64', [0])
-  const end = joined(w, [none, none, sizeList(w, [times(w, missing, count)]), none], 0)
+  const end = joined(w, [none, none, sizeList(w, [mulSizes(w, missing, count)]), none], 0)
   const whole = isAll ? flat : w.node('Pad', [flat, end])
   return [call.param<boolean>('flat') ? whole : reshapedBy(w, whole, [mapHeight, mapWidth, count, 4])]
 }

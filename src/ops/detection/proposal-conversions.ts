@@ -4,14 +4,14 @@ import { elementwise, extreme, gathered, joined, reduced, transposed, unsqueezed
 import {
   counted,
   extremeSize,
-  minus,
-  over,
+  floorDivSizes,
+  mulSizes,
   reshapedBy,
   type Size,
   sizeAt,
   sizeList,
   sizesOf,
-  times
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -44,9 +44,9 @@ const asFloats = (call: SourceCall, w: Writer, names: readonly string[]): Made[]
 /** Maps `[images, anchors * width, rows, columns]` by cell, then by anchor: `[images, boxes, width]`. */
 function byCell(w: Writer, maps: Made, width: number): Made {
   const [images, channels, rows, columns] = sizesOf(w, maps)
-  const anchors = over(w, channels, width)
+  const anchors = floorDivSizes(w, channels, width)
   const split = reshapedBy(w, maps, [images, anchors, width, rows, columns])
-  const boxes = times(w, times(w, rows, columns), anchors)
+  const boxes = mulSizes(w, mulSizes(w, rows, columns), anchors)
   return reshapedBy(w, transposed(w, split, [0, 3, 4, 1, 2]), [images, boxes, width])
 }
 
@@ -89,7 +89,7 @@ const isKept = (w: Writer, { scores }: Kept): Made => elementwise(w, 'Greater', 
 function filledTo(w: Writer, x: Made, rows: number): Made {
   const [, count, ...rest] = sizesOf(w, x)
   const none = [0, 0, ...rest.map(() => 0)]
-  const missing = minus(w, rows, count)
+  const missing = subSizes(w, rows, count)
   return missing === 0 ? x : w.node('Pad', [x, sizeList(w, [...none, 0, missing, ...rest.map(() => 0)])])
 }
 
@@ -104,7 +104,7 @@ interface Frame {
 function frameOf(w: Writer, list: Made, axis: number): Frame {
   const at = (index: Size): Made => gathered(w, list, sizeList(w, [index]), axis)
   // A third number is the scale for both directions where there is no fourth.
-  const last = extremeSize(w, 'Min', 3, minus(w, sizeAt(w, list, axis), 1))
+  const last = extremeSize(w, 'Min', 3, subSizes(w, sizeAt(w, list, axis), 1))
   return { height: at(0), width: at(1), scaleY: at(2), scaleX: at(last) }
 }
 
@@ -123,7 +123,7 @@ function proposed(w: Writer, deltas: Made, limits: Made, p: ProposalParams): Mad
   const shifts = p.tensorflow ? pairs(w, down, right, 3) : pairs(w, right, down, 3)
   const placed = op(w, 'Add', shifts, w.constant('float32', anchors.flat(), [anchors.length, 4]))
   const moved = p.tensorflow ? inside(w, placed, limits) : placed
-  const boxes = reshapedBy(w, moved, [times(w, times(w, rows, columns), anchors.length), 4])
+  const boxes = reshapedBy(w, moved, [mulSizes(w, mulSizes(w, rows, columns), anchors.length), 4])
   const [low, high] = [halfOf(w, boxes, 0), halfOf(w, boxes, 1)]
   const codes = byCell(w, deltas, 4)
   const size = op(w, 'Add', op(w, 'Sub', high, low), extra)
@@ -152,7 +152,7 @@ function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const count = anchorsOf(p).length
   const [images, , rows, columns] = sizesOf(w, scores)
   const objects = w.node('Slice', [scores, ...[count, 2 * count, 1].map(at => w.constant('int64', [at]))])
-  const flat = reshapedBy(w, byCell(w, objects, 1), [images, times(w, times(w, rows, columns), count)])
+  const flat = reshapedBy(w, byCell(w, objects, 1), [images, mulSizes(w, mulSizes(w, rows, columns), count)])
   const values = elementwise(w, 'Where', isLarge, flat, single(w, 0))
   const kept = best(w, boxes, values, p.maxCandidates, p.maxKept, { iou: single(w, p.iou), extra })
   const wanted = isKept(w, kept)
@@ -167,7 +167,7 @@ function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const ends = elementwise(w, 'Equal', w.constant('int64', [...Array(p.maxKept).keys()], [p.maxKept, 1]), found)
   const isEnd = elementwise(w, 'And', ends, w.constant('bool', [true, false, false, false, false]))
   const marked = elementwise(w, 'Where', isEnd, single(w, -1), filledTo(w, all, p.maxKept))
-  const total = times(w, images, p.maxKept)
+  const total = mulSizes(w, images, p.maxKept)
   const result = [w.cast(reshapedBy(w, marked, [total, 5]), type)]
   if (!p.withScores) return result
   const own = filledTo(w, elementwise(w, 'Where', wanted, kept.scores, single(w, 0)), p.maxKept)
@@ -269,8 +269,8 @@ function detectronToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const most = call.param<number>('maxKept')
   const rule = { maxBoxes: most < 0 ? undefined : most, iou: single(w, call.param('iou')), extra: 1 }
   const kept = suppressed(w, { boxes, scores: candidates }, rule)
-  const flat = reshapedBy(w, transposed(w, kept, [1, 0]), [1, times(w, regions, classes)])
-  const size = extremeSize(w, 'Min', rows, times(w, regions, classes))
+  const flat = reshapedBy(w, transposed(w, kept, [1, 0]), [1, mulSizes(w, regions, classes)])
+  const size = extremeSize(w, 'Min', rows, mulSizes(w, regions, classes))
   const [values, at] = w.nodes('TopK', [flat, sizeList(w, [size])], { axis: 1 }, { outputs: 2 })
   const count = reduced(w, 'ReduceSum', w.cast(elementwise(w, 'Greater', flat, none), 'int64'), [1], true)
   // More detections than rows stay in the order of their scores.

@@ -2,14 +2,14 @@ import { fail } from '../../errors.ts'
 import { joined, sliced, transposed } from '../../op-kit/conversion-kit.ts'
 import {
   extremeSize,
-  minus,
-  over,
+  floorDivSizes,
+  mulSizes,
   productOfSizes,
   reshapedBy,
   sizeAt,
   sizeList,
   sizesOf,
-  times
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -63,11 +63,11 @@ function reorgYoloToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const block = stride * stride
   if (typeof channels === 'number' && channels % block !== 0)
     fail('unsupported-op', `${channels} channels, which ${block} does not divide`)
-  const blocks = over(w, channels, block)
+  const blocks = floorDivSizes(w, channels, block)
   const view = reshapedBy(w, x, [batch, blocks, height, stride, width, stride])
   const moved = transposed(w, view, [0, 3, 5, 1, 2, 4])
-  const [rows, columns] = [over(w, height, stride), over(w, width, stride)]
-  return [reshapedBy(w, moved, [batch, times(w, channels, block), rows, columns])]
+  const [rows, columns] = [floorDivSizes(w, height, stride), floorDivSizes(w, width, stride)]
+  return [reshapedBy(w, moved, [batch, mulSizes(w, channels, block), rows, columns])]
 }
 
 /** The best regions; rows for which there is none are zero. */
@@ -80,7 +80,7 @@ function topKRoisToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [, order] = w.nodes('TopK', [w.cast(scores, type), sizeList(w, [most])], { axis: 0 }, { outputs: 2 })
   const best = w.node('Gather', [rois, order], { axis: 0 })
   if (typeof size === 'number' && size >= count) return [best]
-  const pads = sizeList(w, [0, 0, minus(w, count, most), 0])
+  const pads = sizeList(w, [0, 0, subSizes(w, count, most), 0])
   return [w.node('Pad', [best, pads])]
 }
 

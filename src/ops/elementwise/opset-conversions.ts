@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, extreme, numbersOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, knownNumbers } from '../../op-kit/conversion-kit.ts'
 import {
   type Conversions,
   type Made,
@@ -22,7 +22,7 @@ function clipWithin(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (w.opset >= 11) return undefined
   const bound = (name: string, parameter: string): number | undefined => {
     const given = call.optional(name)
-    const value = given ? numbersOf(given)?.[0] : call.param<number>(parameter)
+    const value = given ? knownNumbers(given)?.[0] : call.param<number>(parameter)
     if (value === undefined) return fail('unsupported-op', `the bound ${name} is not known before the model runs`)
     return Number.isFinite(value) ? value : undefined
   }

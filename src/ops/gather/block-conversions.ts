@@ -1,4 +1,4 @@
-import { blockOfEach, numbersOf, unpacked } from '../../op-kit/conversion-codes.ts'
+import { blockOfEach, numbersOfCodes, unpacked } from '../../op-kit/conversion-codes.ts'
 import { elementwise, extreme, gathered, staticDims, unsqueezed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
 import { wideType } from '../../op-kit/conversion-parts.ts'
 import { type Conversion, expands, type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
@@ -55,7 +55,11 @@ function numbers(call: SourceCall, w: Writer, dims: readonly number[], bits: num
   const zeroCodes =
     zeros && bits > 0 ? unpacked(w, zeros, bits, product(scaleDims.slice(0, -1)), blocks, scaleDims) : zeros
   const middle = bits > 0 ? w.scalar(typeOf(codes), 2 ** (bits - 1)) : undefined
-  const decoded = numbersOf(w, { codes, scales: spread(scales), zeros: zeroCodes ? spread(zeroCodes) : middle }, type)
+  const decoded = numbersOfCodes(
+    w,
+    { codes, scales: spread(scales), zeros: zeroCodes ? spread(zeroCodes) : middle },
+    type
+  )
   return fills ? w.reshape(decoded, dims) : decoded
 }
 

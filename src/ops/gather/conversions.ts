@@ -7,7 +7,7 @@ import {
   elementwise,
   gathered,
   joined,
-  numbersOf,
+  knownNumbers,
   reshapedTo,
   shapeOf,
   sliced,
@@ -47,7 +47,7 @@ import { segmentRules } from './segment-conversions.ts'
 function areInRange(call: SourceCall): boolean {
   const size = dimsOf(call.operand('data'))[normalizeAxis(call.param('axis'), rankOf(call.operand('data')))]
   const lowest = call.param('negative') === 'wrap' ? -Number(size) : 0
-  const indices = numbersOf(call.operand('indices'))
+  const indices = knownNumbers(call.operand('indices'))
   return typeof size === 'number' && indices !== undefined && indices.every(index => index >= lowest && index < size)
 }
 

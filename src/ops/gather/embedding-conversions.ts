@@ -9,7 +9,15 @@ import {
   upTo,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
-import { counted, plus, type Size, sizeAt, sizeList, sizeParameter, sizesOf } from '../../op-kit/conversion-sizes.ts'
+import {
+  addSizes,
+  counted,
+  type Size,
+  sizeAt,
+  sizeList,
+  sizeParameter,
+  sizesOf
+} from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   type Made,
@@ -56,7 +64,7 @@ function offsetsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     elementwise(w, 'LessOrEqual', unsqueezed(w, offsets, [0]), unsqueezed(w, places, [1])),
     'int64'
   )
-  const bags = plus(w, sizeAt(w, call.operand('offsets'), 0), 1)
+  const bags = addSizes(w, sizeAt(w, call.operand('offsets'), 0), 1)
   const [sums, counts] = sumsOf(call, w, reduced(w, 'ReduceSum', isPassed, [1], false), bags).map(one =>
     sliced(w, one, w.constant('int64', [1]), sizeList(w, [bags]), [0])
   )

@@ -1,6 +1,6 @@
 import type { RgbOrder, YuvLayout } from '../../kernels/image/yuv.ts'
 import { elementwise, reduced, sliced, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { over, reshapedBy, type Size, sizeAt, sizeList, times } from '../../op-kit/conversion-sizes.ts'
+import { floorDivSizes, mulSizes, reshapedBy, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, isFloat } from '../../tensor/dtype.ts'
 import { nv12Ops, yuvOps } from './yuv.ts'
@@ -14,12 +14,12 @@ interface Planes {
 /** Luma and chroma of one tensor `[N, 3 H / 2, W, 1]`. */
 function parted(w: Writer, all: Made, layout: YuvLayout): Planes {
   const [images, rows, width] = [0, 1, 2].map(axis => sizeAt(w, all, axis))
-  const half = over(w, rows, 3)
-  const height = times(w, half, 2)
+  const half = floorDivSizes(w, rows, 3)
+  const height = mulSizes(w, half, 2)
   const list = (size: Size): Made => sizeList(w, [size])
   const luma = sliced(w, all, list(0), list(height), [1])
   const rest = sliced(w, all, list(height), list(rows), [1])
-  const columns = over(w, width, 2)
+  const columns = floorDivSizes(w, width, 2)
   if (layout === 'nv12') return { luma, chroma: reshapedBy(w, rest, [images, half, columns, 2]) }
   const planes = reshapedBy(w, rest, [images, 2, half, columns])
   return { luma, chroma: w.node('Transpose', [planes], { perm: [0, 2, 3, 1] }) }
@@ -35,7 +35,7 @@ function planesOf(call: SourceCall, w: Writer, layout: YuvLayout): Planes {
 function doubled(w: Writer, chroma: Made): Made {
   const [images, height, width] = [0, 1, 2].map(axis => sizeAt(w, chroma, axis))
   const blocks = w.node('Expand', [unsqueezed(w, chroma, [2, 4]), w.constant('int64', [1, 1, 2, 1, 2, 1])])
-  return reshapedBy(w, blocks, [images, times(w, height, 2), times(w, width, 2), 2])
+  return reshapedBy(w, blocks, [images, mulSizes(w, height, 2), mulSizes(w, width, 2), 2])
 }
 
 /** What U and V add to red, green and blue by BT.601. */
@@ -68,7 +68,7 @@ function nv12ToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const type = typeOf(x)
   const own = computedIn(type)
   const [images, height, width] = [0, 1, 2].map(axis => sizeAt(w, x, axis))
-  const [rows, columns] = [over(w, height, 2), over(w, width, 2)]
+  const [rows, columns] = [floorDivSizes(w, height, 2), floorDivSizes(w, width, 2)]
   const ordered = <T>(list: readonly T[]): readonly T[] => (call.param('order') === 'rgb' ? list : list.toReversed())
   const wide = w.cast(x, own)
   const planeOf = (pixels: Made, factors: readonly number[], count: number, added: number): Made => {
@@ -76,7 +76,7 @@ function nv12ToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     return pixelsOf(w, elementwise(w, 'Add', product, w.scalar(own, added)), own, type)
   }
   const luma = planeOf(wide, ordered(LUMA), 1, 16)
-  const blocks = reshapedBy(w, wide, [times(w, images, rows), 2, columns, 2, 3])
+  const blocks = reshapedBy(w, wide, [mulSizes(w, images, rows), 2, columns, 2, 3])
   const means = reshapedBy(w, reduced(w, 'ReduceMean', blocks, [1, 3], false), [images, rows, columns, 3])
   const chroma = planeOf(means, ordered(UV).flat(), 2, 128)
   if (!call.param<boolean>('isOne')) return [luma, chroma]

@@ -12,9 +12,9 @@ import {
 import {
   counted,
   extremeSize,
+  floorDivSizes,
   listParameter,
-  minus,
-  over,
+  mulSizes,
   productOfSizes,
   reshapedBy,
   type Size,
@@ -23,7 +23,7 @@ import {
   sizeParameter,
   sizesOf,
   sizesParameter,
-  times
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -67,12 +67,12 @@ function batchToSpaceToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const { block, begin, end, count } = blocksOf(call, w)
   const [batch, ...space] = sizesOf(w, data)
-  const outer = over(w, batch, productOfSizes(w, block))
+  const outer = floorDivSizes(w, batch, productOfSizes(w, block))
   const split = reshapedBy(w, data, [...block, outer, ...space])
   const moved = transposed(w, split, [count, ...upTo(count).flatMap(i => [count + 1 + i, i])])
-  const full = space.map((size, i) => times(w, size, block[i]))
+  const full = space.map((size, i) => mulSizes(w, size, block[i]))
   const whole = reshapedBy(w, moved, [outer, ...full])
-  const ends = full.map((size, i) => minus(w, size, end[i + 1]))
+  const ends = full.map((size, i) => subSizes(w, size, end[i + 1]))
   return [sliced(w, whole, sizeList(w, begin.slice(1)), sizeList(w, ends), upTo(count, 1))]
 }
 
@@ -81,11 +81,11 @@ function spaceToBatchToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const { block, begin, end, count } = blocksOf(call, w)
   const data = w.node('Pad', [call.operand('data'), sizeList(w, [...begin, ...end])])
   const [batch, ...space] = sizesOf(w, data)
-  const parts = space.map((size, i) => over(w, size, block[i]))
+  const parts = space.map((size, i) => floorDivSizes(w, size, block[i]))
   const split = reshapedBy(w, data, [batch, ...parts.flatMap((part, i) => [part, block[i]])])
   const cells = upTo(count)
   const moved = transposed(w, split, [...cells.map(i => 2 + 2 * i), 0, ...cells.map(i => 1 + 2 * i)])
-  return [reshapedBy(w, moved, [times(w, batch, productOfSizes(w, block)), ...parts])]
+  return [reshapedBy(w, moved, [mulSizes(w, batch, productOfSizes(w, block)), ...parts])]
 }
 
 function reverseToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -112,7 +112,7 @@ function rollToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     if (dimsOf(data)[axis] === 0) return
     // Axes that are empty only while the model runs are divided by 1.
     const size = extremeSize(w, 'Max', sizeAt(w, data, axis), 1)
-    const back = minus(w, 0, shifts[shifts.length === 1 ? 0 : i])
+    const back = subSizes(w, 0, shifts[shifts.length === 1 ? 0 : i])
     const at =
       typeof back === 'number' && typeof size === 'number'
         ? ((back % size) + size) % size
@@ -159,7 +159,7 @@ function shuffleChannelsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const split = reshapedBy(w, data, [
     ...sizes.slice(0, axis),
     group,
-    over(w, sizes[axis], group),
+    floorDivSizes(w, sizes[axis], group),
     ...sizes.slice(axis + 1)
   ])
   const order = [...upTo(axis), axis + 1, axis, ...upTo(rank - axis - 1, axis + 2)]
@@ -198,19 +198,19 @@ export const depthSpaceToOnnx =
     const blocks = space.map(() => block)
     const size = block ** count
     if (toSpace) {
-      const outer = over(w, depth, size)
+      const outer = floorDivSizes(w, depth, size)
       const split = isDepthFirst ? [batch, outer, ...blocks, ...space] : [batch, ...blocks, outer, ...space]
       const [depthAt, blockAt] = isDepthFirst ? [1, 2] : [1 + count, 1]
       const order = [0, depthAt, ...upTo(count).flatMap(i => [2 + count + i, blockAt + i])]
       const moved = transposed(w, reshapedBy(w, data, split), order)
-      return [reshapedBy(w, moved, [batch, outer, ...space.map(dim => times(w, dim, block))])]
+      return [reshapedBy(w, moved, [batch, outer, ...space.map(dim => mulSizes(w, dim, block))])]
     }
-    const parts = space.map(dim => over(w, dim, block))
+    const parts = space.map(dim => floorDivSizes(w, dim, block))
     const cells = upTo(count)
     const split = reshapedBy(w, data, [batch, depth, ...parts.flatMap(part => [part, block])])
     const blockAxes = cells.map(i => 3 + 2 * i)
     const order = [0, ...(isDepthFirst ? [1, ...blockAxes] : [...blockAxes, 1]), ...cells.map(i => 2 + 2 * i)]
-    return [reshapedBy(w, transposed(w, split, order), [batch, times(w, depth, size), ...parts])]
+    return [reshapedBy(w, transposed(w, split, order), [batch, mulSizes(w, depth, size), ...parts])]
   }
 
 /** Operators that move elements and that one dialect lacks. */

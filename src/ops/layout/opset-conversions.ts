@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { numbersOf, picked, shapeOf, upTo } from '../../op-kit/conversion-kit.ts'
+import { knownNumbers, picked, shapeOf, upTo } from '../../op-kit/conversion-kit.ts'
 import { split as splitBySizes, splitEvenly } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
@@ -65,7 +65,7 @@ function padWithin(call: SourceCall, w: Writer): readonly Made[] | undefined {
     const own = fill ?? (value === 0 ? undefined : w.scalar('float32', value))
     return [w.node('Pad', [data, w.constant('int64', all), own && w.cast(own, typeOfData(data))], { mode })]
   }
-  const [value] = fill ? (numbersOf(fill) ?? [undefined]) : [call.param<number>('value')]
+  const [value] = fill ? (knownNumbers(fill) ?? [undefined]) : [call.param<number>('value')]
   if (value === undefined) return fail('unsupported-op', 'the value to pad with is not known before the model runs')
   return [w.node('Pad', [data], { mode, pads: all, value })]
 }

@@ -1,16 +1,16 @@
 import { fail } from '../../errors.ts'
 import { asScalar, elementwise, gathered, sliced, upTo } from '../../op-kit/conversion-kit.ts'
 import {
+  addSizes,
   counted,
   extremeSize,
   isKnown,
-  minus,
-  plus,
+  mulSizes,
   type Size,
   sizeAt,
   sizeList,
   sizesParameter,
-  times
+  subSizes
 } from '../../op-kit/conversion-sizes.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { normalizeAxes } from '../../shapes/dim.ts'
@@ -34,8 +34,8 @@ export function padToOnnx(call: SourceCall, w: Writer): readonly Made[] {
       ? mirrored(w, data, before, after)
       : w.node('Pad', [data, sizeList(w, [...before, ...after]), fill && asScalar(w, fill)], { mode })
   if (!mayCrop) return [padded]
-  const crop = (pad: Size): Size => minus(w, 0, extremeSize(w, 'Min', pad, 0))
-  const stops = end.map((pad, axis) => minus(w, sizeAt(w, padded, axis), crop(pad)))
+  const crop = (pad: Size): Size => subSizes(w, 0, extremeSize(w, 'Min', pad, 0))
+  const stops = end.map((pad, axis) => subSizes(w, sizeAt(w, padded, axis), crop(pad)))
   const ends = stops.map(stop => extremeSize(w, 'Max', stop, 0))
   return [sliced(w, padded, sizeList(w, begin.map(crop)), sizeList(w, ends), upTo(rankOf(data)))]
 }
@@ -46,7 +46,7 @@ function mirrored(w: Writer, data: Made, begin: readonly Size[], end: readonly S
   for (const axis of upTo(rankOf(data))) {
     if (begin[axis] === 0 && end[axis] === 0) continue
     const size = sizeAt(w, data, axis)
-    const at = counted(w, minus(w, 0, begin[axis]), plus(w, size, end[axis]))
+    const at = counted(w, subSizes(w, 0, begin[axis]), addSizes(w, size, end[axis]))
     // The distance from the line between -1 and 0, then from the one behind the last element.
     const fromStart = elementwise(
       w,
@@ -55,7 +55,7 @@ function mirrored(w: Writer, data: Made, begin: readonly Size[], end: readonly S
       elementwise(w, 'Sub', w.scalar('int64', -1), at),
       at
     )
-    const last = sizeList(w, [minus(w, times(w, size, 2), 1)])
+    const last = sizeList(w, [subSizes(w, mulSizes(w, size, 2), 1)])
     const fromEnd = elementwise(w, 'Sub', last, fromStart)
     const isInside = elementwise(w, 'Less', fromStart, sizeList(w, [size]))
     result = gathered(w, result, elementwise(w, 'Where', isInside, fromStart, fromEnd), axis)

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
 import type { Constant } from '../../graph/graph.ts'
 import { FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
-import { firstOfLast, inDims, numbersOf, retyped, rowZeros, unpacked } from '../../op-kit/conversion-codes.ts'
+import { firstOfLast, inDims, numbersOfCodes, retyped, rowZeros, unpacked } from '../../op-kit/conversion-codes.ts'
 import { gathered } from '../../op-kit/conversion-kit.ts'
 import { mul, multiplied, padded, part, widened, wideType, withAdded } from '../../op-kit/conversion-parts.ts'
 import {
@@ -33,10 +33,10 @@ function expandNBits(call: SourceCall, w: Writer): readonly Made[] {
     const sorted = (each: Made): Made =>
       rankOf(each) === 0 ? each : gathered(w, w.reshape(w.cast(each, type), [n, blocks]), order, 1)
     const columns = firstOfLast(w, w.reshape(w.cast(codes, type), [n, blocks * size]), k)
-    const weights = numbersOf(w, { codes: columns, scales: sorted(scales), zeros: sorted(zeros) }, type)
+    const weights = numbersOfCodes(w, { codes: columns, scales: sorted(scales), zeros: sorted(zeros) }, type)
     return [w.cast(withAdded(w, multiplied(w, x, weights, true), call.optional('bias')), typeOf(a))]
   }
-  const weights = w.reshape(numbersOf(w, { codes, scales, zeros }, type), [n, blocks * size])
+  const weights = w.reshape(numbersOfCodes(w, { codes, scales, zeros }, type), [n, blocks * size])
   // What fills the last block up is multiplied by zeros.
   const y = multiplied(w, padded(w, x, -1, 0, blocks * size - k), weights, true)
   return [w.cast(withAdded(w, y, call.optional('bias')), typeOf(a))]

@@ -1,5 +1,5 @@
 import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
-import { elementwise, extreme, numbersOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, knownNumbers } from '../../op-kit/conversion-kit.ts'
 import {
   type Conversions,
   dimsOf,
@@ -70,8 +70,8 @@ function byCodes(call: SourceCall, w: Writer, [low, high, outLow, outHigh]: read
   const x = call.operand('x')
   const levels = call.param<number>('levels')
   const types = CODES[levels] as readonly DType[] | undefined
-  const [lows, highs] = [numbersOf(low), numbersOf(high)]
-  const isSame = isEqual(lows, numbersOf(outLow)) && isEqual(highs, numbersOf(outHigh))
+  const [lows, highs] = [knownNumbers(low), knownNumbers(high)]
+  const isSame = isEqual(lows, knownNumbers(outLow)) && isEqual(highs, knownNumbers(outHigh))
   if (types === undefined || typeOf(x) !== 'float32' || !isSame || !lows || !highs || lows.length !== highs.length)
     return undefined
   if (levels > 256 && w.opset < 21) return undefined

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { numbersOf, rowZeros, unpacked } from '../../op-kit/conversion-codes.ts'
+import { numbersOfCodes, rowZeros, unpacked } from '../../op-kit/conversion-codes.ts'
 import { type Layer, mixed } from '../../op-kit/conversion-experts.ts'
 import { staticDims } from '../../op-kit/conversion-kit.ts'
 import { mul, widened, wideType } from '../../op-kit/conversion-parts.ts'
@@ -61,7 +61,7 @@ function weightsOf(call: SourceCall, w: Writer, index: number): Made {
   const each = [experts, rows, blocks, 1]
   const own =
     zeros && !isByBlock ? unpacked(w, zeros, bits, experts, rows, each) : rowZeros(w, zeros, codes, bits, each)
-  const numbers = numbersOf(w, { codes, scales: w.reshape(scales, each), zeros: own }, type)
+  const numbers = numbersOfCodes(w, { codes, scales: w.reshape(scales, each), zeros: own }, type)
   return w.reshape(numbers, [experts, rows, columns])
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
 import { add, clamped, mul, multiplied, part, split, sub, withAdded } from '../../op-kit/conversion-parts.ts'
-import { counted, minus, type Size, sizeAt, sizeList, sizeScalar } from '../../op-kit/conversion-sizes.ts'
+import { counted, type Size, sizeAt, sizeList, sizeScalar, subSizes } from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, dimsOf, expands, type Made, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
 import { dynamicQuantizeLstm } from './dynamic-quantize-lstm.ts'
 import { dequantized, dynamically } from './qlinear-conversions.ts'
@@ -113,7 +113,7 @@ function run(
   lengths: Made | undefined
 ): { y: Made; states: readonly Made[] } {
   const clip = call.param<number>('clip')
-  const last = minus(w, steps, 1)
+  const last = subSizes(w, steps, 1)
   const back = isBackward && typeof last !== 'number' ? sizeScalar(w, last) : undefined
   const [, size] = gatesOf(call)
   const { carried, stacked } = looped(w, { count: sizeScalar(w, steps) }, [first, cell], (inner, step, [h, c]) => {
@@ -140,7 +140,7 @@ function run(
 
 /** Positions of steps from the last one on. */
 function reversed(w: Writer, steps: Size): Made {
-  const last = sizeList(w, [minus(w, steps, 1)])
+  const last = sizeList(w, [subSizes(w, steps, 1)])
   return sub(w, last, counted(w, 0, steps))
 }
 

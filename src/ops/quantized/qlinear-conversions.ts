@@ -1,4 +1,12 @@
-import { asScalar, elementwise, joined, numbersOf, swappedLast, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import {
+  asScalar,
+  elementwise,
+  joined,
+  knownNumbers,
+  swappedLast,
+  transposed,
+  upTo
+} from '../../op-kit/conversion-kit.ts'
 import { add, div, mul, multiplied, ownAttributes, times, withAdded } from '../../op-kit/conversion-parts.ts'
 import { reshapedBy, sizesOf } from '../../op-kit/conversion-sizes.ts'
 import { perChannel } from '../../op-kit/conversion-windows.ts'
@@ -98,7 +106,7 @@ function softmax(call: SourceCall, w: Writer, x: Made): Made {
 function softmaxOfCodes(call: SourceCall, w: Writer): readonly Made[] {
   const y = softmax(call, w, given(call, w, 'x'))
   const scale = asScalar(w, w.cast(call.operand('resultScale'), 'float32'))
-  const known = numbersOf(scale)
+  const known = knownNumbers(scale)
   const one = w.scalar('float32', 1)
   const divisor = known
     ? w.scalar('float32', 1 / Math.floor(Math.fround(1 / known[0])))

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, numbersOf, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, knownNumbers, zeroOf } from '../../op-kit/conversion-kit.ts'
 import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import { type Conversions, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
@@ -20,7 +20,7 @@ function uniformToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const shape = listParameter(call, 'shape', w)
   const like = w.node('ConstantOfShape', [shape])
   const [low, high] = ['low', 'high'].map(name => call.operand(name))
-  const [from, to] = [numbersOf(low), numbersOf(high)]
+  const [from, to] = [knownNumbers(low), knownNumbers(high)]
   const attributes = { dtype: { dtype: own } }
   if (!isInteger(type) && from && to)
     return [w.cast(w.node('RandomUniformLike', [like], { ...attributes, low: from[0], high: to[0] }), type)]
