@@ -11,7 +11,7 @@ export interface Binding {
 
 /** Operators indexed by (dialect, domain, type); versions in ascending `since`. */
 export interface Registry {
-  /** The version with the highest `since` that does not exceed `version`, unless it ended before. */
+  /** The version with the highest `since` that does not exceed `version`; undefined where all are newer. */
   find(dialect: Dialect, domain: string, type: string, version: number): Binding | undefined
   /** Whether an ONNX operator of this type, of whatever domain, stands for other nodes. */
   expands(type: string): boolean
@@ -25,6 +25,7 @@ export interface OpListing {
   readonly dialect: Dialect
   readonly domain: string
   readonly since: number
+  /** The last version before the next entry of the same type; left out for the newest. */
   readonly until?: number
 }
 

@@ -35,7 +35,7 @@ function sliceOf({ start = 0, end = -1, stride = 1, partSize = 1 }: PortMapEntry
   return { axis, start, end, backward: stride < 0, part: partSize, keepsAxis: true }
 }
 
-/** IR: how each output of a loop is made from results of its body. */
+/** IR: how each output of a loop is made from results of its body. @throws NodewiseError `invalid-graph` */
 export function irOutputs(map: PortMap, count: number): LoopOutput[] {
   const entries = new Map(connected(map, 'output').map(entry => [entry.externalPort, entry]))
   return Array.from({ length: count }, (_, i): LoopOutput => {

@@ -81,6 +81,7 @@ function oneWayDim(dim: Dim, other: Dim): Dim | undefined {
 /**
  * The second operand's shape with dims of 1 added up to the first operand's rank, ready for NumPy's rules. Trailing
  * dims of 1 that exceed that rank are dropped.
+ * @throws NodewiseError `shape-mismatch` where the dims do not fit into the rank
  */
 export function alignedShape<D extends Dim>(rank: number, shape: readonly D[], axis: number): (D | 1)[] {
   const start = axis === -1 ? rank - shape.length : axis

@@ -98,7 +98,8 @@ export interface ExpertFacts {
 /**
  * Checks a mixture of experts: tokens of `hidden` numbers in all dims of `x` but the last, a score of each expert for
  * each token, and layers that fit together.
- * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range`, `missing-input`, `wrong-input-count`
+ * @throws NodewiseError `unknown-attribute-value` for a routing of GPUs, `missing-input` and `wrong-input-count` for a
+ *   third layer that must or must not be there, `value-out-of-range`, `rank-mismatch`, `dims-mismatch`
  */
 export function checkExperts(
   x: TensorFact,

@@ -7,7 +7,10 @@ import { ints, type NodeFacts, optional, tensor } from './sources.ts'
 
 type List = ArrayLike<number>
 
-/** Reads the trees of TreeEnsemble-5, whose nodes and leaves are named by their positions. */
+/**
+ * Reads the trees of TreeEnsemble-5, whose nodes and leaves are named by their positions.
+ * @throws NodewiseError `missing-attribute`, `unknown-attribute-value` for lists that do not fit together
+ */
 export function indexedForest(node: NodeFacts, targets: number): Forest {
   const tables = {
     nodes_splits: numbersIn(node, 'nodes_splits'),

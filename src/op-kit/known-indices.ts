@@ -5,7 +5,7 @@ import { knownValue, type TensorFact } from '../shapes/fact.ts'
 /**
  * Checks indices along an axis of `data`, from the end where it is negative, as far as inference knows them. What is
  * not known is checked when the node runs.
- * @throws NodewiseError `index-out-of-range`, with the element of the indices
+ * @throws NodewiseError `index-out-of-range`, with the element of the indices; `axis-out-of-range`
  */
 export function checkKnownIndices(
   indices: TensorFact | undefined,

@@ -6,8 +6,13 @@ export type Labels =
   | { readonly type: 'int64'; readonly values: readonly bigint[] }
   | { readonly type: 'string'; readonly values: readonly string[] }
 
-/** Reads the labels from the one of two attributes that has some. */
-export function labelsOf(node: NodeFacts, integers: string, strings: string): Labels {
+/**
+ * Reads the labels from `classlabels_strings` or the attribute of integers, whichever has some.
+ * @param integers its name, which differs by operator
+ * @throws NodewiseError `unknown-attribute-value` where both have some, `missing-attribute` where neither has
+ */
+export function labelsOf(node: NodeFacts, integers: string): Labels {
+  const strings = 'classlabels_strings'
   const numbers = node.get(optional(exactInts(integers))) ?? []
   const names = node.get(optional(texts(strings))) ?? []
   if (numbers.length > 0 && names.length > 0)

@@ -31,7 +31,8 @@ type Given = TensorFact | undefined
 /**
  * Works out how the inputs are given. Undefined: a rank is not known.
  * @param values columns of all heads of the values, where the form does not say them
- * @throws NodewiseError `missing-input`, `unexpected-input`, `rank-mismatch`, `dims-mismatch`, `shape-mismatch`
+ * @throws NodewiseError `unknown-attribute-value` for no heads, `missing-input`, `unexpected-input`, `rank-mismatch`,
+ *   `dims-mismatch`, `shape-mismatch`
  */
 export function inputLayout(
   query: TensorFact,

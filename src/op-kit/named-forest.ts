@@ -11,7 +11,7 @@ export const MAX_INDEX = 2 ** 31 - 2
 
 type List = ArrayLike<number>
 
-/** A list that must be there. */
+/** A list that must be there. @throws NodewiseError `missing-attribute` */
 export function listOf(node: NodeFacts, name: string): readonly number[] {
   return given(node, ints(name)) ?? fail('missing-attribute', `attribute "${name}" is missing`)
 }
@@ -20,7 +20,7 @@ function given<T>(node: NodeFacts, source: AttributeSource<T>): T | undefined {
   return node.get(optional(source))
 }
 
-/** Checks that lists are as long as the first of them. */
+/** Checks that lists are as long as the first of them. @throws NodewiseError `unknown-attribute-value` */
 export function checkLengths(lists: Readonly<Record<string, List | undefined>>): void {
   const [first, ...others] = Object.entries(lists).filter(([, list]) => list !== undefined) as [string, List][]
   for (const [name, { length }] of others)
@@ -31,6 +31,7 @@ export function checkLengths(lists: Readonly<Record<string, List | undefined>>):
 /**
  * A list of float32, or of doubles as a tensor under the same name with `_as_tensor`; undefined where neither has an
  * entry.
+ * @throws NodewiseError `unknown-attribute-value` where both have entries
  */
 export function numbersOf(node: NodeFacts, name: string): List | undefined {
   const list = given(node, floats(name))
@@ -40,14 +41,14 @@ export function numbersOf(node: NodeFacts, name: string): List | undefined {
   return precise?.data.length ? toNumbers(precise) : list?.length ? list : undefined
 }
 
-/** Checks that entries are integers from 0 to below `end`. */
+/** Checks that integers are from 0 to below `end`. @throws NodewiseError `unknown-attribute-value` */
 export function checkEntries(name: string, list: List, end: number): void {
   for (let i = 0; i < list.length; i++)
     if (list[i] < 0 || list[i] >= end)
       fail('unknown-attribute-value', `entry ${i} of "${name}" is ${list[i]}; 0 to ${end - 1} is expected`)
 }
 
-/** Checks a number of targets. */
+/** Checks a number of targets. @throws NodewiseError `missing-attribute`, `unknown-attribute-value` */
 export function checkTargets(count: number | undefined): number {
   if (count === undefined) fail('missing-attribute', 'attribute "n_targets" is missing')
   if (count < 1) fail('unknown-attribute-value', `attribute "n_targets" is ${count}; 1 or more is expected`)
@@ -58,6 +59,7 @@ export function checkTargets(count: number | undefined): number {
  * Reads the trees of versions 1 and 3 of TreeEnsembleClassifier and TreeEnsembleRegressor.
  * @param votes prefix of the attributes of the leaves: `class` or `target`
  * @param targets how many targets there are
+ * @throws NodewiseError `missing-attribute`, `unknown-attribute-value` for lists that do not fit together
  */
 export function namedForest(node: NodeFacts, votes: 'class' | 'target', targets: number): Forest {
   const modes = (given(node, texts('nodes_modes')) ?? []).map(modeOf)

@@ -35,7 +35,10 @@ export interface ProjectedOperands<T> {
   readonly attentionBias: T | undefined
 }
 
-/** Columns of queries (and of keys), and of values. */
+/**
+ * Columns of queries (and of keys), and of values.
+ * @throws NodewiseError `dims-mismatch`, `unknown-attribute-value`
+ */
 export function columnsOf({ columns }: Pick<ProjectedParams, 'columns'>, all: Dim): readonly [Dim, Dim] {
   if (columns === undefined) {
     if (typeof all === 'number' && all % 3 !== 0)

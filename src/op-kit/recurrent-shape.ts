@@ -77,6 +77,8 @@ class Sizes {
 /**
  * Facts of the results: the hidden states of all time steps (not for cells), then `states` final states: the hidden
  * state, and for LSTM the cell state.
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `type-mismatch`, `value-out-of-range` for a hidden size
+ *   below 0, `wrong-input-count` where IR requires biases
  */
 export function recurrentShape(
   operands: RecurrentOperands<TensorFact>,

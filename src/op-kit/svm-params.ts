@@ -9,7 +9,10 @@ const TYPES: Readonly<Record<SvmKernel['type'], SvmKernel['type']>> = {
   SIGMOID: 'SIGMOID'
 }
 
-/** Reads how rows and support vectors are compared; parameters that are left out are 0. */
+/**
+ * Reads how rows and support vectors are compared; parameters that are left out are 0.
+ * @throws NodewiseError `unknown-attribute-value`
+ */
 export function svmKernelOf(node: NodeFacts): SvmKernel {
   const parameters = node.get(optional(floats('kernel_params'))) ?? []
   if (parameters.length !== 0 && parameters.length !== 3)
@@ -18,7 +21,10 @@ export function svmKernelOf(node: NodeFacts): SvmKernel {
   return { type: node.get(choice('kernel_type', TYPES)) ?? 'LINEAR', gamma, coef0, degree }
 }
 
-/** A list of numbers that must have `count` entries. */
+/**
+ * A list of numbers that must have `count` entries.
+ * @throws NodewiseError `missing-attribute`, `unknown-attribute-value` for another number of them
+ */
 export function numbersOfLength(node: NodeFacts, name: string, count: number): readonly number[] {
   const list = node.get(optional(floats(name))) ?? fail('missing-attribute', `attribute "${name}" is missing`)
   if (list.length !== count)
@@ -26,7 +32,10 @@ export function numbersOfLength(node: NodeFacts, name: string, count: number): r
   return list
 }
 
-/** A list of numbers that is shared evenly: how many are for each of `count`. */
+/**
+ * A list of numbers that is shared evenly: how many are for each of `count`.
+ * @throws NodewiseError `unknown-attribute-value` where some would be left
+ */
 export function evenShare(name: string, { length }: readonly number[], count: number): number {
   if (length % count !== 0)
     fail('unknown-attribute-value', `"${name}" has ${length} entries, which ${count} cannot share evenly`)

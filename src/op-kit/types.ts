@@ -21,15 +21,15 @@ export const numbered = (name: string, facts: readonly TensorFact[]): Record<str
  */
 export function commonType(operands: Readonly<Record<string, TensorFact | undefined>>): DType | undefined {
   let common: DType | undefined
-  let first = ''
+  let known = ''
   for (const name in operands) {
     const fact = operands[name]
     if (fact?.type === undefined) continue
     if (common !== undefined && common !== fact.type) {
-      fail('type-mismatch', `${name} has type ${fact.type} and ${first} ${common}; they must be the same`)
+      fail('type-mismatch', `${name} has type ${fact.type} and ${known} ${common}; they must be the same`)
     }
     common = fact.type
-    first = name
+    known = name
   }
   return common
 }

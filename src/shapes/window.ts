@@ -118,7 +118,8 @@ export const extentOf = (kernel: Dim, dilation: number): Dim => addDims(mulDims(
 
 /**
  * Number of windows along an axis of `size` elements.
- * @throws NodewiseError `shape-mismatch` when not even one fits
+ * @throws NodewiseError `shape-mismatch` when not even one fits, `value-out-of-range` for a kernel of no size,
+ *   `limit-exceeded` for one too large
  */
 export function windowCount(
   size: Dim,

@@ -31,7 +31,8 @@ const MAX_PASSES = [5, 3, 1, 1, 1]
 /**
  * Facts of a loop's outputs. Facts of carried values start from the initial values and are widened until they hold in
  * every iteration.
- * @throws NodewiseError `type-mismatch` when a carried value changes its type
+ * @throws NodewiseError `type-mismatch` when a carried value changes its type or when what has parts is no tensor,
+ *   `axis-out-of-range` for the axis of parts, errors of the body
  */
 export function inferLoop(ports: LoopPorts, body: FactBody, operands: readonly Fact[], bounds: LoopBounds): Fact[] {
   const trip = bounds.trip === undefined ? undefined : maxDims(bounds.trip, 0)

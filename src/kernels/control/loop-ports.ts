@@ -96,7 +96,8 @@ function partsOf(size: Dim, { start, end, backward, part }: Slice): Dim {
 /**
  * The number of iterations that the sliced inputs allow; undefined when nothing is sliced or no shape is known.
  * @param shapes shapes of the operands
- * @throws NodewiseError `shape-mismatch` when inputs do not agree, `axis-out-of-range`
+ * @throws NodewiseError `shape-mismatch` when inputs do not agree, `axis-out-of-range`, `value-out-of-range` for parts
+ *   beyond the axis
  */
 export function tripOfSlices({ inputs }: LoopPorts, shapes: readonly (readonly Dim[] | undefined)[]): Dim | undefined {
   let trip: Dim | undefined

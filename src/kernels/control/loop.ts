@@ -35,7 +35,9 @@ export interface LoopSink {
  * Runs a body repeatedly, for ONNX Loop and Scan and OpenVINO Loop and TensorIterator. Memory grows with the values
  * that the iterations make, not with the trip count. The body yields.
  * @throws NodewiseError `type-mismatch` when a carried value changes its type; `dims-mismatch`, `rank-mismatch` when
- *   values that are put together differ; `shape-mismatch` when an input has no part for an iteration
+ *   values that are put together differ; `shape-mismatch` when an input has no part for an iteration;
+ *   `type-not-allowed`, `dims-mismatch` for a condition that is no single boolean; `limit-exceeded` for too many parts;
+ *   errors of the body
  */
 export function* runLoop(
   ports: LoopPorts,

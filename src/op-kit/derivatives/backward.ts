@@ -49,7 +49,8 @@ export interface Rules {
  * @param seeds the derivatives by the values at which it starts
  * @param targets the values for which a derivative is asked
  * @returns the derivatives by targets; a target that has none is not among them
- * @throws NodewiseError `unsupported-op` for an operator without a rule
+ * @throws NodewiseError `unsupported-op` for an operator without a rule, `unknown-attribute-value` for an attribute
+ *   that is missing or of another kind
  */
 export function backward(
   w: Writer,

@@ -59,7 +59,8 @@ export const projectedAttention = /* @__PURE__ */ withKernel(projectedAttentionR
 
 /**
  * Shapes of the results of attention with projections.
- * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `shape-mismatch`, `value-out-of-range`
+ * @throws NodewiseError `unknown-attribute-value` for sizes that do not go together, `rank-mismatch`, `dims-mismatch`,
+ *   `shape-mismatch`, `value-out-of-range`
  */
 export function projectedShapes(
   input: TensorFact,

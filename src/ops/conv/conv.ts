@@ -50,7 +50,8 @@ export const conv = /* @__PURE__ */ withKernel(convRules, {
 
 /**
  * Shape of a convolution; undefined when its rank is unknown.
- * @throws NodewiseError for wrong data, weights, bias or attributes
+ * @throws NodewiseError `rank-mismatch`, `dims-mismatch` where data, weights and bias do not fit together,
+ *   `shape-mismatch` where no window fits, `value-out-of-range` for attributes
  */
 export function convolvedShape(
   x: TensorFact,

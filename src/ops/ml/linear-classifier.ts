@@ -55,7 +55,7 @@ export const linearClassifier = /* @__PURE__ */ withKernel(linearClassifierRules
 })
 
 function modelOf(node: NodeFacts): Model {
-  const labels = labelsOf(node, 'classlabels_ints', 'classlabels_strings')
+  const labels = labelsOf(node, 'classlabels_ints')
   const columns = labels.values.length
   const coefficients = node.get(floats('coefficients')) ?? []
   const intercepts = node.get(optional(floats('intercepts'))) ?? []

@@ -94,7 +94,7 @@ function* runPairwise(x: Tensor, model: Pairwise, post: PostTransform, call: Ker
 }
 
 function modelOf(node: NodeFacts): Linear | Pairwise {
-  const labels = labelsOf(node, 'classlabels_ints', 'classlabels_strings')
+  const labels = labelsOf(node, 'classlabels_ints')
   const classes = labels.values.length
   const coefficients = node.get(optional(floats('coefficients'))) ?? []
   const perClass = node.get(optional(ints('vectors_per_class'))) ?? []

@@ -43,7 +43,7 @@ export const treeEnsembleClassifier = /* @__PURE__ */ withKernel(treeEnsembleCla
 })
 
 function modelOf(node: NodeFacts): Model {
-  const labels = labelsOf(node, 'classlabels_int64s', 'classlabels_strings')
+  const labels = labelsOf(node, 'classlabels_int64s')
   const columns = labels.values.length
   const base = Array.from(numbersOf(node, 'base_values') ?? [])
   if (base.length > 0 && base.length !== columns && (base.length !== 1 || columns > 2))

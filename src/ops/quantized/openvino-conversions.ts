@@ -115,12 +115,12 @@ function dynamicQuantizeToOpenvino(call: SourceCall, w: Writer): readonly Made[]
 }
 
 /** The number of an operand, with its scale and zero point named after it; lists are of rows of `a` or columns. */
-function factor(call: SourceCall, w: Writer, name: 'a' | 'b', scale?: Made): Made {
+function factor(call: SourceCall, w: Writer, name: 'a' | 'b'): Made {
   const codes = call.operand(name)
   const rank = rankOf(codes)
   const placed = (parameter: Made | undefined): Made | undefined =>
     parameter && (rankOf(parameter) > 1 ? parameter : along(w, parameter, name === 'a' ? rank - 2 : rank - 1, rank))
-  const own = placed(scale ?? call.optional(`${name}Scale`))
+  const own = placed(call.optional(`${name}Scale`))
   const zero = placed(call.optional(`${name}Zero`))
   return numbersOf(w, codes, own ?? w.scalar('float32', 1), zero)
 }
