@@ -89,6 +89,7 @@ const COMPUTING = {
   bags: 105,
   fourier: 106,
   wideRows: 107,
+  shortTop: 108,
   packPanels: 110,
   packStrips: 111,
   packWinograd: 112,

@@ -82,6 +82,7 @@ import { ReverseArguments, reverseLines } from './wide/reverse'
 import { wideRows, WideRowsArguments } from './wide/rows'
 import { scatter, ScatterArguments } from './wide/scatter'
 import { scatterTuples, ScatterTuplesArguments } from './wide/scatter-tuples'
+import { shortTop, ShortTopArguments } from './wide/short-top'
 import { wideSoftmax } from './wide/softmax'
 import { copyStrided, StridedArguments } from './wide/strided'
 import { wideTop, WideTopArguments } from './wide/top'
@@ -347,6 +348,9 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       break
     case 107:
       wideRows(changetype<WideRowsArguments>(args), from, to)
+      break
+    case 108:
+      shortTop(changetype<ShortTopArguments>(args), scratch, from, to)
       break
     default:
       pack(job.kernel, args, scratch, from, to)

@@ -1,6 +1,10 @@
+import { copyBytes } from '../../host.ts'
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
+import type { Paced } from '../../kernels/core/pace.ts'
 import { storeSelected } from '../../kernels/reduce/top.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
+import { bytesOf } from '../../tensor/arrays.ts'
 import { type DType, MAX_INT32 } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
@@ -23,10 +27,12 @@ interface Params {
   readonly largest: boolean
   readonly nan: 'last' | 'smallest'
   readonly order: 'value' | 'index'
+  readonly indexType: 'int32' | 'int64'
 }
 
 /** Types of elements: their bytes, the bits of infinity of floats, and those that make integers signed. */
-const TYPES: Readonly<Partial<Record<DType, readonly [width: number, infinity: bigint, flip: bigint]>>> = {
+type Format = readonly [width: number, infinity: bigint, flip: bigint]
+const TYPES: Readonly<Partial<Record<DType, Format>>> = {
   int8: [1, 0n, 0n],
   uint8: [1, 0n, 0x80n],
   int16: [2, 0n, 0n],
@@ -44,6 +50,8 @@ const TYPES: Readonly<Partial<Record<DType, readonly [width: number, infinity: b
 const ITEM = 16
 /** Work of an item that is sorted, in that of an element. */
 const ITEM_WORK = 8
+/** Work of an element of a short line for each item. */
+const COMPARISON_WORK = 4
 /**
  * Elements of a line, and of these for one that is chosen, from and up to which all are sorted: by one byte after the
  * other, whose values are counted in so many bytes.
@@ -51,6 +59,41 @@ const ITEM_WORK = 8
 const MIN_SORTED = 128
 const MAX_SORTED_PER_CHOSEN = 8
 const COUNTS = 1024
+
+/**
+ * Short lines, which lie one behind the other: the fewest of them, one for each lane; the most elements of one, and the
+ * most comparisons that it takes, up to which they are looked at side by side.
+ */
+const MIN_LINES = 4
+const MAX_SHORT = 512
+const MAX_COMPARISONS = 1 << 13
+/** Elements below which the reference takes less time, and comparisons of a tile, which take some 0.05 ms. */
+const MIN_SHORT_ELEMENTS = 1 << 5
+const SHORT_TILE = 1 << 18
+
+/** The job that selects elements of short lines, and writes these behind their positions; undefined for others. */
+function shortTemplate(
+  type: DType,
+  indexWidth: number,
+  { outer, size, inner }: AxisLayout,
+  p: Params
+): JobTemplate | undefined {
+  const found = TYPES[type]
+  if (found === undefined || inner !== 1 || outer < MIN_LINES || size > MAX_SHORT) return undefined
+  if (size * p.k > MAX_COMPARISONS || p.order === 'index') return undefined
+  const [width] = found
+  // The arguments are those of ShortTopArguments in ../assembly/wide/short-top.ts.
+  return {
+    kernel: 'shortTop',
+    blocks: outer,
+    blockBytes: p.k * (indexWidth + width),
+    tile: Math.max(1, Math.floor(SHORT_TILE / (size * p.k))),
+    work: outer * size * p.k * COMPARISON_WORK,
+    inputs: staged(1),
+    outputStaging: 'whole',
+    args: [size, p.k, width, indexWidth, ...bitsOf(found, p), outer * p.k * indexWidth, ...orderOf(p)]
+  }
+}
 
 /** The job that selects a few elements of each line of float32. */
 function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate {
@@ -63,7 +106,7 @@ function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate
     work: outer * size * inner * ELEMENT_WORK,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [size, inner, p.k, ...[!p.largest, p.nan === 'smallest' && !p.largest, p.order === 'index'].map(Number)]
+    args: [size, inner, p.k, ...orderOf(p), Number(p.order === 'index')]
   }
 }
 
@@ -71,14 +114,11 @@ function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate
 function wideTemplate(type: DType, { outer, size, inner }: AxisLayout, p: Params): JobTemplate | undefined {
   const found = TYPES[type]
   if (found === undefined) return undefined
-  const [width, infinity, signs] = found
+  const [width] = found
   const isSorted = isWorthSorting(size, width, p)
   if (!isSorted && ITEM * (p.k + 1) > SCRATCH_BYTES) return undefined
   const lanes = 16 / width
   const isGrouped = inner >= lanes && ITEM * (lanes * p.k + 1) <= SCRATCH_BYTES
-  const flip = p.largest ? signs : ~signs
-  const halves = [infinity, flip].flatMap(value => [value, value >> 32n].map(half => Number(BigInt.asIntN(32, half))))
-  const nanFirst = p.nan === 'smallest' && !p.largest
   // The arguments are those of WideTopArguments in ../assembly/wide/top.ts.
   return {
     kernel: 'wideTop',
@@ -89,12 +129,19 @@ function wideTemplate(type: DType, { outer, size, inner }: AxisLayout, p: Params
     inputs: staged(1),
     outputStaging: 'whole',
     args: [
-      ...[size, inner, p.k, width, ...halves],
-      ...[!p.largest, nanFirst, p.order === 'index'].map(Number),
+      ...[size, inner, p.k, width, ...bitsOf(found, p), ...orderOf(p)],
+      Number(p.order === 'index'),
       isSorted ? 0 : isGrouped ? lanes : 1
     ]
   }
 }
+
+/** The bits of infinity and those that are flipped, as words of 32 bits. */
+const bitsOf = ([, infinity, signs]: Format, { largest }: Params): number[] =>
+  [infinity, largest ? signs : ~signs].flatMap(bits => [bits, bits >> 32n].map(half => Number(BigInt.asIntN(32, half))))
+
+/** Whether the lowest are the best, and whether NaN is better than every number. */
+const orderOf = ({ largest, nan }: Params): number[] => [!largest, nan === 'smallest' && !largest].map(Number)
 
 /** Whether to sort all elements of a line, for which scratch memory has room, rather than to keep the best ones. */
 function isWorthSorting(size: number, width: number, { k, order }: Params): boolean {
@@ -109,8 +156,11 @@ export const selectTopK = selectorFor<Params>(({ op, operands: { data }, paramet
   const axis = normalizeAxis(p.axis, data.dims.length)
   const layout = axisLayout(data.dims, axis)
   const { outer, size, inner } = layout
-  if (product(data.dims) < MIN_ELEMENTS || size > MAX_INT32) return undefined
-  const count = outer * p.k * inner
+  const [elements, count] = [product(data.dims), outer * p.k * inner]
+  const indexWidth = p.indexType === 'int64' ? 8 : 4
+  const short = shortTemplate(data.type, indexWidth, layout, p)
+  if (short && elements >= MIN_SHORT_ELEMENTS) return { kernel: shortKernel(op, short, count * indexWidth) }
+  if (elements < MIN_ELEMENTS || size > MAX_INT32) return undefined
   const isFew = data.type === 'float32' && p.k <= MAX_CHOSEN
   const template = isFew ? fewTemplate(layout, p) : wideTemplate(data.type, layout, p)
   if (template === undefined) return undefined
@@ -134,3 +184,26 @@ export const selectTopK = selectorFor<Params>(({ op, operands: { data }, paramet
     }
   }
 })
+
+/**
+ * The kernel of a job that writes positions, and behind them elements.
+ * @param indexBytes of all positions
+ */
+const shortKernel = (op: Op, template: JobTemplate, indexBytes: number): Kernel =>
+  function* (given, parameters, context): Paced {
+    const { allocate, free } = temporaries()
+    const bytes = template.blocks * template.blockBytes
+    try {
+      const room = allocate(Math.ceil(bytes / 4))
+      if (yield* runHere(template, [arrayOf(given.data as Tensor)], room, context.threads)) {
+        const found = bytesOf(room)
+        if (context.wanted(0)) copyBytes(found.subarray(indexBytes, bytes), bytesOf(arrayOf(context.rawOutput(0))))
+        if (context.wanted(1)) copyBytes(found.subarray(0, indexBytes), bytesOf(arrayOf(context.rawOutput(1))))
+        return
+      }
+    } finally {
+      free()
+    }
+    const rest = op.run(given, parameters, context)
+    if (rest) yield* rest
+  }

@@ -114,6 +114,30 @@ describe.each(['heap', 'array'] as const)('TopK in WebAssembly, operands in an %
     }
   })
 
+  test.each(TYPES)('of short lines side by side, as many as there are and fewer: %s', type => {
+    for (const [lines, size, k] of [
+      [4, 8, 2],
+      [5, 16, 16],
+      [7, 30, 1],
+      [9, 64, 40],
+      [6, 512, 16],
+      [34, 3, 2]
+    ]) {
+      const dims = [lines, size]
+      const samples = [few(type, dims, k), bits(type, dims, 3)]
+      if (type === 'float32') samples.push(spoiled(dims, k), new Tensor(type, new Float32Array(lines * size), dims))
+      for (const data of samples) {
+        for (const largest of [0, 1])
+          expectEqual(['onnx', 'TopK', 24], [data, count(k)], { region, outputs: 2, attributes: { largest } }, 0)
+        for (const mode of ['max', 'min']) {
+          const attributes = { axis: 1, mode, sort: 'value', index_element_type: 'i32' }
+          const number = new Tensor('int32', [k], [])
+          expectEqual(['openvino', 'TopK', 11], [data, number], { region, outputs: 2, attributes }, 0)
+        }
+      }
+    }
+  })
+
   test('of small integers, whose keys have most bytes in common, and of elements that are all equal', () => {
     for (const distinct of [1, 7, 1000]) {
       const data = BigInt64Array.from({ length: 1200 }, (_, i) => BigInt((i * 7919) % distinct) - 3n)
@@ -136,10 +160,11 @@ describe.each(['heap', 'array'] as const)('TopK in WebAssembly, operands in an %
 })
 
 test('few elements, and more items of a line than scratch memory holds, are left to the reference', () => {
-  const refused = (data: Tensor, k: number): void =>
-    expect(() => runAccelerated(['onnx', 'TopK', 11], [data, count(k)], { outputs: 2 })).toThrow(
+  const refused = (data: Tensor, k: number, axis: number): void =>
+    expect(() => runAccelerated(['onnx', 'TopK', 11], [data, count(k)], { outputs: 2, attributes: { axis } })).toThrow(
       'no accelerated kernel'
     )
-  refused(noise([5, 100], 1), 3)
-  refused(noise([1, 100000], 1), 99000)
+  refused(noise([4, 7], 1), 3, 1)
+  refused(noise([100, 5], 1), 3, 0)
+  refused(noise([1, 100000], 1), 99000, 1)
 })
