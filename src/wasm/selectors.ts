@@ -85,6 +85,7 @@ import {
 import { selectDynamicQuantizeLstm } from './kernels/recurrent-quantized.ts'
 import { selectGru, selectLstm, selectRnn } from './kernels/recurrent.ts'
 import {
+  selectByDoubles,
   selectLogSum,
   selectLogSumExp,
   selectLpNorm,
@@ -276,8 +277,8 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['ReduceProd', selectReduce('prod')],
   ['ReduceSumSquare', selectReduce('sumSquare')],
   ['ReduceL1', selectReduce('l1')],
-  ['ReduceL2', selectReduce('l2')],
-  ['ReduceLogSum', selectLogSum],
+  ['ReduceL2', either(selectReduce('l2'), selectByDoubles('l2'))],
+  ['ReduceLogSum', either(selectLogSum, selectByDoubles('logSum'))],
   ['ReduceLogSumExp', either(selectLogSumExp, selectWideLogSumExp)],
   ['GatherBags', selectGatherBags],
   ...(['DFT', 'IDFT', 'RDFT', 'IRDFT'] as const).map(name => [name, selectDft] as const),

@@ -8,14 +8,15 @@ import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type Candidate, runHere, selectorFor, type TensorOperands } from '../selector.ts'
+import { arrayOf, type Candidate, runHere, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
+import { arithmeticTemplate } from './arithmetic.ts'
 import { aroundAxes } from './axes.ts'
 import { conversionTemplate } from './convert.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { mvnAxes, type MvnParams } from './normalization.ts'
 import { type Pass, passesKernel } from './passes.ts'
-import { FLOATS, keptOf, reducedAxes, type ReduceParams, reducePasses, reduceTemplate } from './reduce.ts'
+import { FLOATS, keptOf, reducedAxes, type ReduceParams, reducePasses, reduceTemplate, sumTemplate } from './reduce.ts'
 import { logSumExpTemplate } from './softmax.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
@@ -29,6 +30,8 @@ const MIN_MAGNITUDES = 1e-35
 const MIN_EPSILON = 1e-12
 /** Costs of exp and log, in that of Relu. */
 const EXP = 5
+/** Numbers of float64 below it are converted to int32 and int64 alike by every kernel. */
+const MAX_CONVERTED = 2 ** 31
 const LOG = 5
 
 /** Runs a job; false where the heap is full. */
@@ -37,14 +40,17 @@ type RunStep = (template: JobTemplate, inputs: readonly NumericArray[], out: Num
 /** Jobs one after the other; false where the reference has to compute the call. */
 type Steps = (x: NumericArray, out: Float32Array, run: RunStep, own: Temporaries) => Generator<void, boolean>
 
+const runnerFor = (threads: number): RunStep =>
+  function* (template, inputs, target) {
+    return (yield* runJob(template, inputs, target, threads)) === 'done'
+  }
+
 /** A kernel of several jobs, with temporary arrays in between. */
 const stepsSelection = (op: Op, name: string, steps: Steps): Selection => ({
   *kernel(operands, parameters, context): Paced {
     const out = context.rawOutput()
     const own = temporaries()
-    const run: RunStep = function* (template, inputs, target) {
-      return (yield* runJob(template, inputs, target, context.threads)) === 'done'
-    }
+    const run = runnerFor(context.threads)
     try {
       const x = arrayOf((operands as TensorOperands)[name]!)
       if (yield* steps(x, arrayOf(out) as Float32Array, run, own)) return
@@ -128,6 +134,60 @@ export const selectWideLogSumExp = selectorFor<ReduceParams>(({ op, operands: { 
   }
 })
 
+/**
+ * ReduceL2 and ReduceLogSum of integers, and the latter of float64, in double precision as the reference: elements are
+ * converted and squared, and roots and logarithms of sums converted back.
+ */
+export const selectByDoubles = (kind: 'l2' | 'logSum'): Selector =>
+  selectorFor<ReduceParams>(({ op, operands: { data }, parameters }) => {
+    if (data === undefined) return undefined
+    const { type, dims } = data
+    if (type !== 'int32' && type !== 'int64' && !(type === 'float64' && kind === 'logSum')) return undefined
+    const axes = reducedAxes(parameters, dims.length)
+    const sums = reducePasses(dims, 'sum', axes, layout => sumTemplate('float64', layout))
+    const [count, groups] = [product(dims), product(keptOf(dims, axes))]
+    const last = arithmeticTemplate(kind === 'l2' ? 'sqrt' : 'log', 'float64', [groups], [groups], [groups], 1)
+    const square = arithmeticTemplate('square', 'float64', [count], [count], [count], 1)
+    if (count < MIN_ELEMENTS || sums.length === 0 || last === undefined || square === undefined) return undefined
+    const [convert, back] =
+      type === 'float64'
+        ? []
+        : [conversionTemplate(type, 'float64', count), conversionTemplate('float64', type, groups)]
+    return {
+      *kernel(given, own, context): Paced {
+        const x = arrayOf((given as TensorOperands).data!)
+        const temporary = temporaries()
+        const run = runnerFor(context.threads)
+        try {
+          const results = temporary.allocateDoubles(groups)
+          const elements = convert ? temporary.allocateDoubles(count) : x
+          const isDone =
+            (convert === undefined || (yield* run(convert, [x], elements))) &&
+            (kind === 'logSum' || (yield* run(square, [elements, elements], elements))) &&
+            (yield* inTurn(sums, elements, results, run, temporary)) &&
+            (yield* run(last, [results, results], results))
+          if (isDone) {
+            const out = context.rawOutput()
+            // The kernel converts what the type holds alone.
+            const isHeld = back !== undefined && areBelow(MAX_CONVERTED, results)
+            if (isHeld && (yield* run(back, [results], arrayOf(out)))) return
+            return yield* convertPaced(new Tensor('float64', results, out.dims), out)
+          }
+        } finally {
+          temporary.free()
+        }
+        const rest = op.run(given, own, context)
+        if (rest) yield* rest
+      }
+    }
+  })
+
+/** Whether all magnitudes are below a limit, and none is NaN. */
+function areBelow(limit: number, numbers: Float64Array): boolean {
+  for (let i = 0; i < numbers.length; i++) if (!(Math.abs(numbers[i]) < limit)) return false
+  return true
+}
+
 /** ReduceLogSum of float32: sums, then their logarithms. */
 export const selectLogSum = selectorFor<ReduceParams>(call => {
   const { data } = call.operands
@@ -197,7 +257,7 @@ function normSelection(
 function* inTurn(
   passes: readonly Pass[],
   x: NumericArray,
-  out: Float32Array,
+  out: NumericArray,
   run: RunStep,
   own: Temporaries
 ): Generator<void, boolean> {

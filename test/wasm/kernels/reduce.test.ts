@@ -48,6 +48,19 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     }
   })
 
+  test.each(reductions)('%s over rows of few columns', (type, tolerance) => {
+    for (const inner of [2, 3, 5, 6, 7, 17, 19])
+      for (const n of [2, 3, 4, 5, 9, 70]) {
+        const x = noise([5, n, inner], n)
+        for (const given of [x, new Tensor('float64', Float64Array.from(x.data), x.dims)])
+          expectEqual(['onnx', type, 18], [given, list([1])], { region }, given === x ? tolerance : 1e-14)
+        const spoiled = Float32Array.from(x.data)
+        spoiled[n * inner - 1] = NaN
+        spoiled[n * inner] = -0
+        expectEqual(['onnx', type, 18], [new Tensor('float32', spoiled, x.dims), list([1])], { region }, tolerance)
+      }
+  })
+
   test('ReduceLogSum over axes side by side and apart', () => {
     for (const [dims, axes] of [
       [[40, 131], [1]],
@@ -297,6 +310,28 @@ describe.each(['heap', 'array'] as const)(
         for (const name of ['ReduceSum', 'ReduceProd']) expectEqual(['onnx', name, 18], inputs, { region }, 0)
       }
     })
+
+    test.each(['int32', 'int64', 'float64'] as const)(
+      'roots of sums of squares, and logarithms of sums, of %s',
+      type => {
+        for (const [dims, axes] of [
+          [[60, 101], [1]],
+          [[101, 60], [0]],
+          [[30, 40, 7], [1]],
+          [
+            [30, 7, 40],
+            [0, 2]
+          ]
+        ]) {
+          // Sums of some are below 0, and none of them overflows a double's whole numbers.
+          const numbers = Array.from(noise(dims, 4).data, value => Math.round(value * 1000))
+          const data = type === 'int64' ? numbers.map(BigInt) : numbers
+          const x = new Tensor(type, data, dims)
+          for (const name of ['ReduceL2', 'ReduceLogSum'])
+            expectEqual(['onnx', name, 18], [x, list(axes)], { region }, type === 'float64' ? 1e-14 : 0)
+        }
+      }
+    )
 
     test.each(['int32', 'int64'] as const)('magnitudes and squares of %s wrap', type => {
       for (const [dims, axes] of layouts) {
