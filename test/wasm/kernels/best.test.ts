@@ -60,6 +60,20 @@ describe.each(['heap', 'array'] as const)('positions in WebAssembly, data in an 
         }
   })
 
+  test.each(['float32', 'int32', 'uint64', 'float64'] as const)(
+    'of short lines, and of a few side by side: %s',
+    type => {
+      for (const inner of [1, 2, 3, 5, 6, 7, 19])
+        for (const size of [1, 2, 3, 9, 32, 33])
+          for (const last of [0, 1]) {
+            const dims = [Math.ceil(259 / size / inner) + (inner === 1 ? 0 : 1), size, inner]
+            const x = type === 'float32' ? data(dims, true) : wide(type, dims, true)
+            const options = { region, attributes: { axis: 1, select_last_index: last } }
+            for (const kind of ['ArgMax', 'ArgMin']) expectEqual(['onnx', kind, 13], [x], options, 0)
+          }
+    }
+  )
+
   test.each(['int32', 'uint32', 'int64', 'uint64', 'float64'] as const)('the same of %s', type => {
     for (const [i, [dims, axis]] of cases.slice(0, 6).entries()) {
       const last = i % 2

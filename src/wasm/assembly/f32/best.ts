@@ -18,13 +18,20 @@ export class BestArguments {
 
 /** Lines of a block where they lie side by side: those of a cache line. */
 const TOGETHER: u32 = 16
+/** Elements of a line up to which four lines at once take less time than one by vectors. */
+const SHORT: u32 = 32
 
 export function best(args: BestArguments, from: u32, to: u32): void {
   const size = args.size
   const inner = args.inner
   const flip = i32x4.splat(args.flip)
   if (inner == 1) {
-    for (let i = from; i < to; i++)
+    let i = from
+    if (size <= SHORT) {
+      for (; i + 4 <= to; i += 4)
+        bestOfLines(args.x + ((<usize>i * size) << 2), size, flip, args.last != 0, args.y + ((<usize>i) << 3))
+    }
+    for (; i < to; i++)
       store<i64>(args.y + ((<usize>i) << 3), bestOfLine(args.x + ((<usize>i * size) << 2), size, flip, args.last != 0))
     return
   }
@@ -37,8 +44,7 @@ export function best(args: BestArguments, from: u32, to: u32): void {
     const count = min(TOGETHER, inner - first)
     let at: u32 = 0
     for (; at + 4 <= count; at += 4) bestOfFour(x + (at << 2), size, inner << 2, flip, args.last != 0, y + (at << 3))
-    for (; at < count; at++)
-      store<i64>(y + (at << 3), bestOfOne(x + (at << 2), size, inner << 2, args.flip, args.last != 0))
+    if (at < count) bestOfFew(x + (at << 2), size, inner << 2, count - at, flip, args.last != 0, y + (at << 3))
   }
 }
 
@@ -64,6 +70,58 @@ function bestOfFour(x: usize, size: u32, step: usize, flip: v128, last: bool, y:
   }
   v128.store(y, i64x2.extend_low_i32x4_s(at))
   v128.store(y, i64x2.extend_high_i32x4_s(at), 16)
+}
+
+/**
+ * One to three lines side by side, which are the last ones of their rows: up to the last row, elements of the next one
+ * fill the other lanes.
+ */
+function bestOfFew(x: usize, size: u32, step: usize, count: u32, flip: v128, last: bool, y: usize): void {
+  let at = i32x4.splat(0)
+  if (size > 1) {
+    let sofar = v128.xor(v128.load(x), flip)
+    for (let i: u32 = 1; i < size; i++) {
+      x += step
+      const key = v128.xor(i + 1 < size ? v128.load(x) : loadFew(x, count), flip)
+      const mask = wins(key, sofar, last)
+      sofar = v128.bitselect(key, sofar, mask)
+      at = v128.bitselect(i32x4.splat(i), at, mask)
+    }
+  }
+  store<i64>(y, i32x4.extract_lane(at, 0))
+  if (count > 1) store<i64>(y, i32x4.extract_lane(at, 1), 8)
+  if (count > 2) store<i64>(y, i32x4.extract_lane(at, 2), 16)
+}
+
+// @ts-ignore: decorator
+@inline
+function loadFew(x: usize, count: u32): v128 {
+  if (count == 1) return v128.load32_zero(x)
+  return count == 2 ? v128.load64_zero(x) : v128.load32_lane(x + 8, v128.load64_zero(x), 2)
+}
+
+/** Four short lines one behind the other. */
+function bestOfLines(x: usize, size: u32, flip: v128, last: bool, y: usize): void {
+  const step = (<usize>size) << 2
+  let sofar = v128.xor(loadApart(x, step), flip)
+  let at = i32x4.splat(0)
+  for (let i: u32 = 1; i < size; i++) {
+    x += 4
+    const key = v128.xor(loadApart(x, step), flip)
+    const mask = wins(key, sofar, last)
+    sofar = v128.bitselect(key, sofar, mask)
+    at = v128.bitselect(i32x4.splat(i), at, mask)
+  }
+  v128.store(y, i64x2.extend_low_i32x4_s(at))
+  v128.store(y, i64x2.extend_high_i32x4_s(at), 16)
+}
+
+/** Four elements that are `step` bytes apart. */
+// @ts-ignore: decorator
+@inline
+function loadApart(x: usize, step: usize): v128 {
+  const v = v128.load32_lane(x + step, v128.load32_zero(x), 1)
+  return v128.load32_lane(x + 3 * step, v128.load32_lane(x + 2 * step, v, 2), 3)
 }
 
 function bestOfOne(x: usize, size: u32, step: usize, flip: i32, last: bool): i64 {

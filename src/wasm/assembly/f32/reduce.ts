@@ -264,25 +264,44 @@ function columns(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: us
     v128.store(y + at, finished(kind, args, v), 32)
     v128.store(y + at, finished(kind, args, w), 48)
   }
-  for (; at + 16 <= bytes; at += 16) v128.store(y + at, finished(kind, args, column(kind, false, x + at, n, step)))
-  for (; at < bytes; at += 4) {
-    f32.store(y + at, f32x4.extract_lane(finished(kind, args, column(kind, true, x + at, n, step)), 0))
-  }
+  for (; at + 16 <= bytes; at += 16) v128.store(y + at, finished(kind, args, column(kind, 16, x + at, n, step)))
+  if (at == bytes) return
+  const rest = bytes - at
+  const v = finished(kind, args, column(kind, rest, x + at, n, step))
+  v128.store32_lane(y + at, v, 0)
+  if (rest > 4) v128.store32_lane(y + at, v, 1, 4)
+  if (rest > 8) v128.store32_lane(y + at, v, 2, 8)
 }
 
-/** Four columns, or one in every lane. */
+/**
+ * Four columns, or the last ones of their rows in `bytes` bytes: up to the last row, elements of the next one fill the
+ * other lanes. Four rows at once, so that none waits for the one before.
+ */
 // @ts-ignore: decorator
 @inline
-function column(kind: i32, isOne: bool, x: usize, n: usize, step: usize): v128 {
+function column(kind: i32, bytes: usize, x: usize, n: usize, step: usize): v128 {
   let total = neutral(kind)
-  for (let start: usize = 0; start < n; start += LINES) {
+  const end = x + (n - 1) * step
+  while (x < end) {
     let a = neutral(kind)
-    for (const stop = x + min(n - start, LINES) * step; x < stop; x += step) {
-      a = combine(kind, a, isOne ? v128.load32_splat(x) : v128.load(x))
+    let b = a
+    let c = a
+    let d = a
+    const stop = min(end, x + LINES * step)
+    for (; x + 3 * step < stop; x += 4 * step) {
+      a = combine(kind, a, v128.load(x))
+      b = combine(kind, b, v128.load(x + step))
+      c = combine(kind, c, v128.load(x + 2 * step))
+      d = combine(kind, d, v128.load(x + 3 * step))
     }
-    total = merge(kind, total, a)
+    for (; x < stop; x += step) a = combine(kind, a, v128.load(x))
+    total = merge(kind, total, merge(kind, merge(kind, a, b), merge(kind, c, d)))
   }
-  return total
+  if (bytes == 16) return combine(kind, total, v128.load(end))
+  let v = v128.load32_zero(end)
+  if (bytes > 4) v = v128.load32_lane(end + 4, v, 1)
+  if (bytes > 8) v = v128.load32_lane(end + 8, v, 2)
+  return combine(kind, total, v)
 }
 
 // @ts-ignore: decorator

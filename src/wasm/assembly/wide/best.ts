@@ -21,6 +21,8 @@ export class WideBestArguments {
 
 const INT32: i32 = 0
 const INT64: i32 = 1
+/** Elements of a line up to which as many lines at once as a vector has lanes take less time than one by vectors. */
+const SHORT: u32 = 32
 
 /** @param scratch where the best of each lane and its position pass through */
 export function wideBest(args: WideBestArguments, scratch: usize, from: u32, to: u32): void {
@@ -55,6 +57,13 @@ function bestBlocks<T>(last: bool, args: WideBestArguments, scratch: usize, from
     const x = args.x + (outer * size * inner + first) * width
     const y = args.y + ((outer * inner + first) << 3)
     if (inner == 1) {
+      const lanes = <u32>(16 / width)
+      if (size <= SHORT && block + lanes <= to) {
+        walk<T>(last, x, size, width, size * width, indices<T>(false), 1, flip, scratch)
+        for (let lane: u32 = 0; lane < lanes; lane++) store<i64>(y + (lane << 3), <i64>placeIn<T>(scratch, lane))
+        block += lanes - 1
+        continue
+      }
       store<i64>(y, bestOfLine<T>(last, x, size, flip, scratch))
       continue
     }
@@ -62,19 +71,18 @@ function bestBlocks<T>(last: bool, args: WideBestArguments, scratch: usize, from
     const lanes = <u32>(16 / width)
     let at: u32 = 0
     for (; at + lanes <= count; at += lanes) {
-      walk<T>(last, x + at * width, size, down, indices<T>(false), 1, flip, scratch)
+      walk<T>(last, x + at * width, size, down, 0, indices<T>(false), 1, flip, scratch)
       for (let lane: u32 = 0; lane < lanes; lane++) store<i64>(y + ((at + lane) << 3), <i64>placeIn<T>(scratch, lane))
     }
-    for (; at < count; at++) {
-      let place: u32 = 0
-      let sofar = keyAt<T>(x + at * width, flip)
-      for (let i: u32 = 1; i < size; i++) {
-        const key = keyAt<T>(x + at * width + i * down, flip)
-        if (!isBetter<T>(last, key, i, sofar, place)) continue
-        sofar = key
-        place = i
-      }
-      store<i64>(y + (at << 3), <i64>place)
+    if (at == count) continue
+    // Up to the last row, elements of the next one fill the lanes behind the last lines.
+    const own = x + at * width
+    const end = size - 1
+    if (end > 0) walk<T>(last, own, end, down, 0, indices<T>(false), 1, flip, scratch)
+    for (let lane: u32 = 0; at < count; lane++, at++) {
+      const key = keyAt<T>(own + end * down + lane * width, flip)
+      const isLast = end == 0 || isBetter<T>(last, key, end, load<T>(scratch + lane * width), placeIn<T>(scratch, lane))
+      store<i64>(y + (at << 3), <i64>(isLast ? end : placeIn<T>(scratch, lane)))
     }
   }
 }
@@ -124,6 +132,7 @@ function wins<T>(last: bool, key: v128, sofar: v128): v128 {
 
 /**
  * The best of each lane over `count` vectors, `step` bytes apart, and its position are written to `scratch`.
+ * @param apart bytes between the elements of a vector; 0 where they lie side by side
  * @param start positions of the first vector
  * @param by what positions grow by from vector to vector
  */
@@ -134,25 +143,35 @@ function walk<T>(
   x: usize,
   count: u32,
   step: usize,
+  apart: usize,
   start: v128,
   by: i32,
   flip: v128,
   scratch: usize
 ): void {
-  let sofar = v128.xor(v128.load(x), flip)
+  let sofar = v128.xor(loadLanes<T>(x, apart), flip)
   let best = start
   let place = start
   const next = sizeof<T>() == 4 ? i32x4.splat(by) : i64x2.splat(by)
   for (let i: u32 = 1; i < count; i++) {
     x += step
     place = sizeof<T>() == 4 ? i32x4.add(place, next) : i64x2.add(place, next)
-    const key = v128.xor(v128.load(x), flip)
+    const key = v128.xor(loadLanes<T>(x, apart), flip)
     const mask = wins<T>(last, key, sofar)
     sofar = v128.bitselect(key, sofar, mask)
     best = v128.bitselect(place, best, mask)
   }
   v128.store(scratch, sofar)
   v128.store(scratch, best, 16)
+}
+
+// @ts-ignore: decorator
+@inline
+function loadLanes<T>(x: usize, apart: usize): v128 {
+  if (apart == 0) return v128.load(x)
+  if (sizeof<T>() == 8) return v128.load64_lane(x + apart, v128.load64_zero(x), 1)
+  const v = v128.load32_lane(x + apart, v128.load32_zero(x), 1)
+  return v128.load32_lane(x + 3 * apart, v128.load32_lane(x + 2 * apart, v, 2), 3)
 }
 
 // @ts-ignore: decorator
@@ -164,7 +183,7 @@ function bestOfLine<T>(last: bool, x: usize, size: u32, flip: v128, scratch: usi
   let place: u32 = 0
   let rest: u32 = 1
   if (vectors > 0) {
-    walk<T>(last, x, vectors, 16, indices<T>(true), <i32>lanes, flip, scratch)
+    walk<T>(last, x, vectors, 16, 0, indices<T>(true), <i32>lanes, flip, scratch)
     sofar = load<T>(scratch)
     place = placeIn<T>(scratch, 0)
     for (let lane: u32 = 1; lane < lanes; lane++) {
