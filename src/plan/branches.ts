@@ -41,11 +41,12 @@ function callsOfBranch(graph: PlanGraph, item: PlanCall): PlanCall[] | undefined
   const condition = conditionOf(graph, item)
   const body = condition === undefined ? undefined : item.call.bodies.get(condition ? 'thenBody' : 'elseBody')
   const found = body && graph.bodies.get(body)
-  if (body === undefined || found === undefined || found.failures.length > 0 || !isPlain(graph, body)) return undefined
-  const names = renamed(item, body)
+  if (body === undefined || found === undefined || found.failures.length > 0 || !isPlain(body)) return undefined
+  const names = renamed(graph, item, body)
+  if (names === undefined) return undefined
   const given = handedOn(graph, item, body, names)
   if (given === undefined) return undefined
-  for (const [id, constant] of body.constants) graph.constants.set(id, constant)
+  for (const [id, constant] of body.constants) graph.constants.set(names.get(id) ?? id, constant)
   for (const id of ownValues(body)) graph.describe(names.get(id) ?? id, found.facts.get(id)!)
   for (const [inner, propagation] of found.bodies) graph.bodies.set(inner, propagation)
   const named = (ids: Call['inputs']): Call['inputs'] =>
@@ -59,32 +60,40 @@ function callsOfBranch(graph: PlanGraph, item: PlanCall): PlanCall[] | undefined
 }
 
 /**
- * Names that values of a branch have in the graph around it, where the If gives them: else outputs would be copies, and
- * caches would not grow where they lie. Values that a body in the branch reads keep theirs.
+ * Names that values of a branch have in the graph around it, where they are others. What the If gives has the names of
+ * its outputs: else those would be copies, and caches would not grow where they lie. Other values get fresh names where
+ * the graph has theirs: Optimum's merged decoders call what a branch gives as the If calls it.
+ * @returns undefined where a value needs another name and a body in the branch reads it by the one that it has
  */
-function renamed({ call }: PlanCall, body: BoundGraph): Map<ValueId, ValueId> {
+function renamed(graph: PlanGraph, { call }: PlanCall, body: BoundGraph): Map<ValueId, ValueId> | undefined {
   const calls = body.items.filter(isCall)
   const made = new Set(calls.flatMap(({ outputs }) => outputs))
-  for (const { node, bodies } of calls)
-    for (const id of [...node.captures, ...[...bodies.values()].flatMap(({ captures }) => captures)]) made.delete(id)
+  const read = new Set(calls.flatMap(({ node, bodies }) => [...node.captures, ...capturedBy(bodies)]))
   const names = new Map<ValueId, ValueId>()
   for (const [i, output] of call.outputs.entries()) {
     const id = body.graph.outputs[i]?.value
-    if (output !== undefined && made.has(id) && !names.has(id)) names.set(id, output)
+    if (output !== undefined && made.has(id) && !names.has(id) && (id === output || !read.has(id)))
+      names.set(id, output)
+  }
+  for (const id of ownValues(body)) {
+    if (names.has(id) || !graph.facts.has(id)) continue
+    if (read.has(id)) return undefined
+    names.set(id, freshName(graph, body, id))
   }
   return names
 }
 
-/** Whether a body is sound and none of its values has the name of another one. */
-function isPlain({ facts }: PlanGraph, body: BoundGraph): boolean {
-  const { inputs, findings } = body.graph
-  return (
-    inputs.length === 0 &&
-    body.items.every(isCall) &&
-    findings.every(({ severity }) => severity !== 'error') &&
-    ownValues(body).every(id => !facts.has(id))
-  )
+const capturedBy = (bodies: Call['bodies']): ValueId[] => [...bodies.values()].flatMap(({ captures }) => captures)
+
+function freshName({ facts }: PlanGraph, { graph }: BoundGraph, id: ValueId): ValueId {
+  let name = `${graph.path}/${id}`
+  while (facts.has(name)) name += "'"
+  return name
 }
+
+/** Whether a body is sound. */
+const isPlain = ({ graph: { inputs, findings }, items }: BoundGraph): boolean =>
+  inputs.length === 0 && items.every(isCall) && findings.every(({ severity }) => severity !== 'error')
 
 /** What a body makes or has as a constant. */
 const ownValues = ({ items, constants }: BoundGraph): ValueId[] => [

@@ -43,6 +43,8 @@ const adding = (captured: string, to: string): object =>
     }
   })
 const neg = (to: string): { graph: GraphParts } => branch([node('Neg', ['x'], [to])], to)
+const through = (type: string, to: string): { graph: GraphParts } =>
+  branch([node(type, ['x'], ['same']), node('Abs', ['same'], [to])], to)
 const tanh = (to: string): { graph: GraphParts } => branch([node('Tanh', ['x'], [to])], to)
 
 describe('a branch that is known to be taken', () => {
@@ -114,6 +116,35 @@ describe('a branch that is known to be taken', () => {
         node('Relu', ['c'], ['y'])
       ],
       ['Abs', 'Loop', 'Relu']
+    ],
+    [
+      'whose values have the names of others',
+      [
+        choice('yes', 'a', through('Neg', 't'), tanh('e')),
+        choice('yes', 'b', through('Tanh', 't'), neg('e')),
+        node('Add', ['a', 'b'], ['y'])
+      ],
+      ['Neg', 'Abs', 'Tanh', 'Abs', 'Add']
+    ],
+    [
+      'whose outputs have the names of those of the If, as Optimum merges decoders',
+      [
+        node('If', ['yes'], ['logits', 'present', 'cache'], {
+          then_branch: {
+            graph: {
+              outputs: [port('logits', 'float'), port('cache', 'float'), port('present', 'float')],
+              initializers: [floats('cache', [3], [2, 3, 4])],
+              nodes: [node('Abs', ['x'], ['logits']), adding('logits', 'sum'), node('Neg', ['sum'], ['present'])]
+            }
+          },
+          else_branch: {
+            graph: { outputs: [port('x', 'float'), port('w', 'float'), port('x', 'float')], nodes: [] }
+          }
+        }),
+        node('Sub', ['logits', 'present'], ['difference']),
+        node('Mul', ['difference', 'cache'], ['y'])
+      ],
+      ['Abs', 'Loop', 'Neg', 'Sub', 'Mul']
     ]
   ])('has its nodes in the place of the If: %s', async (_, nodes, ops) => {
     for (const isExact of [false, true]) expect(opsOf(await planOf(model(nodes), { isExact }))).toEqual(ops)
@@ -138,13 +169,11 @@ describe('an If stays', () => {
     expect(opsOf(await planOf(model(nodes, { inputs })))).toEqual(['If', 'Relu'])
   })
 
-  test('where a value of its branch has the name of another one', async () => {
-    const through = (type: string, to: string): { graph: GraphParts } =>
-      branch([node(type, ['x'], ['same']), node('Abs', ['same'], [to])], to)
-    const first = choice('yes', 'a', through('Neg', 't'), tanh('e'))
-    const second = choice('yes', 'b', through('Tanh', 't'), neg('e'))
-    const nodes = [first, second, node('Add', ['a', 'b'], ['y'])]
-    expect(opsOf(await planOf(model(nodes)))).toEqual(['Neg', 'Abs', 'If', 'Add'])
+  test('where a loop in its branch reads a value that has the name of another one', async () => {
+    const first = choice('yes', 'a', branch([node('Abs', ['x'], ['same'])], 'same'), tanh('e'))
+    const captured = branch([node('Abs', ['a'], ['x']), adding('x', 't')], 't')
+    const nodes = [first, choice('yes', 'b', captured, neg('e')), node('Add', ['a', 'b'], ['y'])]
+    expect(opsOf(await planOf(model(nodes)))).toEqual(['Abs', 'If', 'Add'])
     expect(await differenceBetween(model(nodes), { x: X })).toBeLessThan(1e-6)
   })
 })
