@@ -57,6 +57,8 @@ export interface Setting {
   readonly opsets: ReadonlyMap<string, number>
   readonly inFunction: boolean
   readonly outer?: Scope
+  /** Outputs of the node that the graph is a body of, which nothing in it can read. */
+  readonly results?: Node['outputs']
   /** Findings of the graph are added here. */
   readonly findings: Finding[]
 }
@@ -75,9 +77,9 @@ export interface Building extends Setting {
   /** Names that are read from the graphs around, in the order of their first use. */
   readonly captured: Set<string>
   /**
-   * Builds a body of one of the graph's nodes; `segment` is the last part of the body's path, as in `12:then_branch`.
+   * Builds a body of a node of the graph; `segment` is the last part of the body's path, as in `12:then_branch`.
    */
-  body(proto: GraphProto, segment: string): BuiltGraph
+  body(proto: GraphProto, segment: string, of: Node): BuiltGraph
   report(problem: Problem, place: Place, onlyIfNeeded?: Finding['onlyIfNeeded']): void
 }
 

@@ -42,9 +42,9 @@ export function buildGraph(parts: GraphParts, setting: Setting): BuiltGraph {
     scope,
     place,
     captured: new Set(),
-    body: (proto, segment) => {
+    body: (proto, segment, { outputs: results }) => {
       const path = setting.path === '' ? segment : `${setting.path}/${segment}`
-      return buildGraph(partsOfGraph(proto), { ...setting, path, outer: scope, findings: [] })
+      return buildGraph(partsOfGraph(proto), { ...setting, path, outer: scope, results, findings: [] })
     },
     report({ code, severity = 'error', message }, place, onlyIfNeeded) {
       addFinding(

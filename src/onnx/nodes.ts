@@ -121,7 +121,7 @@ class AttributesOf implements AttributeContext {
   readonly report = (problem: Problem): void => this.building.report(problem, this.at.place, { node: this.at.index })
 
   body(proto: GraphProto, segment: string): Graph {
-    const body = this.building.body(proto, `${this.at.index}:${segment}`)
+    const body = this.building.body(proto, `${this.at.index}:${segment}`, this.at)
     for (const name of body.captured) (this.captures ??= new Set()).add(name)
     return body.graph
   }

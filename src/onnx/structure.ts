@@ -59,12 +59,15 @@ export function setMakers(parts: GraphParts, nodes: readonly Node[], { place, sc
   return hasDuplicates || clashes.size > 0
 }
 
-/** Reports names that a graph around has as well. */
+/**
+ * Reports names that a graph around has as well. Those of what the graph's own node makes are not hidden: nothing in it
+ * could read them, and Optimum gives the branches of merged decoders outputs with the names of those of the If.
+ */
 export function reportShadowing(building: Building): void {
-  const { outer, scope, report } = building
+  const { outer, results, scope, report } = building
   if (outer === undefined) return
   for (const name of scope.own.keys()) {
-    if (!isVisible(outer, name)) continue
+    if (results?.includes(name) || !isVisible(outer, name)) continue
     const message = `"${name}" hides a value of that name in a graph around this one`
     report({ code: 'shadowed-name', severity: 'warning', message }, placeOf(name, building))
   }

@@ -229,12 +229,23 @@ describe('a structural fault is a finding:', () => {
   test('a name that hides one outside, a warning', () => {
     const { nodes } = loadGraph({
       input: [tensorInfo('x')],
-      node: [node('If', [], ['y'], { body: { input: [tensorInfo('x')], node: [node('N', ['x'], ['y'])] } })]
+      node: [
+        node('N', ['x'], ['z']),
+        node('If', [], ['y'], { body: { input: [tensorInfo('x')], node: [node('N', ['x'], ['z'])] } })
+      ]
     })
-    expect(bodiesOf(nodes[0])[0].graph.findings).toMatchObject([
+    expect(bodiesOf(nodes[1])[0].graph.findings).toMatchObject([
       { code: 'shadowed-name', severity: 'warning', place: { value: 'x' } },
-      { code: 'shadowed-name', place: { value: 'y' } }
+      { code: 'shadowed-name', place: { value: 'z' } }
     ])
+  })
+
+  test('no name of an output of the node that the body belongs to', () => {
+    const { nodes } = loadGraph({
+      input: [tensorInfo('x')],
+      node: [node('If', [], ['y'], { body: { node: [node('N', ['x'], ['y'])], output: [tensorInfo('y')] } })]
+    })
+    expect(bodiesOf(nodes[0])[0].graph.findings).toEqual([])
   })
 
   test('a cycle, with the nodes on it', () => {
