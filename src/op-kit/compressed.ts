@@ -19,6 +19,8 @@ export interface CompressedParams {
   readonly blockSize: number
   /** Zero points: codes of the same type, numbers, or one integer for all. */
   readonly zeros: 'codes' | 'numbers' | number
+  /** What each code stands for, where codes are positions in a table of the file. */
+  readonly table?: readonly number[]
 }
 
 /** What each code of a type stands for. */
@@ -45,7 +47,7 @@ export const compressedMatMul: Op = defineOp({
 
   *run({ a, codes, scales, zeros, bias }, p, call) {
     const blocks = p.k / p.blockSize
-    const values = valuesOf(p.type)
+    const values = p.table ?? valuesOf(p.type)
     const weights = namedRows({
       rows: p.n,
       columns: p.k,

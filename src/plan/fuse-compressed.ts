@@ -1,14 +1,16 @@
+import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { compressedMatMul, type CompressedParams, valuesOf } from '../op-kit/compressed.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
+import { toNumbers } from '../tensor/elements.ts'
 import { isCodedFloat } from '../tensor/floats.ts'
-import { product, type Tensor } from '../tensor/tensor.ts'
+import { product, soundTensor, type Tensor } from '../tensor/tensor.ts'
 import { derivedConstant, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import { isFloat32, knownTensor, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
 import { binaryOf, commutative } from './patterns.ts'
 
@@ -30,19 +32,28 @@ const castOf = (...labels: readonly string[]): PatternCall =>
 
 /**
  * Weights of few bits that nodes of their own make numbers of, as OpenVINO's files have them: Convert, Subtract of zero
- * points, Multiply by scales, then Reshape where these belong to groups of a row, and Convert. The product reads the
- * codes instead. It does not round the numbers to float16, which the nodes do.
+ * points, Multiply by scales, then Reshape where these belong to groups of a row, and Convert. Codes may be positions
+ * in a table (codebooks), and scales of groups may have a scale of their own (NVFP4). The product reads the codes
+ * instead. It does not round the numbers to float16, which the nodes do.
  */
 export const compressedPattern: Pattern = {
   name: 'compressed weights',
   calls: {
     numbers: castOf('codes'),
     zeroNumbers: castOf('zeros'),
+    looked: shared({
+      ops: ['Gather'],
+      reads: ['numbers', 'codes'].map(indices => ({ data: 'book', indices }))
+    }),
     centered: shared(binaryOf('Sub', ['numbers', 'zeroNumbers'], ['numbers', 'zeros'])),
     wideScales: castOf('scales'),
+    bothScales: shared(binaryOf('Mul', ['wideScales', 'second'], ['second', 'wideScales'])),
     scaled: shared(
       commutative(
         'Mul',
+        ['looked', 'wideScales'],
+        ['looked', 'scales'],
+        ['numbers', 'bothScales'],
         ['centered', 'wideScales'],
         ['centered', 'scales'],
         ['numbers', 'wideScales'],
@@ -105,16 +116,47 @@ function weightsOf({ calls, values }: Match, graph: PlanGraph): Weights | undefi
   const isCoded = calls.has('wideScales') && CODED_SCALES.includes(own?.type ?? 'bool')
   if (kind === undefined || own === undefined || !(isNumber || isCoded)) return undefined
   if (!belongsToGroups(own.dims, constant.dims)) return undefined
-  const parameters = { n, k, type: constant.type, blockSize: k / groups, zeros: kind }
-  return { codes, scales: () => (isCoded ? numbersOfScales(graph, scales, made.type!) : scales), zeros, parameters }
+  // One scale of the whole matrix is a part of those of groups, if these are float32: others would round it.
+  const second = values.get('second')
+  const factor = second === undefined ? 1 : scalarOf(graph, second)
+  if (factor === undefined || (second !== undefined && !(isCoded && made.type === 'float32'))) return undefined
+  const table = calls.has('looked')
+    ? tableOf(graph, calls.get('looked')!.call, constant, values.get('book')!)
+    : undefined
+  if (calls.has('looked') && table === undefined) return undefined
+  const parameters = { n, k, type: constant.type, blockSize: k / groups, zeros: kind, ...(table && { table }) }
+  const numbers = (): ValueId => (isCoded ? numbersOfScales(graph, scales, made.type!, factor) : scales)
+  return { codes, scales: numbers, zeros, parameters }
 }
 
-/** Scales in codes as numbers of the type that the file makes of them. */
-function numbersOfScales(graph: PlanGraph, id: ValueId, type: DType): ValueId {
-  const name = `${id}\0${type}`
+/**
+ * What codes of 4 bits find in a table. Positions beyond its end are refused, or read as zero, by the nodes, so a table
+ * of fewer entries is taken only where that is zero; the kernel has no tables of more.
+ */
+function tableOf(graph: PlanGraph, call: Call, codes: Constant, book: ValueId): number[] | undefined {
+  const entries = knownTensor(graph, book, 16)
+  const { batchDims, outOfRange } = call.known
+  // A list has one axis, so it is the one along which they are looked up.
+  if (codes.type !== 'uint4' || entries?.dims.length !== 1 || batchDims !== 0) return undefined
+  if (entries.data.length < 16 && outOfRange !== 'zero') return undefined
+  return Array.from({ length: 16 }, (_, code) => toNumbers(entries)[code] ?? 0)
+}
+
+/** Scales in codes as numbers of the type that the file makes of them, times a scale of them all. */
+function numbersOfScales(graph: PlanGraph, id: ValueId, type: DType, factor: number): ValueId {
+  const key = `${type} ${factor}`
+  const name = `${id}\0${key}`
   const codes = graph.constantOf(id)!
-  const read = (): Tensor => convert(tensorOf(codes), type)
-  graph.constants.set(name, derivedConstant(codes, type, type, codes.dims, read))
+  const read = (): Tensor => {
+    const numbers = convert(tensorOf(codes), type)
+    if (factor === 1) return numbers
+    return soundTensor(
+      'float32',
+      Float32Array.from(toNumbers(numbers), scale => scale * factor),
+      codes.dims
+    )
+  }
+  graph.constants.set(name, derivedConstant(codes, key, type, codes.dims, read))
   graph.describe(name, tensorFact(type, codes.dims))
   return name
 }

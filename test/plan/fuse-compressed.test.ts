@@ -26,6 +26,10 @@ interface Weights {
   readonly transposes?: boolean
   /** Scales that are powers of two, in codes of their own. */
   readonly hasCodedScales?: boolean
+  /** Scales in 8-bit floats, and one of them all: NVFP4. */
+  readonly second?: number
+  /** A table in which codes are positions. */
+  readonly book?: readonly number[]
 }
 
 const BITS = { u2: 2, u4: 4, i4: 4, u8: 8, i8: 8, nf4: 4, f4e2m1: 4, f8e4m3: 8, f8e5m2: 8 }
@@ -36,7 +40,7 @@ const STORED = { u2: 'uint2', u4: 'uint4', i4: 'int4', nf4: 'nf4', f4e2m1: 'floa
 
 /** A model as OpenVINO's weight compression writes it, and its weights as numbers. */
 function compressed(of: Weights): { model: Model; weights: number[] } {
-  const { type, n, k, groups, zeros, transposes = true, hasCodedScales = false } = of
+  const { type, n, k, groups, zeros, transposes = true, hasCodedScales = false, second, book } = of
   const bits = BITS[type]
   const isSigned = type.startsWith('i')
   const parts: Uint8Array[] = []
@@ -59,7 +63,11 @@ function compressed(of: Weights): { model: Model; weights: number[] } {
   const blocks = Math.max(1, groups)
   const [codes, zeroCodes] = [codesOf(n * k, 1), codesOf(n * blocks, 2)]
   const exponents = Uint8Array.from({ length: n * blocks }, (_, i) => 118 + (i % 7))
-  const scales = Array.from(exponents, (code, i) => (hasCodedScales ? 2 ** (code - 127) : ((i % 61) + 1) / 1024))
+  const floats8 = exponents.map(code => code - 100)
+  const scales = Array.from(exponents, (code, i) => {
+    if (second !== undefined) return decodeFloat('float8e4m3fn', floats8[i]) * second
+    return hasCodedScales ? 2 ** (code - 127) : ((i % 61) + 1) / 1024
+  })
   const dims = groups === 0 ? `${n},${k}` : `${n},${groups},${k / groups}`
   const ofGroups = groups === 0 ? `${n},1` : `${n},${groups},1`
   const constant = (id: number, of: string, shape: string, bytes: Uint8Array): string =>
@@ -79,7 +87,9 @@ function compressed(of: Weights): { model: Model; weights: number[] } {
       : constant(3, 'f16', zeros === 'one' ? '1,1' : ofGroups, halves(zeros === 'one' ? point : zeroCodes)),
     cast(4, 'f16', zeros === 'one' ? '1,1' : ofGroups),
     layer(5, 'Subtract', { in: ['0', '1'], out: [`2:FP16[${dims}]`] }),
-    constant(6, hasCodedScales ? 'f8e8m0' : 'f16', ofGroups, hasCodedScales ? exponents : halves(scales)),
+    second === undefined
+      ? constant(6, hasCodedScales ? 'f8e8m0' : 'f16', ofGroups, hasCodedScales ? exponents : halves(scales))
+      : constant(6, 'f8e4m3', ofGroups, floats8),
     layer(7, 'Multiply', { in: ['0', '1'], out: [`2:FP16[${dims}]`] }),
     constant(8, 'i64', '2', new Uint8Array(BigInt64Array.of(BigInt(n), BigInt(k)).buffer)),
     layer(9, 'Reshape', { data: 'special_zero="false"', in: ['0', '1'], out: [`2:FP16[${n},${k}]`] }),
@@ -91,17 +101,34 @@ function compressed(of: Weights): { model: Model; weights: number[] } {
       names: 'y'
     }),
     layer(12, 'Result', { in: ['0'] }),
-    cast(13, 'f16', ofGroups)
+    cast(13, second === undefined ? 'f16' : 'f32', ofGroups),
+    constant(14, 'f32', '1,1,1', new Uint8Array(Float32Array.of(second ?? 1).buffer)),
+    layer(15, 'Multiply', { in: ['0', '1'], out: [`2:FP32[${ofGroups}]`] }),
+    cast(16, 'f16', ofGroups),
+    constant(17, 'f16', String(book?.length ?? 1), halves(book ?? [0])),
+    constant(18, 'i64', '', new Uint8Array(8)),
+    layer(19, 'Convert', { data: 'destination_type="u8"', in: ['0'], out: [`1:U8[${dims}]`] }),
+    layer(20, 'Gather', {
+      data: 'batch_dims="0"',
+      version: 'opset8',
+      in: ['0', '1', '2'],
+      out: [`3:FP16[${dims}]`]
+    })
   ]
   const unused = [
+    ...(second === undefined ? [14, 15, 16] : []),
+    ...(book === undefined ? [17, 18, 19, 20] : [2]),
     ...(zeros === 'none' ? [3, 4, 5] : []),
     ...(groups === 0 ? [8, 9] : []),
-    ...(hasCodedScales ? [] : [13])
+    ...(hasCodedScales || second !== undefined ? [] : [13])
   ]
   const sub = zeros === 'none' ? ['2:1>7:0'] : ['3:0>4:0', '2:1>5:0', '4:1>5:1', '5:2>7:0']
   const reshape = groups === 0 ? ['7:2>10:0'] : ['7:2>9:0', '8:0>9:1', '9:2>10:0']
-  const scale = hasCodedScales ? ['6:0>13:0', '13:1>7:1'] : ['6:0>7:1']
-  const edges = ['1:0>2:0', ...sub, ...scale, ...reshape, '0:0>11:0', '10:1>11:1', '11:2>12:0']
+  const coded = hasCodedScales ? ['6:0>13:0', '13:1>7:1'] : ['6:0>7:1']
+  const both = ['6:0>13:0', '13:1>15:0', '14:0>15:1', '15:2>16:0', '16:1>7:1']
+  const scale = second === undefined ? coded : both
+  const looked = ['17:0>20:0', '1:0>19:0', '19:1>20:1', '18:0>20:2', '20:3>7:0']
+  const edges = [...(book ? looked : ['1:0>2:0', ...sub]), ...scale, ...reshape, '0:0>11:0', '10:1>11:1', '11:2>12:0']
   const text = net(
     layers.filter((_, i) => !unused.includes(i)),
     edges
@@ -111,6 +138,7 @@ function compressed(of: Weights): { model: Model; weights: number[] } {
     const block = Math.floor(i / (k / blocks))
     const zero = zeros === 'none' ? 0 : zeros === 'one' ? point[0] : zeroCodes[block]
     const value = type in FLOATS ? decodeFloat(FLOATS[type as keyof typeof FLOATS], code) : code
+    if (book) return (book[code] ?? 0) * scales[block]
     return ((type === 'nf4' ? NF4[code] : value) - zero) * scales[block]
   })
   return { model: load(text, bin), weights }
@@ -164,7 +192,10 @@ const CASES: readonly Weights[] = [
   { type: 'nf4', n: 45, k: 38, groups: 0, zeros: 'none' },
   { type: 'f4e2m1', n: 45, k: 64, groups: 4, zeros: 'none' },
   { type: 'f4e2m1', n: 700, k: 64, groups: 2, zeros: 'none', hasCodedScales: true },
-  { type: 'f8e4m3', n: 700, k: 64, groups: 2, zeros: 'none', hasCodedScales: true }
+  { type: 'f8e4m3', n: 700, k: 64, groups: 2, zeros: 'none', hasCodedScales: true },
+  { type: 'f4e2m1', n: 700, k: 64, groups: 4, zeros: 'none', second: 0.0625 },
+  { type: 'u4', n: 45, k: 64, groups: 2, zeros: 'none', book: [-1, -0.75, -0.5, -0.25, 0, 0.125, 0.375, 0.5, 0.75, 1] },
+  { type: 'u4', n: 700, k: 48, groups: 0, zeros: 'none', book: Array.from({ length: 16 }, (_, i) => (i - 7) ** 3 / 64) }
 ]
 
 describe('weights that nodes decompress', () => {
@@ -200,6 +231,12 @@ describe('weights that nodes decompress', () => {
     const weights: Weights = { type: 'u4', n: 64, k: 64, groups: 2, zeros: 'numbers' }
     expect(stepsOf(compressed(weights).model, true)).not.toContain('CompressedMatMul')
     expect(stepsOf(compressed({ ...weights, transposes: false }).model)).not.toContain('CompressedMatMul')
+  })
+
+  test('stay apart where codes are positions in a table of more entries than 4 bits can name', () => {
+    const book = Array.from({ length: 200 }, (_, i) => i / 64 - 1)
+    const { model } = compressed({ type: 'u8', n: 45, k: 64, groups: 2, zeros: 'none', book })
+    expect(stepsOf(model)).not.toContain('CompressedMatMul')
   })
 
   test('take as many bytes as in the file', async () => {

@@ -71,15 +71,15 @@ export const selectMatMulBnb4 = selectorFor<Bnb4Params>(({ op, operands, paramet
 export const selectCompressedMatMul = selectorFor<CompressedParams>(({ op, operands, parameters: p }) => {
   const { a, scales, bias } = operands
   if (a?.type !== 'float32' || scales === undefined || (bias && bias.type !== 'float32')) return undefined
-  const { n, k, type, blockSize, zeros } = p
+  const { n, k, type, blockSize, zeros, table: ofFile } = p
   const { bits, kind } = DTYPES[type]
-  const hasTable = type === 'nf4' || type === 'float4e2m1'
+  const hasTable = type === 'nf4' || type === 'float4e2m1' || ofFile !== undefined
   const found: CodedProduct = {
     ...{ m: rowsOf(a.dims), n, k, bits, hasTable, isSigned: kind === 'int', rowBytes: (k * bits) / 8, blockSize },
     floats: isFloat8(type) ? type : undefined,
     zeros: typeof zeros === 'number' ? { kind: 'one', zero: zeros } : { kind: zeros, rowBits: (k / blockSize) * bits }
   }
-  const table = hasTable ? { table: Float32Array.from(valuesOf(type)) } : {}
+  const table = hasTable ? { table: Float32Array.from(ofFile ?? valuesOf(type)) } : {}
   return codedSelection(op, found, scales, { weights: 'codes', scales: 'scales', ...table })
 })
 
