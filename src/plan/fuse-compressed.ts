@@ -139,7 +139,8 @@ function tableOf(graph: PlanGraph, call: Call, codes: Constant, book: ValueId): 
   // A list has one axis, so it is the one along which they are looked up.
   if (codes.type !== 'uint4' || entries?.dims.length !== 1 || batchDims !== 0) return undefined
   if (entries.data.length < 16 && outOfRange !== 'zero') return undefined
-  return Array.from({ length: 16 }, (_, code) => toNumbers(entries)[code] ?? 0)
+  const numbers = toNumbers(entries)
+  return Array.from({ length: 16 }, (_, code) => numbers[code] ?? 0)
 }
 
 /** Scales in codes as numbers of the type that the file makes of them, times a scale of them all. */
