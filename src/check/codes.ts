@@ -63,7 +63,8 @@ const OPERATORS = {
     '`my.domain::Scale`.'
   ],
   'missing-opset': [
-    'A node belongs to an operator set that the model does not import, or the model imports none.',
+    'A node belongs to an operator set that the model does not import, or the model imports none. A warning for ' +
+      '`com.microsoft`, of which ONNX Runtime takes version 1 then.',
     'A node of domain `com.example` without an import of `com.example`.'
   ],
   'duplicate-opset': [

@@ -15,6 +15,12 @@ export const functionKey = (domain: string, name: string, overload: string): str
 const NO_ATTRIBUTES: ReadonlyMap<string, Attribute> = new Map()
 const NO_CAPTURES: readonly ValueId[] = []
 
+/**
+ * Versions of domains that count where a model does not import them, as in ONNX Runtime. That takes the newest version
+ * of all domains it knows; of its own there is only one. tf2onnx relies on it: it writes the Range of a loop so.
+ */
+const UNIMPORTED: ReadonlyMap<string, number> = new Map([['com.microsoft', 1]])
+
 /** A node. Its place is computed on demand: a large file has many nodes and few faults. */
 class FileNode implements Node {
   readonly dialect = 'onnx'
@@ -59,12 +65,17 @@ class FileNode implements Node {
 export function buildNode(proto: NodeProto, index: number, building: Building): Node {
   const { scope, captured, opsets } = building
   const domain = domainName(proto.domain)
-  const version = opsets.get(domain)?.toString() ?? ''
+  const imported = opsets.get(domain)
+  const version = (imported ?? (opsets.size > 0 ? UNIMPORTED.get(domain) : undefined))?.toString() ?? ''
   const node = new FileNode(proto, index, domain, version, building.place)
   // A model that imports no operator set at all has one finding for that, not one a node.
-  if (version === '' && opsets.size > 0) {
-    const message = `the model imports no operator set of its domain "${domain}"`
-    building.report({ code: 'missing-opset', message }, node.place, { node: index })
+  if (imported === undefined && opsets.size > 0) {
+    const problem = `the model imports no operator set of its domain "${domain}"`
+    if (version === '') building.report({ code: 'missing-opset', message: problem }, node.place, { node: index })
+    else {
+      const message = `${problem}; version ${version} is taken, as ONNX Runtime does`
+      building.report({ code: 'missing-opset', severity: 'warning', message }, node.place, { node: index })
+    }
   }
   if (building.context.signatures.size > 0) checkCall(proto, node, building)
   resolveInputs(node, building)

@@ -286,6 +286,19 @@ describe('a structural fault is a finding:', () => {
     })
   })
 
+  test("ONNX Runtime's own domain is only a warning where it is not imported: as there, its version 1 is taken", () => {
+    const { graph } = loadModel({ graph: { node: [node('N', [], ['a'], {}, { domain: 'com.microsoft' })] } })
+    expect(graph.nodes).toMatchObject([{ domain: 'com.microsoft', version: '1' }])
+    expect(graph.findings).toMatchObject([
+      {
+        code: 'missing-opset',
+        severity: 'warning',
+        message:
+          'the model imports no operator set of its domain "com.microsoft"; version 1 is taken, as ONNX Runtime does'
+      }
+    ])
+  })
+
   test('no import at all, told once', () => {
     expect(
       loadModel({ opsetImport: [], graph: { node: [node('N', [], ['a']), node('M', [], ['b'])] } }).graph.findings
