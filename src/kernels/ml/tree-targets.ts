@@ -12,7 +12,7 @@ export interface TreeTargets {
   readonly forest: Forest
   readonly targets: number
   readonly aggregate: Aggregate
-  /** Added to what the trees say, one for each target or none. */
+  /** Added to what the trees say, one for each target or none. Of several targets, those without a vote stay 0. */
   readonly base: readonly number[]
   readonly post: PostTransform
 }
@@ -21,10 +21,10 @@ export interface TreeTargets {
 export function regressByTrees(model: TreeTargets, x: Tensor, to: Tensor, means?: Means): Generator<void> {
   const { forest, targets, aggregate, base, post } = model
   const { numbers, finish } = targetOf(to)
-  const work = walkForest(forest, x, { targets, aggregate, ...means }, ({ totals }, first, count) => {
+  const work = walkForest(forest, x, { targets, aggregate, ...means }, ({ totals, voted }, first, count) => {
     const isFinal = base.length === 0 && post === 'NONE'
     for (let row = 0, at = 0; row < count && !isFinal; row++, at += targets) {
-      for (let i = 0; i < base.length; i++) totals[at + i] += base[i]
+      for (let i = 0; i < base.length; i++) if (targets === 1 || voted?.[at + i] !== 0) totals[at + i] += base[i]
       transformScores(totals, at, targets, post)
     }
     copyNumbers(totals, count * targets, numbers, first * targets)

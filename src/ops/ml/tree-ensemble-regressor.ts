@@ -32,9 +32,10 @@ export const treeEnsembleRegressorRules = defineRules({
 
 /**
  * What the leaves of decision trees say for each target: sum, mean over all trees, smallest or largest. Of a single
- * target a leaf says what its first vote does, a target without a leaf gets 0, and of the post transforms only PROBIT
- * changes a single target, all as in ONNX Runtime. As there, NaN also goes to the true branch of BRANCH_NEQ, and
- * `post_transform` 1 of TreeEnsemble-5 is LOGISTIC and 2 SOFTMAX, though its text has them the other way round.
+ * target a leaf says what its first vote does, of several targets one without a vote gets 0 and no base value, and of
+ * the post transforms only PROBIT changes a single target, all as in ONNX Runtime. As there, NaN also goes to the true
+ * branch of BRANCH_NEQ, and `post_transform` 1 of TreeEnsemble-5 is LOGISTIC and 2 SOFTMAX, though its text has them
+ * the other way round.
  * ai.onnx.ml TreeEnsembleRegressor-1, -3, -5 and TreeEnsemble-5.
  */
 export const treeEnsembleRegressor = /* @__PURE__ */ withKernel(treeEnsembleRegressorRules, {

@@ -73,6 +73,13 @@ test('TreeEnsembleRegressor with one target takes the first vote of a leaf', () 
   expect([...two.data]).toEqual([11, 0, 14, 0])
 })
 
+test('TreeEnsembleRegressor adds no base value to a target without a vote, where it has several', () => {
+  const trees = [branch('LEQ', 0, leaf(5, 0), leaf(7, 2))]
+  const of = (aggregate_function: string): number[] =>
+    regress(trees, column(0, 1), { n_targets: 3, base_values: [1, 2, 3], aggregate_function })
+  for (const aggregate of ['SUM', 'AVERAGE', 'MIN', 'MAX']) expect(of(aggregate)).toEqual([6, 0, 0, 0, 0, 10])
+})
+
 test('TreeEnsembleRegressor aggregates over trees', () => {
   const trees = [3, -1, 4].map(weight => branch('LEQ', 0, leaf(weight), leaf(-weight)))
   const of = (aggregate_function: string): number[] => regress(trees, column(0, 1), { aggregate_function })
