@@ -43,7 +43,7 @@ export interface Forest {
  * @throws NodewiseError `invalid-graph` where nodes lead back to themselves
  */
 export function forestOf(nodes: TreeNodes, roots: readonly TreeRef[], leaves: Leaves): Forest {
-  const tests = testsOf(nodes)
+  const tests = testsOf(nodes, roots)
   const depths = depthsOf(tests)
   const layout = new Layout(tests, leaves, roots.length)
   const rootRefs = roots.map(ref => (ref < 0 ? ref : tests.firstOf[ref]))

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { forestOf } from '../../../src/kernels/ml/forest.ts'
+import { leafRef, MODES, type TreeNodes } from '../../../src/kernels/ml/tree-tests.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { dimsOf, errorOf, fact, inferOp, type Kind, runTensor } from '../harness.ts'
 import { ints, iota } from '../values.ts'
@@ -14,6 +16,7 @@ const regress = (trees: readonly Branch[], x: Tensor, more: Attributes = {}): nu
   ...(runTensor(REGRESSOR, [x], { attributes: { n_targets: 1, ...treeAttributes('target', trees), ...more } })
     .data as Float32Array)
 ]
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 const compare = (mode: string, missing = false): number[] =>
   regress([branch(mode, 1, leaf(1), leaf(0), 0, missing)], column(0, 1, 2, NaN, -Infinity, Infinity))
 
@@ -78,6 +81,63 @@ test('TreeEnsembleRegressor adds no base value to a target without a vote, where
   const of = (aggregate_function: string): number[] =>
     regress(trees, column(0, 1), { n_targets: 3, base_values: [1, 2, 3], aggregate_function })
   for (const aggregate of ['SUM', 'AVERAGE', 'MIN', 'MAX']) expect(of(aggregate)).toEqual([6, 0, 0, 0, 0, 10])
+})
+
+test('TreeEnsembleRegressor takes nodes that test one feature for one value after the other as a set', () => {
+  // A chain of EQ nodes, each named by its position, with one node for all that are found and one for all others.
+  const chain = (splits: readonly number[], { missing = [] as readonly number[], others = 0 } = {}): Attributes => {
+    const count = splits.length
+    const ids = upTo(count + 2)
+    return {
+      n_targets: 1,
+      nodes_treeids: ids.map(() => 0),
+      nodes_nodeids: ids,
+      nodes_featureids: ids.map(() => 0),
+      nodes_modes: ids.map(i => (i < count ? 'BRANCH_EQ' : 'LEAF')),
+      nodes_values: [...splits, 0, 0],
+      nodes_truenodeids: ids.map(i => (i < count ? count : 0)),
+      nodes_falsenodeids: ids.map(i => (i < count - 1 ? i + 1 : i < count ? count + 1 : 0)),
+      nodes_missing_value_tracks_true: ids.map(i => (missing.includes(i) ? 1 : 0)),
+      target_treeids: [0, 0],
+      target_nodeids: [count, count + 1],
+      target_ids: [0, 0],
+      target_weights: [1, others]
+    }
+  }
+  const x = column(-Infinity, -1, 0, 1, 2, 2.5, 3, 5, 8, Infinity, NaN)
+  const of = (splits: readonly number[], more?: Parameters<typeof chain>[1]): number[] => [
+    ...(runTensor(REGRESSOR, [x], { attributes: chain(splits, more) }).data as Float32Array)
+  ]
+  expect(of([3, 8, -1, 2, 3])).toEqual([0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0])
+  expect(of([3, -0], { others: -2 })).toEqual([-2, -2, 1, -2, -2, -2, 1, -2, -2, -2, -2])
+  expect(of([Infinity, 1, -Infinity])).toEqual([1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0])
+  expect(of([NaN, 1, NaN, 5])).toEqual([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+  expect(of([3, 8, 5], { missing: [0, 1, 2] })).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 1])
+  // Where only some send a missing value to the true branch, the first of these does.
+  expect(of([3, 8, 5, 1], { missing: [2] })).toEqual([0, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1])
+
+  // A node within a chain that something else leads to, and a chain that leads back to itself.
+  const shared = { ...chain([3, 8, 5]), nodes_modes: ['BRANCH_GT', 'BRANCH_EQ', 'BRANCH_EQ', 'LEAF', 'LEAF'] }
+  const entered = { ...shared, nodes_truenodeids: [2, 3, 3, 0, 0], nodes_falsenodeids: [1, 2, 4, 0, 0] }
+  expect([...runTensor(REGRESSOR, [x], { attributes: entered }).data]).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0])
+  const cycle = { ...chain([3, 8, 5]), nodes_falsenodeids: [1, 2, 0, 0, 0] }
+  expect(errorOf(() => runTensor(REGRESSOR, [x], { attributes: cycle })).code).toBe('invalid-graph')
+})
+
+test('TreeEnsembleRegressor walks few steps through a chain of tests for equality', () => {
+  const nodes: TreeNodes = {
+    modes: upTo(64).map(() => MODES.BRANCH_EQ),
+    features: upTo(64).map(() => 0),
+    splits: upTo(64),
+    sets: new Map(),
+    ifTrue: upTo(64).map(() => leafRef(0)),
+    ifFalse: upTo(64).map(i => (i < 63 ? i + 1 : leafRef(1))),
+    missingIsTrue: undefined
+  }
+  const leaves = { starts: Int32Array.of(0, 1, 2), targets: new Int32Array(2), weights: Float64Array.of(1, 2) }
+  expect(forestOf(nodes, [0], leaves).deepest).toBe(8)
+  // A root within it cuts it in two.
+  expect(forestOf(nodes, [0, 32], leaves).deepest).toBe(14)
 })
 
 test('TreeEnsembleRegressor aggregates over trees', () => {
