@@ -103,7 +103,7 @@ export type Attribute =
   | { readonly kind: 'graph'; readonly value: Graph }
   | { readonly kind: 'type'; readonly value: DeclaredType }
   | { readonly kind: 'floats'; readonly value: readonly number[] }
-  /** `numbers`: the same, rounded beyond 2^53, where they are at hand without a bigint for each. */
+  /** `numbers`: the same, cut to safe integers, where they are at hand without a bigint for each. */
   | { readonly kind: 'ints'; readonly value: readonly bigint[]; readonly numbers?: readonly number[] }
   | { readonly kind: 'strings'; readonly value: readonly string[] }
   | { readonly kind: 'tensors'; readonly value: readonly Constant[] }

@@ -104,6 +104,19 @@ export function decodeTyped(
   return tensor
 }
 
+/**
+ * Decodes integers of 64 bits as numbers; what is beyond 2^53 is cut to the last safe integer.
+ * @throws NodewiseError `invalid-file` where there are not `count` of them
+ */
+export function decodeSafeIntegers(count: number, payloads: readonly Payload[], source: ByteSource): number[] {
+  const numbers: number[] = []
+  decodeVarints(payloads, source, count, (_, low, high) => {
+    const number = high * 2 ** 32 + (low >>> 0)
+    numbers.push(Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number)))
+  })
+  return numbers
+}
+
 /** Types of which a number below 128 is what its varint is. */
 const TAKE_BYTES: readonly DType[] = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32']
 
@@ -203,8 +216,12 @@ function fixedBytes(payloads: readonly Payload[], source: ByteSource, width: num
       at = payload.tagged ? from + width : bytes.length
       if (at > bytes.length) broken()
       if (length + at - from > all.length) wrongCount(expected, Math.floor((length + at - from) / width))
-      all.set(bytes.subarray(from, at), length)
-      length += at - from
+      // A view of a few bytes takes longer than to copy them.
+      if (payload.tagged) for (let i = from; i < at; i++) all[length++] = bytes[i]
+      else {
+        all.set(bytes, length)
+        length += at - from
+      }
     }
   }
   if (length !== all.length) wrongCount(expected, Math.floor(length / width))
@@ -225,7 +242,7 @@ function decodeStrings(payloads: readonly Payload[], source: ByteSource, expecte
         if (bytes[at++] < 128) break
       }
       if (length > bytes.length - at) broken()
-      texts.push(textOf(bytes.subarray(at, (at += length)), seen))
+      texts.push(textIn(bytes, at, (at += length), seen))
     }
   }
   if (texts.length !== expected) wrongCount(expected, texts.length)
@@ -237,15 +254,19 @@ type SeenTexts = { readonly bytes: Uint8Array; readonly text: string }[]
 
 const MAX_SEEN = 32
 
-/** Decodes a text, or finds it: long lists are mostly a few words again and again. */
-function textOf(bytes: Uint8Array, seen: SeenTexts): string {
-  const { length } = bytes
-  if (length >= MAX_SEEN) return decodeText(bytes)
-  const last = seen[length]
-  if (last?.bytes.every((byte, i) => byte === bytes[i])) return last.text
-  const text = decodeText(bytes)
-  seen[length] = { bytes, text }
+/** Decodes the text of bytes `from … to - 1`, or finds it: long lists are mostly a few words again and again. */
+function textIn(bytes: Uint8Array, from: number, to: number, seen: SeenTexts): string {
+  const last = seen[to - from]
+  if (last !== undefined && standsAt(last.bytes, bytes, from)) return last.text
+  const own = bytes.subarray(from, to)
+  const text = decodeText(own)
+  if (own.length < MAX_SEEN) seen[own.length] = { bytes: own, text }
   return text
+}
+
+function standsAt(part: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < part.length; i++) if (part[i] !== bytes[at + i]) return false
+  return true
 }
 
 /** Index after the tag at `at`. */

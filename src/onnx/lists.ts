@@ -1,9 +1,7 @@
 import { fail } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import type { Attribute } from '../graph/graph.ts'
-import { toDoubles } from '../tensor/elements.ts'
-import type { Tensor } from '../tensor/tensor.ts'
-import { decodeTyped, MAX_VARINT, payloadBytes } from './elements.ts'
+import { decodeSafeIntegers, decodeTyped, MAX_VARINT, payloadBytes } from './elements.ts'
 import type { Payload } from './skim.ts'
 
 /** Attributes whose entries may be left in the file. */
@@ -32,15 +30,14 @@ export function listInFile(kind: List['kind'], payloads: readonly Payload[], sou
     }
   }
   if (kind === 'ints') {
-    const decode = (): Tensor => decodeTyped('int64', [count], payloads, source)
-    const read = remembered(() => arrayOf(decode().data as BigInt64Array))
+    const read = remembered(() => arrayOf(decodeTyped('int64', [count], payloads, source).data as BigInt64Array))
     return {
       kind,
       get value() {
         return read()
       },
       get numbers() {
-        return arrayOf(toDoubles(decode()))
+        return decodeSafeIntegers(count, payloads, source)
       }
     }
   }

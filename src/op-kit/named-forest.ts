@@ -79,11 +79,15 @@ export function namedForest(node: NodeFacts, votes: 'class' | 'target', targets:
   if (modes.length === 0) fail('unknown-attribute-value', 'the trees have no nodes')
 
   const names = new NodeNames(tables.nodes_treeids, tables.nodes_nodeids)
-  const positions = modes.flatMap((mode, i) => (mode < 0 ? [] : [i]))
+  const positions = testsIn(modes)
   const pick = (list: List): number[] => positions.map(i => list[i])
   const refs = refsOf(modes)
-  const children = (name: 'nodes_truenodeids' | 'nodes_falsenodeids'): Int32Array =>
-    Int32Array.from(positions, i => refs[names.find(name, tables.nodes_treeids[i], tables[name][i])])
+  const children = (name: 'nodes_truenodeids' | 'nodes_falsenodeids'): Int32Array => {
+    const { nodes_treeids: trees, [name]: ids } = tables
+    const found = new Int32Array(positions.length)
+    positions.forEach((at, i) => (found[i] = refs[names.find(name, trees[at], ids[at])]))
+    return found
+  }
   const features = pick(tables.nodes_featureids)
   checkEntries('nodes_featureids', features, MAX_INDEX)
   return forestOf(
@@ -105,6 +109,15 @@ function modeOf(name: string): number {
   if (!Object.hasOwn(MODE_NAMES, name) || name === 'BRANCH_MEMBER')
     fail('unknown-attribute-value', `"${name}" is no node mode; expected one of ${Object.keys(MODE_NAMES).join(', ')}`)
   return MODE_NAMES[name]
+}
+
+/** Positions of the nodes that are no leaves. */
+function testsIn(modes: readonly number[]): number[] {
+  const positions: number[] = []
+  modes.forEach((mode, i) => {
+    if (mode >= 0) positions.push(i)
+  })
+  return positions
 }
 
 /** What stands for each node: tests and leaves are counted apart. */

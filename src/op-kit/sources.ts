@@ -117,7 +117,7 @@ export const ints = (name: string, fallback?: readonly number[]): AttributeSourc
     name,
     fallback,
     attribute => {
-      if (attribute.kind === 'ints') return attribute.numbers?.map(safe) ?? attribute.value.map(safe)
+      if (attribute.kind === 'ints') return attribute.numbers ?? attribute.value.map(safe)
       if (attribute.kind === 'text') return splitList(attribute.value).map(item => safe(parseInteger(item, name)))
       return wrongKind(name, attribute, 'a list of integers')
     },

@@ -21,7 +21,7 @@ const attributeOfBytes = (...fields: number[][]): Attribute | undefined => {
 }
 /** Entries of `ints` with a tag each, and packed. */
 const tagged = (...values: number[]): number[] => values.flatMap(value => [...tag(8, 0), ...varint(value)])
-const packed = (...values: number[]): number[] => block(8, values.flatMap(varint))
+const packed = (...values: (number | bigint)[]): number[] => block(8, values.flatMap(varint))
 const up = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
 
 describe('long lists of attributes are read where somebody asks for them', () => {
@@ -35,6 +35,13 @@ describe('long lists of attributes are read where somebody asks for them', () =>
 
   test('integers also as numbers', () => {
     expect(attributeOf({ type: 7, ints: integers })).toMatchObject({ numbers: integers })
+  })
+
+  test('integers beyond 2^53 as numbers are the last safe ones', () => {
+    const [large, low] = [2n ** 62n + 1n, 2n ** 64n - 2n ** 62n]
+    const bytes = packed(...up(0, COUNT), large, low, 2n ** 53n, 2n ** 64n - 1n)
+    const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number
+    expect(attributeOfBytes(bytes)).toMatchObject({ numbers: [...up(0, COUNT), most, least, most, -1] })
   })
 
   test.each([
