@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import { declaredOf, type DeclaredType, type GraphPort, type Model } from '../graph/graph.ts'
+import { declaredOf, type DeclaredType, type GraphPort, type Model, type ValueId } from '../graph/graph.ts'
 import type { Plan } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
@@ -72,13 +72,15 @@ export function positionsOf(ports: readonly GraphPort[]): ReadonlyMap<string, nu
 /**
  * The caller's values by position of the input, as the model wants them.
  * @param positions where the inputs are, by name
+ * @param absent inputs whose names of dims say nothing of this run
  * @throws NodewiseError `unexpected-input`, `missing-input`, and where a value is not what the model declares
  */
 export function acceptFeeds(
   model: Model,
   positions: ReadonlyMap<string, number>,
   plan: Plan,
-  feeds: Feeds
+  feeds: Feeds,
+  absent: readonly ValueId[] = []
 ): (Value | undefined)[] {
   const { inputs } = model.graph
   const given = new Array<Value | undefined>(inputs.length).fill(undefined)
@@ -95,7 +97,8 @@ export function acceptFeeds(
     const feed: Feed | null | undefined = feeds[name]
     if (feed === null || feed === undefined)
       fail('missing-input', `input "${name}" is given as ${feed}`, { input: name })
-    given[at] = acceptInput(model, inputs[at], valueFrom(feed, declaredOf(model.graph, inputs[at])), sizes)
+    const names = absent.includes(inputs[at].value) ? new Map() : sizes
+    given[at] = acceptInput(model, inputs[at], valueFrom(feed, declaredOf(model.graph, inputs[at])), names)
   }
   for (const at of plan.needed)
     if (given[at] === undefined)

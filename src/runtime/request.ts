@@ -15,6 +15,8 @@ export interface Asked {
    * no input has an initializer.
    */
   readonly replaced: readonly ValueId[] | undefined
+  /** Inputs of branches that are given without elements, see `absentAmong`. */
+  readonly absent?: readonly ValueId[] | undefined
 }
 
 /** What is made once for all runs that ask for the same. Its names are a copy: the caller may change its own list. */
@@ -42,10 +44,11 @@ export interface SpecialRequests {
 }
 
 /** Whether what serves one run serves another. */
-export const asksFor = (known: Asked, { names, outOfRange, isObserved, replaced }: Asked): boolean =>
+export const asksFor = (known: Asked, { names, outOfRange, isObserved, replaced, absent }: Asked): boolean =>
   known.outOfRange === outOfRange &&
   known.isObserved === isObserved &&
   (known.replaced === replaced || areSame(known.replaced ?? [], replaced ?? [])) &&
+  (known.absent === absent || areSame(known.absent ?? [], absent ?? [])) &&
   areSame(known.names, names)
 
 const areSame = <T>(a: readonly T[], b: readonly T[]): boolean =>

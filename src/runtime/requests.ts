@@ -6,6 +6,7 @@ import { isBuiltIn, type SelectKernel } from '../op-kit/define.ts'
 import { planGraph } from '../plan/plan.ts'
 import { didYouMean } from '../suggest.ts'
 import type { Value } from '../tensor/tensor.ts'
+import { factsOfAbsent } from './absent.ts'
 import type { Blocks } from './blocks.ts'
 import { Forecast } from './forecast.ts'
 import type { MemoryLimit } from './memory-limit.ts'
@@ -52,7 +53,7 @@ export class Requests {
   *requestFor(asked: Asked): Generator<void, Request> {
     for (const name of asked.names as readonly unknown[])
       if (typeof name !== 'string') fail('bad-usage', `names of values are to be fetched, not ${typeof name}`)
-    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved, asked.replaced])
+    const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved, asked.replaced, asked.absent])
     const request = this.made.get(key) ?? (yield* this.planned(asked))
     this.made.delete(key)
     this.made.set(key, request)
@@ -68,9 +69,14 @@ export class Requests {
    * What inference knows without values for the inputs.
    * @param replaced as in {@link Asked}; also undefined: any may be
    */
-  *propagated(overrides: Request['overrides'], replaced?: Asked['replaced']): Generator<void, Propagation> {
-    const key = JSON.stringify([overrides, replaced])
-    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides, replaced }))
+  *propagated(
+    overrides: Request['overrides'],
+    replaced?: Asked['replaced'],
+    absent?: Asked['absent']
+  ): Generator<void, Propagation> {
+    const key = JSON.stringify([overrides, replaced, absent])
+    const inputs = factsOfAbsent(absent ?? [], this.model)
+    const result = this.results.get(key) ?? (yield* propagating(this.bound, { overrides, inputs, replaced }))
     this.results.set(key, result)
     return result
   }
@@ -81,11 +87,11 @@ export class Requests {
     this.results.clear()
   }
 
-  private *planned({ names, outOfRange, isObserved, replaced }: Asked): Generator<void, Request> {
+  private *planned({ names, outOfRange, isObserved, replaced, absent }: Asked): Generator<void, Request> {
     const wanted = names.map(name => this.valueOf(name))
     const overrides = outOfRange === undefined ? {} : { outOfRange }
-    const asked = { names: [...names], outOfRange, isObserved, replaced, overrides }
-    const request = this.requestOf(asked, wanted, yield* this.propagated(overrides, replaced))
+    const asked = { names: [...names], outOfRange, isObserved, replaced, absent, overrides }
+    const request = this.requestOf(asked, wanted, yield* this.propagated(overrides, replaced, absent))
     if (isObserved || !hasBranches(request.plan) || someCall(this.bound, isOwn)) return request
     return withSpecial(request, facts => this.specialRequest(asked, wanted, facts))
   }
@@ -96,8 +102,9 @@ export class Requests {
     wanted: readonly ValueId[],
     inputs: GivenFacts
   ): Generator<void, Request> {
-    const { overrides, replaced } = asked
-    const result = yield* propagating(this.bound, { overrides, inputs, replaced })
+    const { overrides, replaced, absent = [] } = asked
+    const known = new Map([...factsOfAbsent(absent, this.model), ...inputs])
+    const result = yield* propagating(this.bound, { overrides, inputs: known, replaced })
     return this.requestOf(asked, wanted, result)
   }
 
@@ -107,13 +114,13 @@ export class Requests {
     result: Propagation
   ): Request {
     const { isExact, select, limit, weights, blocks } = this.surroundings
-    const { isObserved, replaced } = asked
+    const { isObserved, replaced, absent } = asked
     const plan = planGraph(result, wanted, { isObserved, isExact, replaced, select })
     const settled = isObserved ? undefined : new Settled(plan, weights, blocks)
     const { names, outOfRange, overrides } = asked
     const forecast = new Forecast(plan, limit)
     return byOthers(
-      { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled },
+      { names, outOfRange, isObserved, replaced, absent, overrides, plan, forecast, settled },
       undefined,
       undefined
     )
@@ -152,11 +159,21 @@ function withSpecial(request: Request, make: (facts: GivenFacts) => Generator<vo
 
 /** A request that has others for inputs of which more is known: of the form of all requests, which every run reads. */
 function byOthers(
-  { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled }: Omit<Request, 'byValues' | 'byDims'>,
+  {
+    names,
+    outOfRange,
+    isObserved,
+    replaced,
+    absent,
+    overrides,
+    plan,
+    forecast,
+    settled
+  }: Omit<Request, 'byValues' | 'byDims'>,
   byValues: SpecialRequests | undefined,
   byDims: SpecialRequests | undefined
 ): Request {
-  return { names, outOfRange, isObserved, replaced, overrides, plan, forecast, settled, byValues, byDims }
+  return { names, outOfRange, isObserved, replaced, absent, overrides, plan, forecast, settled, byValues, byDims }
 }
 
 /**

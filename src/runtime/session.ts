@@ -2,7 +2,7 @@ import { bind } from '../bind/bind.ts'
 import { isStateful, someCall } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
 import { fail } from '../errors.ts'
-import type { Model, ValueId } from '../graph/graph.ts'
+import type { GraphPort, Model, ValueId } from '../graph/graph.ts'
 import { clock, parallelism, yieldToEventLoop } from '../host.ts'
 import type { Propagation } from '../infer/propagate.ts'
 import { drain, type Paced } from '../kernels/core/pace.ts'
@@ -14,6 +14,7 @@ import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
+import { absentAmong, branchInputs } from './absent.ts'
 import { argumentsOf, NO_OPTIONS } from './arguments.ts'
 import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, StepCounter, TURN } from './drive.ts'
@@ -97,6 +98,7 @@ export class Session {
   private readonly outputs: readonly string[]
   /** Inputs with initializers, by position. */
   private readonly defaults: ReadonlyMap<number, ValueId>
+  private readonly ofBranches: readonly GraphPort[]
   private readonly requests: Requests
   private queue: Promise<unknown> = Promise.resolve()
   private disposed = false
@@ -121,6 +123,7 @@ export class Session {
       weights: this.weights,
       blocks: this.blocks
     })
+    this.ofBranches = branchInputs(bound)
     this.positions = positionsOf(model.graph.inputs)
     this.defaults = new Map(
       bound.graph.inputs.flatMap(({ value }, at) => (bound.constants.has(value) ? [[at, value] as const] : []))
@@ -284,9 +287,10 @@ export class Session {
     const names = fetches === undefined ? this.outputs : namesOf(fetches)
     const targets = targetsOf(fetches, names)
     const isObserved = onStep !== undefined
-    const asked: Asked = { names, outOfRange, isObserved, replaced: this.replacedBy(feeds) }
+    const absent = absentAmong(this.ofBranches, this.model, feeds)
+    const asked: Asked = { names, outOfRange, isObserved, replaced: this.replacedBy(feeds), absent }
     const general = this.requests.lastFor(asked) ?? (yield* this.requests.requestFor(asked))
-    const given = acceptFeeds(this.model, this.positions, general.plan, feeds)
+    const given = acceptFeeds(this.model, this.positions, general.plan, feeds, absent)
     const isSpecial = general.byValues !== undefined || general.byDims !== undefined
     const request = isSpecial ? yield* specialFor(general, given) : general
     const { overrides, settled } = request
