@@ -1,7 +1,7 @@
 import { FP4, NF4 } from '../../kernels/quantized/coded-rows.ts'
 import { codeBytes } from '../../kernels/quantized/packed.ts'
 import { type CompressedParams, valuesOf } from '../../op-kit/compressed.ts'
-import type { Op, Packed, Selection } from '../../op-kit/define.ts'
+import type { Op, Pack, Packed, Selection } from '../../op-kit/define.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
@@ -54,18 +54,42 @@ interface Bnb4Params {
 /** Values of the types of MatMulBnb4, by number. */
 const BNB4_TABLES = [FP4, NF4].map(table => Float32Array.from(table))
 
-/** MatMulBnb4 of float32 with a transposed second factor, no block of which belongs to two rows. */
+/** Least part of a block that has a scale of its own: with smaller ones the scales would take more than the codes. */
+const MIN_PART = 16
+
+/**
+ * MatMulBnb4 of float32 with a transposed second factor. Its blocks go on from row to row: where one may belong to
+ * two, the parts that rows and blocks divide into alike are blocks, whose scales are packed once.
+ */
 export const selectMatMulBnb4 = selectorFor<Bnb4Params>(({ op, operands, parameters: p }) => {
   const { a, b, largest } = operands
   const { n, k, blockSize } = p
   if (a?.type !== 'float32' || b === undefined || largest?.type !== 'float32') return undefined
-  if (!p.transposeB || k % blockSize !== 0 || k % 2 !== 0) return undefined
+  const part = commonDivisor(k, blockSize)
+  if (!p.transposeB || k % 2 !== 0 || (part < blockSize && part < MIN_PART)) return undefined
   const found: CodedProduct = {
-    ...{ m: rowsOf(a.dims), n, k, bits: 4, hasTable: true, isHighFirst: true, rowBytes: k / 2, blockSize },
+    ...{ m: rowsOf(a.dims), n, k, bits: 4, hasTable: true, isHighFirst: true, rowBytes: k / 2, blockSize: part },
     zeros: { kind: 'one', zero: 0 }
   }
-  return codedSelection(op, found, largest, { weights: 'b', scales: 'largest', table: BNB4_TABLES[p.quantType] })
+  const names = { weights: 'b', scales: 'largest', table: BNB4_TABLES[p.quantType] }
+  return codedSelection(op, found, largest, names, part < blockSize ? scalesOfParts : undefined)
 })
+
+function commonDivisor(a: number, b: number): number {
+  while (b > 0) [a, b] = [b, a % b]
+  return a
+}
+
+/** A scale for each part of a block of MatMulBnb4. */
+const scalesOfParts: Pack = ({ largest }: Readonly<Record<string, Tensor>>, params, { allocate }) => {
+  if (largest === undefined) return undefined
+  const { n, k, blockSize } = params as unknown as Bnb4Params
+  const part = commonDivisor(k, blockSize)
+  const scales = allocate('float32', [n, k / part])
+  const [from, to] = [arrayOf(largest), arrayOf(scales)]
+  for (let i = 0; i < to.length; i++) to[i] = from[Math.floor((i * part) / blockSize)]
+  return { largest: scales }
+}
 
 /** CompressedMatMul of float32. */
 export const selectCompressedMatMul = selectorFor<CompressedParams>(({ op, operands, parameters: p }) => {
@@ -83,18 +107,23 @@ export const selectCompressedMatMul = selectorFor<CompressedParams>(({ op, opera
   return codedSelection(op, found, scales, { weights: 'codes', scales: 'scales', ...table })
 })
 
-/** @param names the operands that have the codes and the scales */
+/**
+ * @param names the operands that have the codes and the scales
+ * @param spread packs scales, without which the kernel does not do
+ */
 function codedSelection(
   op: Op,
   found: CodedProduct,
   scales: Tensor,
-  names: { readonly weights: string; readonly scales: string; readonly table?: Float32Array }
+  names: { readonly weights: string; readonly scales: string; readonly table?: Float32Array },
+  spread?: Pack
 ): Selection | undefined {
   if (!isServed(found, scales.type)) return undefined
   const kept = remembered<JobTemplate>()
-  const pack = arePackable(found) ? packingOf[found.zeros.kind] : undefined
+  const pack = spread ?? (arePackable(found) ? packingOf[found.zeros.kind] : undefined)
+  const areCodesPacked = (packed: Packed | undefined): boolean => spread === undefined && packed !== undefined
   const arraysOf = (given: TensorOperands, packed: Packed | undefined): CodedArrays => {
-    const weights = packed ?? given
+    const weights = packed ? { ...given, ...packed } : given
     return {
       a: arrayOf(given.a!),
       codes: arrayOf(weights[names.weights]!),
@@ -106,10 +135,13 @@ function codedSelection(
   }
   const kernel = jobKernel(
     op,
-    (given, packed) => bindCoded(found, arraysOf(given, packed), packed !== undefined, kept),
+    (given, packed) =>
+      spread && packed === undefined
+        ? undefined
+        : bindCoded(found, arraysOf(given, packed), areCodesPacked(packed), kept),
     (given, packed, out, threads) =>
-      isByParts(arrayOf(out))
-        ? productByParts(found, arraysOf(given, packed), packed !== undefined, arrayOf(out), threads)
+      isByParts(arrayOf(out)) && !(spread && packed === undefined)
+        ? productByParts(found, arraysOf(given, packed), areCodesPacked(packed), arrayOf(out), threads)
         : undefined
   )
   return { kernel, ...(pack && { pack }), looksAt: [] }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import fc from '../../fixtures/random-cases.ts'
 import { type Kind, runOp } from '../../ops/harness.ts'
-import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
+import { type AcceleratedOptions, differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const NBITS: Kind = ['onnx', 'MatMulNBits', 1, 'com.microsoft']
 const BNB4: Kind = ['onnx', 'MatMulBnb4', 1, 'com.microsoft']
@@ -83,6 +83,25 @@ describe.each(['heap', 'array'] as const)('coded weights in WebAssembly, operand
       const inputs = [noise([m, k], 1), bytes([(n * k) / 2], 2), noise([(n * k) / block_size], 3)]
       expectEqual(BNB4, inputs, { region, attributes }, ROUNDING)
     }
+  })
+
+  test('of MatMulBnb4 whose blocks go on from row to row', () => {
+    const given = (m: number, n: number, k: number, block_size: number): [Tensor[], AcceleratedOptions] => [
+      [noise([m, k], 1), bytes([(n * k) / 2], 2), noise([Math.ceil((n * k) / block_size)], 3)],
+      { region, attributes: { K: k, N: n, block_size, quant_type: 1 } }
+    ]
+    for (const [m, n, k] of [
+      [1, 45, 96],
+      [5, 32, 160],
+      [20, 7, 48]
+    ] as const) {
+      const [inputs, options] = given(m, n, k, 64)
+      expectEqual(BNB4, inputs, { ...options, constants: { largest: 2 } }, ROUNDING)
+      // Scales that may be others in each run are not packed.
+      expectEqual(BNB4, inputs, options, ROUNDING)
+    }
+    const [inputs, options] = given(3, 10, 24, 64)
+    expect(() => runAccelerated(BNB4, inputs, options)).toThrow('no accelerated kernel')
   })
 })
 
