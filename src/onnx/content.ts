@@ -75,7 +75,9 @@ function externalContent(proto: TensorProto, claim: Claim, context: FileContext)
   const location = entries.get('location') ?? ''
   const offset = byteNumber(entries.get('offset') ?? '0')
   const byteLength = fileBytes(type, elementCount(dims))
-  const length = byteNumber(entries.get('length') ?? String(byteLength))
+  const stated = byteNumber(entries.get('length') ?? '0')
+  // ONNX and ONNX Runtime take a length of 0 for one that is not stated.
+  const length = stated === 0 ? byteLength : stated
   const invalid = (why: string): Content => ({
     byteLength,
     problem: { code: 'external-data', message: `${described(claim)} ${why}` }

@@ -1,6 +1,7 @@
 import type { ByteSource } from '../../files/byte-source.ts'
 import { chunksOf } from '../../files/output.ts'
 import { type MessageKind, messageKind } from '../skim-fields.ts'
+import { decodeText } from '../text.ts'
 import { WireReader } from '../wire.ts'
 import { MessageWriter, type Piece } from './message.ts'
 
@@ -9,7 +10,19 @@ export interface FileMessage {
   readonly kind: MessageKind
   readonly start: number
   readonly end: number
+  /** Further parts of a message that a singular field holds more than once: readers of protobuf merge them all. */
+  readonly more?: readonly FileMessage[]
 }
+
+/** The message that a singular field holds, merged of all its values; undefined where there is none. */
+export function messageIn(fields: readonly FileField[], name: string): FileMessage | undefined {
+  const [first, ...more] = messagesOf(fields, name)
+  return more.length === 0 ? first : { ...first, more }
+}
+
+/** The messages in the fields of one name. */
+export const messagesOf = (fields: readonly FileField[], name: string): FileMessage[] =>
+  fields.flatMap(field => (field.name === name && field.message ? [field.message] : []))
 
 /** A field of a message in the file. */
 export interface FileField {
@@ -60,7 +73,14 @@ export class MessageReader {
   }
 
   /** The fields of a message, in the order of the file. */
-  fields({ kind, start, end }: FileMessage): FileField[] {
+  fields(message: FileMessage): FileField[] {
+    const fields = this.#fieldsOf(message)
+    for (const part of message.more ?? []) fields.push(...this.#fieldsOf(part))
+    return fields
+  }
+
+  /** The fields of one part of a message. */
+  #fieldsOf({ kind, start, end }: FileMessage): FileField[] {
     const reader = this.#reader
     const fields: FileField[] = []
     reader.offset = start
@@ -91,7 +111,7 @@ export class MessageReader {
   /** The text of a field; empty where the message has none. The last value counts. */
   text(fields: readonly FileField[], name: string): string {
     const field = fields.findLast(candidate => candidate.name === name)
-    return field === undefined ? '' : utf8.decode(this.source.read(field.body, field.end - field.body))
+    return field === undefined ? '' : decodeText(this.source.read(field.body, field.end - field.body))
   }
 
   /** The signed integer in a field; 0 where the message has none. The last value counts. */
@@ -119,7 +139,8 @@ export class MessageReader {
 
   /** A message as it is in the file. Its bytes are copied when they are written. */
   whole(message: FileMessage): Piece {
-    if (this.#replace === undefined || !HOLDERS.has(message.kind.name)) return this.#copy(message.start, message.end)
+    const isCopied = this.#replace === undefined || !HOLDERS.has(message.kind.name)
+    if (isCopied && message.more === undefined) return this.#copy(message.start, message.end)
     return this.patch(message, NO_CHANGES)
   }
 
@@ -130,15 +151,17 @@ export class MessageReader {
     const wanted = replaced === undefined ? changes : new Map([...replaced, ...changes])
     const writer = new MessageWriter()
     const left = new Map(wanted)
-    let keptFrom = message.start
-    for (const field of this.fields(message)) {
-      const pieces = this.#newField(message, field, wanted, left)
-      if (pieces === undefined) continue
-      writer.add(this.#copy(keptFrom, field.start))
-      for (const piece of pieces) writer.add(piece)
-      keptFrom = field.end
+    for (const part of [message, ...(message.more ?? [])]) {
+      let keptFrom = part.start
+      for (const field of this.#fieldsOf(part)) {
+        const pieces = this.#newField(part, field, wanted, left)
+        if (pieces === undefined) continue
+        writer.add(this.#copy(keptFrom, field.start))
+        for (const piece of pieces) writer.add(piece)
+        keptFrom = field.end
+      }
+      writer.add(this.#copy(keptFrom, part.end))
     }
-    writer.add(this.#copy(keptFrom, message.end))
     for (const pieces of left.values()) for (const piece of pieces) writer.add(piece)
     return writer
   }
@@ -177,8 +200,6 @@ const HOLDERS: ReadonlySet<string> = new Set([
   'TrainingInfoProto',
   'ModelProto'
 ])
-
-const utf8 = new TextDecoder()
 
 /** Puts fields together by the names of the schema. */
 export class FieldWriter {

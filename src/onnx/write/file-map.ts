@@ -10,7 +10,7 @@ import type {
 } from '../../graph/graph.ts'
 import { bodiesOf } from '../../graph/graph.ts'
 import { domainName, functionKey } from '../nodes.ts'
-import type { FileField, FileMessage, MessageReader } from './fields.ts'
+import { type FileField, type FileMessage, messageIn, type MessageReader, messagesOf } from './fields.ts'
 
 /** A part of a model that has a message of its own in the file. */
 type Part = Model | Graph | Node | GraphPort | GraphValue | Constant | ModelFunction | Attribute
@@ -27,7 +27,7 @@ export class FileMap {
     this.#reader = reader
     const fields = reader.fields(reader.root)
     this.#messages.set(model, reader.root)
-    const graph = messagesOf(fields, 'graph').at(-1)
+    const graph = messageIn(fields, 'graph')
     if (graph) this.#graph(model.graph, graph)
     for (const message of messagesOf(fields, 'functions')) this.#function(model, message)
   }
@@ -46,7 +46,7 @@ export class FileMap {
     this.#valueInfo(graph, fields)
     for (const tensor of messagesOf(fields, 'initializer')) this.#initializer(graph, tensor, tensor)
     for (const sparse of messagesOf(fields, 'sparse_initializer')) {
-      const values = messagesOf(this.#reader.fields(sparse), 'values').at(-1)
+      const values = messageIn(this.#reader.fields(sparse), 'values')
       if (values) this.#initializer(graph, values, sparse)
     }
   }
@@ -65,8 +65,8 @@ export class FileMap {
       const value = node.attributes.get(this.#reader.text(fields, 'name'))
       if (value === undefined || this.#messages.has(value)) continue
       this.#messages.set(value, attribute)
-      const last = messagesOf(fields, 'g').at(-1)
-      if (value.kind === 'graph' && last) this.#graph(value.value, last)
+      const body = messageIn(fields, 'g')
+      if (value.kind === 'graph' && body) this.#graph(value.value, body)
       if (value.kind !== 'graphs') continue
       messagesOf(fields, 'graphs').forEach((graph, i) => this.#graph(value.value[i], graph))
     }
@@ -98,7 +98,3 @@ export class FileMap {
     messages.slice(0, parts.length).forEach((message, i) => this.#messages.set(parts[i], message))
   }
 }
-
-/** The messages in the fields of one name. */
-export const messagesOf = (fields: readonly FileField[], name: string): FileMessage[] =>
-  fields.flatMap(field => (field.name === name && field.message ? [field.message] : []))

@@ -2,8 +2,8 @@ import { baseOf } from '../../graph/derive.ts'
 import type { Attribute, Constant, Graph, GraphPort, GraphValue, ModelFunction, Node } from '../../graph/graph.ts'
 import { bodiesOf } from '../../graph/graph.ts'
 import { attributeMessage } from './attributes.ts'
-import { FieldWriter, type FileMessage, type MessageReader } from './fields.ts'
-import { type FileMap, messagesOf } from './file-map.ts'
+import { FieldWriter, type FileMessage, messageIn, type MessageReader, messagesOf } from './fields.ts'
+import type { FileMap } from './file-map.ts'
 import type { MessageWriter, Piece } from './message.ts'
 import { type ExternalFile, tensorFields } from './tensors.ts'
 import { typeMessage } from './types.ts'
@@ -179,7 +179,7 @@ export class GraphWriter {
     if (message === undefined) fields.text('name', name)
     else if (reader?.text(reader.fields(message), 'name') !== name) fields.text('name', name)
     if (message === undefined || declared !== earlier) {
-      const old = message && reader && messagesOf(reader.fields(message), 'type').at(-1)
+      const old = message && reader && messageIn(reader.fields(message), 'type')
       const type = declared && typeMessage(declared, old && reader && { reader, message: old })
       fields.none('type')
       if (type) fields.bytes('type', type)

@@ -1,7 +1,5 @@
 import type { DeclaredDim, DeclaredType } from '../../graph/graph.ts'
-import { FieldWriter, type MessageReader } from './fields.ts'
-import type { FileMessage } from './fields.ts'
-import { messagesOf } from './file-map.ts'
+import { FieldWriter, type FileMessage, type MessageReader, messagesOf } from './fields.ts'
 import type { MessageWriter } from './message.ts'
 import { onnxType } from './tensors.ts'
 

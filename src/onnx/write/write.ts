@@ -5,8 +5,16 @@ import type { Model } from '../../graph/graph.ts'
 import { dtypeFromOnnx } from '../../tensor/dtype.ts'
 import { fileBytes } from '../../tensor/tensor.ts'
 import { type Origin, originOf } from '../origin.ts'
-import { type Changes, entry, FieldWriter, type FileField, type FileMessage, MessageReader } from './fields.ts'
-import { FileMap, messagesOf } from './file-map.ts'
+import {
+  type Changes,
+  entry,
+  FieldWriter,
+  type FileField,
+  type FileMessage,
+  MessageReader,
+  messagesOf
+} from './fields.ts'
+import { FileMap } from './file-map.ts'
 import { GraphWriter, opsetFields, type Placement } from './graphs.ts'
 import { MAX_MESSAGE, type Piece } from './message.ts'
 import { externalFields, ExternalFile } from './tensors.ts'
@@ -120,7 +128,8 @@ function moved(
     const location = entries.get('location') ?? ''
     const source = origin.external(location)
     const offset = Number(entries.get('offset') ?? 0)
-    const length = Number(entries.get('length') ?? bytesOf(reader, fields))
+    // A length of 0 is one that is not stated, see `externalContent`.
+    const length = Number(entries.get('length') ?? 0) || bytesOf(reader, fields)
     // What loading has found fault with stays as it is.
     if (!isPosition(offset) || !isPosition(length)) return undefined
     const piece = { length, chunks: () => chunksOf(source, offset, length) }
