@@ -43,6 +43,8 @@ const printDim = (dim: DeclaredDim): string =>
 
 /** Sparse tensors, opaque types and maps, which the graph has as text. */
 function printOther(text: string): string {
+  // An opaque type without a domain has its name alone.
+  if (text.startsWith('opaque(, ')) return `opaque(${text.slice('opaque(, '.length)}`
   const sparse = /^sparse_tensor\((\w+|\?)\)(?:\[(.*)\])?$/s.exec(text)
   if (sparse === null) return text
   const dims = sparse[2] === undefined ? '[]' : sparse[2] === '' ? '' : `[${sparse[2].split(', ').join(',')}]`

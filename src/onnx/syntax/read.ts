@@ -175,7 +175,8 @@ class TextReader {
     let type = declared
     if (scanner.takes('[')) {
       scanner.list(']', () => {
-        const found = this.#attributeValue(fields, declared && singular(declared), true)
+        // Without a type, the first item says it for all.
+        const found = this.#attributeValue(fields, type && singular(type), true)
         type ??= `${found}s` as AttributeType
       })
       if (type === undefined) scanner.fail('an empty list needs the type of its items')

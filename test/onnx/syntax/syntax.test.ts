@@ -171,3 +171,16 @@ test('numbers in single precision have the fewest digits that give them back', (
     ['0.1', '0.33333334', '1e-45', '3.4028235e+38', '-0', '16777216']
   )
 })
+
+test('a list without a type is of the type of its first item', () => {
+  const { nodes } = graph('g (x) => (y) { y = com.own.Op <a = [2.5, 1, 3]> (x) }')
+  expect(nodes[0].attributes.get('a')).toEqual({ kind: 'floats', value: [2.5, 1, 3] })
+  for (const list of ['[1, 2.5]', '["a", 1]', '[float[2], 1]'])
+    expect(failure(() => graph(`g (x) => (y) { y = com.own.Op <a = ${list}> (x) }`)).code).toBe('invalid-file')
+})
+
+test('an opaque type without a domain is printed as it is read', () => {
+  const text = printed(read(`${HEADER} g (opaque(C) a, opaque(d.e, C) b) => (y) { y = com.own.Op (a, b) }`))
+  expect(text).toContain('(opaque(C) a, opaque(d.e, C) b)')
+  expect(printed(read(text))).toBe(text)
+})
