@@ -9,7 +9,8 @@ import { NewParts } from './parts.ts'
  * The part of a model between some values: those of `from` become inputs, those of `to` outputs. Inputs of the model
  * that the part still reads stay inputs.
  * @param typeOf the type of a value that the file does not declare
- * @throws NodewiseError `bad-usage` for a name that is no value of the main graph
+ * @throws NodewiseError `bad-usage` for a name that is no value of the main graph, and for a start that leads to no
+ *   output
  */
 export function extract(
   model: Model,
@@ -37,6 +38,11 @@ export function extract(
   const outputs =
     to.length === 0 ? graph.outputs : valuesNamed(graph, to).map(value => portOf(value, 'Result', graph.outputs))
   const { read } = nodesFor({ nodes: graph.nodes, inputs: [], outputs }, given)
+  const idle = starts.find(({ id }) => !read.has(id))
+  if (idle !== undefined) {
+    const ends = outputs.map(({ name }) => `"${name}"`).join(', ')
+    fail('bad-usage', `"${idle.name}" does not lead to ${ends || 'an output'}`)
+  }
   const inputs = [...graph.inputs.filter(({ value }) => read.has(value) && !given.has(value)), ...entries]
   const { nodes } = nodesFor({ nodes: [...layers, ...graph.nodes], inputs, outputs }, given)
   const cut = nodes.map(node => withoutOutputs(node, given, inputs, parts))
