@@ -110,7 +110,7 @@ function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Ma
       continue
     }
     const found = saying.known(name)
-    if (found === undefined) fail('unsupported-op', `${name} is not known before the model runs`)
+    if (found === undefined) fail('unsupported-op', notKnown(name, candidate, saying, w))
     const { value } = found
     if (source.kind === 'constant') {
       if (!saying.allows(name, value, source.value))
@@ -135,6 +135,17 @@ function sayBy(candidate: Candidate, saying: Saying, w: NodeWriter): readonly Ma
     if (!(error instanceof NodewiseError)) throw error
     return say({ ...sameNamed(saying.attributes, schema), ...attributes })
   }
+}
+
+/** Why a parameter that only a value of the model gives cannot be said: a newer version may have an input for it. */
+function notKnown(name: string, { type, version }: Candidate, { op }: Saying, { dialect, opset }: NodeWriter): string {
+  const since = (op[dialect] ?? [])
+    .filter(other => (other.type ?? op.name) === type && other.domain === version.domain && other.since > opset)
+    .filter(other => Object.hasOwn(other.bind, name) && other.bind[name].kind === 'input')
+    .map(other => other.since)
+  return since.length === 0
+    ? `${name} is not known before the model runs`
+    : `${name} is given while the model runs, which ${type} takes from opset ${Math.min(...since)} on`
 }
 
 const shown = (value: unknown): string =>

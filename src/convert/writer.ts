@@ -78,6 +78,7 @@ export class GraphWriter implements NodeWriter {
     const { version, schema } = this.versionOf(type, how)
     if (lacksInput(schema, given))
       fail('unsupported-op', `${type} of opset ${version} requires an input that is left out`)
+    refuseTypes(type, version, schema, given)
     const node: Node = {
       dialect: this.dialect,
       domain: this.dialect === 'openvino' ? 'openvino' : (how.domain ?? 'ai.onnx'),
@@ -310,6 +311,25 @@ export class GraphWriter implements NodeWriter {
   block(name: string, build: (inner: Writer) => readonly Made[]): NewBody {
     return this.bodies.make(name, build, this.scope)
   }
+}
+
+/**
+ * Refuses inputs of types that an operator version of ONNX does not have: those that came later have no casts either.
+ * @throws NodewiseError `unsupported-op`
+ */
+function refuseTypes(
+  type: string,
+  version: string,
+  schema: OpSchema | undefined,
+  inputs: readonly (MadeValue | undefined)[]
+): void {
+  const ports = schema?.inputs ?? []
+  inputs.forEach((input, i) => {
+    const own = input?.fact.kind === 'tensor' ? input.fact.type : undefined
+    const port = ports.at(Math.min(i, ports.length - 1))
+    if (own !== undefined && port !== undefined && !port.types.has(own))
+      fail('unsupported-op', `${type} of opset ${version} takes no ${own}`)
+  })
 }
 
 const isBody = (value: Written | NewBody | undefined): value is NewBody =>

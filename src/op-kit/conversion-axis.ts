@@ -1,4 +1,5 @@
 import { elementwise, gathered, joined, reduced, shapeOf, upTo } from './conversion-kit.ts'
+import { reshapedExactly } from './conversion-sizes.ts'
 import { type Made, rankOf, type Writer } from './conversion.ts'
 
 /** A tensor along an axis that is known only while the model runs: `[before, size, after]`. */
@@ -24,9 +25,6 @@ export function blocksAlong(w: Writer, x: Made, given: Made): AxisBlocks {
   const dims = joined(w, [product('Less'), gathered(w, shape, axis, 0), product('Greater')], 0)
   return { data: reshapedExactly(w, x, dims), shape, axis }
 }
-
-/** Reshaped to a list of dims, in which 0 is none. */
-export const reshapedExactly = (w: Writer, x: Made, dims: Made): Made => w.node('Reshape', [x, dims], { allowzero: 1 })
 
 /**
  * Blocks back in dims of which `inner` take the place of the axis.

@@ -1,4 +1,6 @@
 import { fail } from '../errors.ts'
+import type { Elem } from '../shapes/fact.ts'
+import { isSym } from '../shapes/sym.ts'
 import { asList, elementwise, extreme, joined, picked, shapeOf, upTo } from './conversion-kit.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, type Writer } from './conversion.ts'
 
@@ -65,9 +67,30 @@ export const productOfSizes = (w: Writer, sizes: readonly Size[]): Size =>
 export function reshapedBy(w: Writer, x: Made, sizes: readonly Size[]): Made {
   const isOpen = sizes.filter(size => typeof size !== 'number').length === 1 && !sizes.includes(0)
   const shape = sizeList(w, isOpen ? sizes.map(size => (typeof size === 'number' ? size : -1)) : sizes)
-  return w.dialect === 'onnx'
-    ? w.node('Reshape', [x, shape], { allowzero: sizes.includes(0) || !(isOpen || isKnown(sizes)) })
-    : w.node('Reshape', [x, shape], { special_zero: false }, { since: 1 })
+  if (w.dialect === 'openvino') return w.node('Reshape', [x, shape], { special_zero: false }, { since: 1 })
+  const mayBeZero = sizes.includes(0) || !(isOpen || isKnown(sizes))
+  return mayBeZero ? reshapedExactly(w, x, shape) : w.node('Reshape', [x, shape])
+}
+
+/** The first opset whose Reshape may take a 0 as a dim: before, it is the dim of the input at that place. */
+const ALLOWS_ZERO = 14
+
+/**
+ * Reshaped to a list of dims, in which 0 is none. For ONNX.
+ * @throws NodewiseError `unsupported-op` where a dim may be 0, and the opset cannot say that
+ */
+export function reshapedExactly(w: Writer, x: Made, dims: Made): Made {
+  if (w.opset >= ALLOWS_ZERO) return w.node('Reshape', [x, dims], { allowzero: 1 })
+  if (!arePositive(dims))
+    fail('unsupported-op', `a dim of a Reshape may be 0, which no opset before ${ALLOWS_ZERO} can say`)
+  return w.node('Reshape', [x, dims])
+}
+
+/** Whether the elements of a list are known to be greater than 0. */
+function arePositive({ fact }: Made): boolean {
+  const value = fact.kind === 'tensor' ? fact.value : undefined
+  if (value === undefined) return false
+  return Array.from<Elem>(value.data).every(item => (isSym(item) ? item.min : Number(item)) > 0)
 }
 
 /** `start, start + 1, …, end - 1` as int64. */

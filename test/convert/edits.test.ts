@@ -9,6 +9,7 @@ import { ALL_CONVERSIONS } from '../../src/ops/conversions.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { modelBytes, tensorInfo } from '../onnx/encode.ts'
 import { written } from '../onnx/write/copies.ts'
+import { expectNear } from '../ops/near.ts'
 
 const read = (graph: string, opset = 17): Promise<Model> =>
   load(new TextEncoder().encode(`< ir_version: 8, opset_import: ["" : ${opset}] > ${graph}`), { name: 'm.onnxtxt' })
@@ -56,6 +57,14 @@ test('a part of a model has the given values as inputs and outputs, and no more 
   expect(text(result)).toContain('(float[2] z, float[2] a) => (float[2] c)')
   expect([...result.graph.initializers.keys()]).toEqual(['v'])
   await expect(edited(model, { from: ['aa'] })).rejects.toMatchObject({ code: 'bad-usage' })
+})
+
+test('a start that leads to no output is refused', async () => {
+  const model = await read('g (float[2] x) => (float[2] y) { a = Abs (x) b = Neg (x) c = Neg (a) y = Add (c, b) }')
+  const refusal = { code: 'bad-usage', message: expect.stringContaining('"b" does not lead to "c"') as string }
+  await expect(edited(model, { from: ['b'], to: ['c'] })).rejects.toMatchObject(refusal)
+  await expect(edited(model, { from: ['a', 'c'] })).rejects.toMatchObject({ code: 'bad-usage' })
+  expect(types((await edited(model, { from: ['a'], to: ['a', 'c'] })).model)).toEqual(['Neg'])
 })
 
 test('a value that is named twice is one input, and one output', async () => {
@@ -280,6 +289,29 @@ test('an operator set that cannot say a node is refused, each such node by name'
     code: 'unsupported-op',
     details: { nodes: [{ node: 'node 1 Trilu', reason: 'ONNX has no such operator' }] }
   })
+})
+
+test('axes that an input gives are refused where the operator set has an attribute for them', async () => {
+  const model = await read('g (float[2, 3] x, int64[1] axes) => (y) { y = ReduceMean (x, axes) }', 18)
+  await expect(edited(model, { opset: 13 })).rejects.toMatchObject({
+    code: 'unsupported-op',
+    message: expect.stringContaining(
+      'axes is given while the model runs, which ReduceMean takes from opset 18 on'
+    ) as string
+  })
+})
+
+test('factors of groups are those of their instances before opset 18', async () => {
+  const model = await read(
+    `g (float[2, 4, 3] x) => (float[2, 4, 3] y) <float[2] s = {2, 3}, float[2] b = {0.5, 1}>
+      { y = GroupNormalization <num_groups = 2> (x, s, b) }`,
+    18
+  )
+  const { model: result } = await edited(model, { opset: 17 })
+  expect(types(result)).toEqual(['Reshape', 'InstanceNormalization', 'Shape', 'Reshape'])
+  const x = random(2, 4, 3)
+  const [was, is] = await Promise.all([model, result].map(one => new InferenceSession(one).run({ x })))
+  expectNear(is.y, [...(was.y.data as Float32Array)], 1e-5)
 })
 
 test('a type that the other operator set does not have is refused', async () => {

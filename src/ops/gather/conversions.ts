@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { blocksAlong, reshapedExactly, unblocked } from '../../op-kit/conversion-axis.ts'
+import { blocksAlong, unblocked } from '../../op-kit/conversion-axis.ts'
 import {
   asScalar,
   chosen,
@@ -16,6 +16,7 @@ import {
   upTo,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
+import { reshapedExactly } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
   dimsOf,

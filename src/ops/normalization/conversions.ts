@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, extreme, reduced, transposed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, reduced, shapeOf, transposed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
 import { perChannel } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversions,
@@ -73,6 +73,29 @@ function instanceToOpenvino(call: SourceCall, w: Writer): readonly Made[] | unde
   const y = normalized(w, x, upTo(rankOf(x) - 2, 2), call.param('epsilon'))
   const scaled = elementwise(w, 'Mul', y, perChannel(w, call.operand('scale'), y))
   return [elementwise(w, 'Add', scaled, perChannel(w, call.operand('bias'), y))]
+}
+
+/**
+ * GroupNormalization by the instances of its groups, before opset 21: each is normalized as a channel of
+ * InstanceNormalization, which takes factors for each group; those for each channel come after.
+ */
+function groupToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  const groups = call.param<number | undefined>('groups')
+  if (groups === undefined) return undefined
+  const x = call.operand('x')
+  const type = typeOf(x)
+  const own = type === 'float64' ? type : 'float32'
+  const wide = w.cast(x, own)
+  const [scale, bias] = ['scale', 'bias'].map(name => w.cast(call.operand(name), own))
+  const isOfGroup = call.param('per') === 'group'
+  const all = (value: number): Made => w.constant(own, Array<number>(groups).fill(value))
+  const factors = isOfGroup ? [scale, bias] : [all(1), all(0)]
+  const epsilon = call.param<number>('epsilon')
+  const apart = w.node('InstanceNormalization', [w.reshape(wide, [0, groups, -1]), ...factors], { epsilon })
+  const y = w.node('Reshape', [apart, shapeOf(w, x)])
+  if (isOfGroup) return [w.cast(y, type)]
+  const scaled = elementwise(w, 'Mul', y, perChannel(w, scale, y))
+  return [w.cast(elementwise(w, 'Add', scaled, perChannel(w, bias, y)), type)]
 }
 
 const batchTestsOnly = (call: SourceCall, w: Writer): readonly Made[] => {
@@ -171,6 +194,7 @@ export const normalizationConversions: Conversions = {
     toOnnx(mvn, mvnToOnnx),
     toOpenvino(layerNormalization, layerToOpenvino),
     first(toOpenvino(groupNormalization, instanceToOpenvino)),
+    within(toOnnx(groupNormalization, groupToOnnx)),
     toOnnx(batchNormalization, batchTestsOnly),
     toOpenvino(batchNormalization, batchTestsOnly),
     toOnnx(normalizeL2, normalizeL2ToOnnx),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { differenceInOther, inOther, modelOfNode, typesOf } from '../converted.ts'
 import { dimsOf, errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { expectNear } from '../near.ts'
 import { iota } from '../values.ts'
@@ -60,4 +61,15 @@ test('InstanceNormalization has a group for each channel', () => {
     attributes: { epsilon: 0 }
   })
   expectNear(out, [-1, 1, 3, 7, -1, 1, 3, 7])
+})
+
+test.each([20, 17, 8])('GroupNormalization of IR is said by the instances of its groups in opset %i', async opset => {
+  const inputs = [iota([2, 4, 3, 2]), list(1, 2, 3, 4), list(0, 0, 0, 1)]
+  const options = { attributes: { epsilon: 0.1, num_groups: 2 }, constants: [1, 2], writtenOpset: opset }
+  const written = inOther(modelOfNode(['openvino', 'GroupNormalization', 12], inputs, options), opset)
+  expect(typesOf(written)).toContain('InstanceNormalization')
+  for (const isDynamic of [false, true])
+    expect(
+      await differenceInOther(['openvino', 'GroupNormalization', 12], inputs, { ...options, isDynamic })
+    ).toBeLessThan(1e-5)
 })
