@@ -140,15 +140,35 @@ export class GraphWriter {
   }
 
   /** Initializers in the order of the graph; sparse ones are in a list of their own. */
-  #initializers(fields: FieldWriter, { initializers }: Graph, message: FileMessage | undefined): void {
+  #initializers(fields: FieldWriter, graph: Graph, message: FileMessage | undefined): void {
     fields.none('initializer')
     if (message !== undefined) fields.none('sparse_initializer')
-    for (const [name, constant] of initializers) {
+    for (const [name, constant] of graph.initializers) {
       const inFile = this.messageOf(baseOf(constant))
       if (inFile?.kind.name === 'SparseTensorProto' && baseOf(constant) === constant && this.reader)
         fields.bytes('sparse_initializer', this.reader.whole(inFile))
       else fields.bytes('initializer', this.#initializer(name, constant, inFile))
     }
+    if (message !== undefined) this.#unread(fields, graph, message)
+  }
+
+  /** Initializers of the file that could not be read, such as those of an unknown type, stay where they are needed. */
+  #unread(fields: FieldWriter, graph: Graph, message: FileMessage): void {
+    const { reader } = this
+    if (reader === undefined) return
+    const known = baseOf(graph).initializers
+    const needed = new Set(graph.outputs.map(({ value }) => value))
+    for (const { inputs, captures } of graph.nodes)
+      for (const id of [...inputs, ...captures]) if (id !== undefined) needed.add(id)
+    const stays = (named: FileMessage | undefined): boolean => {
+      const name = named === undefined ? '' : reader.text(reader.fields(named), 'name')
+      return needed.has(name) && !known.has(name)
+    }
+    const parts = reader.fields(message)
+    for (const tensor of messagesOf(parts, 'initializer'))
+      if (stays(tensor)) fields.bytes('initializer', reader.whole(tensor))
+    for (const sparse of messagesOf(parts, 'sparse_initializer'))
+      if (stays(messageIn(reader.fields(sparse), 'values'))) fields.bytes('sparse_initializer', reader.whole(sparse))
   }
 
   #initializer(name: string, constant: Constant, inFile: FileMessage | undefined): Piece {

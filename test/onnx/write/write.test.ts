@@ -63,3 +63,23 @@ test('a graph in several parts, which readers merge, stays whole where a part of
   expect(external.graph.nodes).toHaveLength(2)
   expect(external.graph.initializers.get('w')!.read().data).toEqual(Uint8Array.of(7))
 })
+
+test('an initializer of a type that is not known stays where a node reads it', () => {
+  const tensor = (name: string, dataType: number): object => ({ name, dims: [1], dataType, rawData: Uint8Array.of(7) })
+  const model = loadModel({
+    graph: {
+      name: 'g',
+      initializer: [tensor('odd', 99), tensor('idle', 99), tensor('w', TYPE.UINT8)],
+      node: [{ opType: 'Op', domain: 'own', input: ['odd', 'w'], output: ['y'] }],
+      output: [{ name: 'y' }]
+    }
+  })
+  const open = { openExternal: () => bytesSource('model.data', Uint8Array.of(7)) }
+  for (const bytes of [written(takenApart(model)), written(model, { externalBytes: 1 })]) {
+    const { graph } = loadBytes(bytes, open)
+    expect(
+      graph.findings.filter(({ code }) => code !== 'missing-opset').map(({ code, place }) => [code, place.value])
+    ).toEqual([['unknown-type', 'odd']])
+    expect([...graph.initializers.keys()]).toEqual(['w'])
+  }
+})
