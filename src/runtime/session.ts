@@ -10,7 +10,6 @@ import type { SelectKernel } from '../op-kit/define.ts'
 import type { Plan } from '../plan/plan.ts'
 import { droppedArrays } from '../tensor/dropped-arrays.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { storageOf } from '../tensor/room.ts'
 import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
@@ -20,8 +19,9 @@ import { Blocks } from './blocks.ts'
 import { deadlineOf, drive, failureOf, locatedIn, type Patience, signalOf, StepCounter, TURN } from './drive.ts'
 import { executePlan } from './execute.ts'
 import { acceptFeeds, type Feed, type Feeds, positionsOf } from './feeds.ts'
+import { LentViews, owners } from './lent-views.ts'
 import { MemoryLimit } from './memory-limit.ts'
-import { Budget, liesOnHeap, onHeap, tensorsIn } from './memory.ts'
+import { Budget, liesOnHeap, onHeap } from './memory.ts'
 import { describePort, type PortInfo } from './metadata.ts'
 import { checkSessionOptions, type EngineOptions, type EngineRunOptions } from './options.ts'
 import { deliver, type Fetches, holds, namesOf, targetsOf, writableOf } from './outputs.ts'
@@ -77,9 +77,6 @@ export interface RunOptions extends EngineRunOptions {
   readonly views?: boolean
 }
 
-/** Sessions by memory that they have lent: a session is not collected while such memory is in use. */
-const owners = new WeakMap<object, Session>()
-
 /** A model that is ready to run. Runs of one session are independent; where the model keeps state they queue. */
 export class Session {
   readonly model: Model
@@ -89,7 +86,7 @@ export class Session {
   private readonly weights = new Weights(this.blocks)
   private readonly spares = new Spares(this.weights)
   private readonly repeatedBodies = new RepeatedBodies(this.weights, this.blocks)
-  private readonly views: ArrayBufferView[] = []
+  private readonly views = new LentViews(this, this.blocks)
   private readonly threads: number
   private readonly select: SelectKernel
   private readonly limit: MemoryLimit
@@ -258,8 +255,10 @@ export class Session {
    * a run is under way an output is left as it is.
    */
   free(tensor: Tensor): void {
-    if (liesOnHeap(tensor.data)) this.blocks.giveUp(tensor.data)
-    else if (!this.disposed && this.blocks.isIdle) this.spares.takeBack(tensor)
+    if (liesOnHeap(tensor.data)) {
+      this.views.forget(tensor.data)
+      this.blocks.giveUp(tensor.data)
+    } else if (!this.disposed && this.blocks.isIdle) this.spares.takeBack(tensor)
   }
 
   /** Forgets plans and constants. Runs under way end well; later ones are refused. Safe to call twice. */
@@ -308,8 +307,8 @@ export class Session {
     droppedArrays.find()
     try {
       // Views of the run before are void from here on.
-      const lent = asViews && !isObserved ? new Set<unknown>(this.views) : NOTHING_LENT
-      if (asViews) this.forgetViews()
+      const lent = asViews && !isObserved ? this.views.all() : NOTHING_LENT
+      if (asViews) this.views.takeBack()
       const writable = writableOf(targets, plan, given, data => lent.has(data))
       const mayExtend = (data: unknown): boolean =>
         lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)
@@ -330,7 +329,7 @@ export class Session {
           (repeated?.values !== undefined || lent.has(data) || budget.mayGive(data, asViews)) &&
           (this.variables.isEmpty || !holds(this.variables.values, data))
       )
-      if (asViews) this.lend((views = Object.values(outputs)))
+      if (asViews) this.views.lend((views = names.flatMap((name, i) => (targets[i] ? [] : outputs[name]))))
       else if (!isObserved) this.spares.lend(names, targets, outputs)
       return outputs
     } finally {
@@ -363,19 +362,6 @@ export class Session {
       started: options.onStep ? clock() : 0,
       steps: new StepCounter()
     }
-  }
-
-  /** Keeps blocks of the heap until the next run with views. */
-  private lend(values: readonly Value[]): void {
-    for (const data of values.flatMap(tensorsIn).map(storageOf)) {
-      if (!liesOnHeap(data)) continue
-      this.blocks.keep(data)
-      this.views.push(data)
-    }
-  }
-
-  private forgetViews(): void {
-    for (const view of this.views.splice(0)) this.blocks.giveUp(view)
   }
 
   /** Waits until earlier runs of a model with state have ended. @returns ends the turn of this run */
