@@ -31,7 +31,10 @@ export class LentViews {
 
   /** @param values that the caller gets and that lie in no memory of his own */
   lend(values: readonly Value[]): void {
-    const lent = values.flatMap(tensorsIn).map(storageOf).filter(data => liesOnHeap(data))
+    const lent = values
+      .flatMap(tensorsIn)
+      .map(storageOf)
+      .filter(data => liesOnHeap(data))
     for (const data of lent) {
       this.blocks.keep(data)
       owners.set(data, this.owner)

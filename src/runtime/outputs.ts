@@ -39,7 +39,7 @@ const isList = (fetches: Fetches): fetches is readonly string[] => Array.isArray
 /** Names of what a run is to return. */
 export const namesOf = (fetches: Fetches): readonly string[] => (isList(fetches) ? fetches : Object.keys(fetches))
 
-/** @throws NodewiseError `type-mismatch` where something is given to write into that is no tensor */
+/** @throws NodewiseError `type-mismatch` where something is given to write into that is no tensor, or cannot be */
 export function targetsOf(fetches: Fetches | undefined, names: readonly string[]): Targets {
   if (fetches === undefined || isList(fetches)) return NONE
   return names.map(name => {
@@ -48,6 +48,12 @@ export function targetsOf(fetches: Fetches | undefined, names: readonly string[]
     const tensor = valueFrom(given)
     if (!isTensor(tensor))
       fail('type-mismatch', `a ${tensor.type} is given to write "${name}" into; a tensor is expected`)
+    // A list of numbers has been copied, and nobody would see what is written into the copy.
+    if (Array.isArray((given as { readonly data?: unknown }).data) && !Array.isArray(tensor.data))
+      fail(
+        'type-mismatch',
+        `a list is given to write "${name}" of type ${tensor.type} into; an array of it is expected`
+      )
     return { tensor, given }
   })
 }

@@ -124,6 +124,12 @@ describe('outputs', () => {
     expect(same.data.every(text => text === 'a')).toBe(true)
   })
 
+  test('do not go into a list of numbers, of which there would be a copy', async () => {
+    const rows = { type: 'float32', dims: [1, WIDTH], data: new Array<number>(WIDTH).fill(0) } as const
+    const run = (await create()).run({ ids: ids(1) }, { rows })
+    await expect(run).rejects.toMatchObject({ code: 'type-mismatch', message: /a list is given to write "rows"/ })
+  })
+
   test('do not go into a tensor of another type or other dims', async () => {
     const session = await create()
     const run = (target: Tensor): Promise<unknown> => session.run({ ids: ids(1) }, { rows: target })
