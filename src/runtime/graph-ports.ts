@@ -8,6 +8,7 @@ import { convert } from '../tensor/convert.ts'
 import { type DType, dtypeName } from '../tensor/dtype.ts'
 import type { Element } from '../tensor/elements.ts'
 import { type Key, kindOf, kindText, mapOf, mapType, withArticle } from '../tensor/map.ts'
+import { liesInRoom } from '../tensor/room.ts'
 import { allocate, isTensor, type MapValue, type Tensor, type Value } from '../tensor/tensor.ts'
 
 /**
@@ -39,7 +40,10 @@ function accept(
   value: Value,
   names: NamedSizes
 ): Value {
-  if (isTensor(value)) limitRank(value.dims.length, model.limits.rank)
+  if (isTensor(value)) {
+    limitRank(value.dims.length, model.limits.rank)
+    refuseMoved(port, value)
+  }
   if (value.type === 'map') return acceptMap(port, declared, value)
   if (declared === undefined || declared.kind === 'other') return value
   if (declared.kind === 'optional') {
@@ -50,6 +54,12 @@ function accept(
   if (isTensor(value)) return declared.kind === 'tensor' ? acceptTensor(model, port, declared, value, names) : value
   if (declared.kind !== 'sequence' || value.type !== 'sequence') return value
   return { type: 'sequence', values: value.values.map(item => accept(model, port, declared.element, item, new Map())) }
+}
+
+/** Memory of an array may be moved to where it is nobody's input any more: to a worker, or back to the session. */
+function refuseMoved({ name }: GraphPort, tensor: Tensor): void {
+  if (liesInRoom(tensor) || tensor.data.length > 0 || tensor.dims.includes(0)) return
+  fail('shape-mismatch', `input "${name}" has dims [${tensor.dims.join(', ')}], but its array is empty`)
 }
 
 function wrongKind(port: GraphPort, wanted: string, value: Value): never {

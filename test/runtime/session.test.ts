@@ -39,6 +39,18 @@ describe('a session', () => {
     })
   })
 
+  test('refuses an array whose memory has been moved elsewhere', async () => {
+    const session = await InferenceSession.create(onnxBytes(table))
+    const given = ids(1)
+    const { buffer } = given.data as BigInt64Array
+    structuredClone(buffer, { transfer: [buffer as ArrayBuffer] })
+    await expect(session.run({ ids: given })).rejects.toMatchObject({
+      code: 'shape-mismatch',
+      message: /input "ids" has dims \[1\], but its array is empty/
+    })
+    expect(data((await session.run({ ids: new Tensor('int64', [], [0]) })).rows)).toEqual([])
+  })
+
   test('holds dims of one name to one size', async () => {
     const session = await InferenceSession.create(
       onnxBytes({ ...table, inputs: [port('ids', 'int64', ['n']), port('other', 'int64', ['n'])] })
