@@ -206,7 +206,11 @@ export class Session {
     const [fetches, options] = argumentsOf(feeds, second, third)
     const deadline = deadlineOf(options)
     const seen: StepEvent[] = []
-    const steps = this.start(feeds, fetches, { ...options, onStep: event => seen.push(event) })
+    const onStep = (event: StepEvent): void => {
+      options.onStep?.(event)
+      seen.push(event)
+    }
+    const steps = this.start(feeds, fetches, { ...options, onStep })
     const end = await this.takeTurn()
     let failure: Awaited<ReturnType<typeof failureOf>>
     let last = clock()

@@ -228,6 +228,14 @@ test('walking a run hands over every node with its values, then the outputs', as
   expect(data(step.value.rows)).toEqual([0, 1])
 })
 
+test('walking a run tells onStep of every node, too', async () => {
+  const session = await InferenceSession.create(onnxBytes(table))
+  const seen: string[] = []
+  for await (const { node } of session.walk({ ids: ids(0) }, { onStep: step => seen.push(`told ${step.node.name}`) }))
+    seen.push(node.name)
+  expect(seen).toEqual(['told Gather_rows', 'Gather_rows'])
+})
+
 test('what replaces an output in a walk is read by the nodes after it, also as an output', async () => {
   const session = await InferenceSession.create(
     onnxBytes({
