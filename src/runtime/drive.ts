@@ -32,12 +32,15 @@ export interface Patience {
 /** Says whether a run is to be given up, and throws `aborted` then. */
 export type Deadline = () => void
 
+export const abortedBy = ({ reason }: AbortSignal): NodewiseError =>
+  new NodewiseError('aborted', 'the run was aborted', {}, {}, { cause: reason })
+
 /** @returns a deadline that counts from now; undefined where nothing ends the run early */
 export function deadlineOf({ signal, timeout }: Patience): Deadline | undefined {
   if (signal === undefined && timeout === undefined) return undefined
   const end = timeout === undefined ? Infinity : clock() + timeout
   return () => {
-    if (signal?.aborted) throw new NodewiseError('aborted', 'the run was aborted', {}, {}, { cause: signal.reason })
+    if (signal?.aborted) throw abortedBy(signal)
     if (clock() > end) throw new NodewiseError('aborted', `the run took more than ${timeout} ms (timeout)`)
   }
 }

@@ -34,6 +34,7 @@ import type { Course } from './settled.ts'
 import type { Slots } from './slots.ts'
 import { Spares } from './spares.ts'
 import { RunState, Variables } from './state.ts'
+import { Turns } from './turns.ts'
 import { Weights } from './weights.ts'
 
 export interface SessionOptions extends EngineOptions {
@@ -97,7 +98,7 @@ export class Session {
   private readonly defaults: ReadonlyMap<number, ValueId>
   private readonly ofBranches: readonly GraphPort[]
   private readonly requests: Requests
-  private queue: Promise<unknown> = Promise.resolve()
+  private readonly turns = new Turns()
   private disposed = false
   private readonly isStateful: boolean
 
@@ -184,7 +185,7 @@ export class Session {
   }
 
   private async driveInTurn<T>(steps: Paced<T>, patience: Patience): Promise<T> {
-    const end = await this.takeTurn()
+    const end = await this.takeTurn(patience)
     try {
       return await drive(this.model, steps, patience)
     } finally {
@@ -211,7 +212,7 @@ export class Session {
       seen.push(event)
     }
     const steps = this.start(feeds, fetches, { ...options, onStep })
-    const end = await this.takeTurn()
+    const end = await this.takeTurn(options)
     let failure: Awaited<ReturnType<typeof failureOf>>
     let last = clock()
     try {
@@ -369,15 +370,13 @@ export class Session {
   }
 
   /** Waits until earlier runs of a model with state have ended. @returns ends the turn of this run */
-  private async takeTurn(): Promise<() => void> {
+  private async takeTurn(patience: Patience): Promise<() => void> {
     if (!this.isStateful) return () => undefined
-    const before = this.queue
-    let end = (): void => undefined
-    this.queue = new Promise<void>(resolve => {
-      end = resolve
-    })
-    await before
-    return end
+    try {
+      return await this.turns.take(patience)
+    } catch (error) {
+      throw locatedIn(this.model, error)
+    }
   }
 }
 

@@ -19,7 +19,7 @@ const growing = net(
   ['1:0>2:0', '0:0>2:1', '2:2>3:0', '2:2>4:0', '2:2>5:0', '4:1>6:0']
 )
 const SIZE = 4096
-const filled = (value: number): Tensor => new Tensor('float32', new Float32Array(SIZE).fill(value), [SIZE])
+const filled = (value: number): Tensor<'float32'> => new Tensor('float32', new Float32Array(SIZE).fill(value), [SIZE])
 /** The first element of each part of a result. */
 const parts = (tensor: Tensor): unknown[] =>
   Array.from({ length: tensor.dims[0] / SIZE }, (_, i) => tensor.data[i * SIZE])
@@ -65,4 +65,23 @@ describe('large values of variables', () => {
     expect(parts((await session.run({ x: filled(2) })).all)).toEqual([1, 2])
     session.dispose()
   })
+})
+
+test('a run whose signal says so does not wait for the runs before it, and those after it wait for these', async () => {
+  const session = new InferenceSession(load(growing))
+  const walk = session.walk({ x: filled(1) })
+  await walk.next()
+  const controller = new AbortController()
+  const aborted = session.run({ x: filled(2) }, { signal: controller.signal })
+  const after = session.run({ x: filled(3) })
+  controller.abort(new Error('enough'))
+  await expect(aborted).rejects.toMatchObject({
+    code: 'aborted',
+    place: { file: 'model.xml' },
+    cause: { message: 'enough' }
+  })
+  await expect(session.run({ x: filled(2) }, { signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' })
+  for await (const _ of walk);
+  expect(parts((await after).all)).toEqual([1, 3])
+  session.dispose()
 })
