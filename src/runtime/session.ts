@@ -246,7 +246,8 @@ export class Session {
    * tensor.
    */
   allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
-    const tensor = (onHeap(type, dims, true) ?? allocate(type, dims)) as Tensor<T>
+    const placed = this.disposed ? undefined : onHeap(type, dims, true)
+    const tensor = (placed ?? allocate(type, dims)) as Tensor<T>
     if (liesOnHeap(tensor.data)) {
       this.blocks.keep(tensor.data)
       owners.set(tensor.data, this)
@@ -325,16 +326,18 @@ export class Session {
         repeated?.values ?? (yield* growing ? growing.take(run, slots, take) : take(repeated?.rest ?? plan))
       if (watch) settled?.keep(watch, budget)
       state.settle(given)
+      // What has been lent goes with the session.
+      const mayLend = asViews && !this.disposed
       const outputs = deliver(
         this.model,
         names,
         targets,
         values,
         data =>
-          (repeated?.values !== undefined || lent.has(data) || budget.mayGive(data, asViews)) &&
+          (repeated?.values !== undefined || (mayLend && lent.has(data)) || budget.mayGive(data, mayLend)) &&
           (this.variables.isEmpty || !holds(this.variables.values, data))
       )
-      if (asViews) this.views.lend((views = names.flatMap((name, i) => (targets[i] ? [] : outputs[name]))))
+      if (mayLend) this.views.lend((views = names.flatMap((name, i) => (targets[i] ? [] : outputs[name]))))
       else if (!isObserved) this.spares.lend(names, targets, outputs)
       return outputs
     } finally {
@@ -342,6 +345,8 @@ export class Session {
       this.blocks.leave()
       if (this.threads > 1) leaveRun()
       droppedArrays.leave()
+      // A run that was under way then may have read constants anew, and assigned variables.
+      if (this.disposed && this.blocks.isIdle) this.dispose()
     }
   }
 

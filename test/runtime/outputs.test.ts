@@ -259,6 +259,19 @@ describe('memory of the session', () => {
     expect(data((await running).flat)).toEqual(expected.map(value => 3 * value))
   })
 
+  test.each(['a run', 'a run with views', 'a walk'])('comes back where it is disposed of in %s', async how => {
+    const { blocks } = heapStats()
+    const session = await create()
+    const onStep = (): void => session.dispose()
+    if (how === 'a walk') for await (const _ of session.walk({ ids: many })) session.dispose()
+    else {
+      const running = session.run({ ids: many }, how === 'a run' ? { onStep } : { views: true })
+      session.dispose()
+      expect(data((await running).flat)).toEqual(expected.map(value => 3 * value))
+    }
+    expect(heapStats().blocks).toBe(blocks)
+  })
+
   test('keeps the runs of 16 calls at once apart', async () => {
     const session = await create()
     const runs = await Promise.all(
