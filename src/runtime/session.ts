@@ -325,7 +325,7 @@ export class Session {
       const values =
         repeated?.values ?? (yield* growing ? growing.take(run, slots, take) : take(repeated?.rest ?? plan))
       if (watch) settled?.keep(watch, budget)
-      state.settle(given)
+      state.settle()
       // What has been lent goes with the session.
       const mayLend = asViews && !this.disposed
       const outputs = deliver(

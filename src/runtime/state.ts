@@ -3,7 +3,7 @@ import { storageOf } from '../tensor/room.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, tensorsIn } from './memory.ts'
-import { apartFrom, holds } from './outputs.ts'
+import { apartFrom } from './outputs.ts'
 
 /** The variables of a session, from run to run. What runs have made of them stays where it is, on the heap too. */
 export class Variables {
@@ -27,13 +27,14 @@ export class Variables {
     return this.saved.get(id)
   }
 
-  /** @param isForeign whether storage belongs to somebody else, so that a copy is saved */
+  /** @param isForeign whether storage that no variable has belongs to somebody else, so that a copy is saved */
   save(assigned: ReadonlyMap<string, Value>, isForeign: (data: unknown) => boolean): void {
+    const own = new Set<unknown>(this.storages())
     const before = this.onHeap()
     for (const [id, value] of assigned)
       this.saved.set(
         id,
-        apartFrom(value, data => !(ArrayBuffer.isView(data) && before.has(data)) && isForeign(data))
+        apartFrom(value, data => !own.has(data) && isForeign(data))
       )
     const after = this.onHeap()
     for (const data of after) if (!before.has(data)) this.blocks.keep(data)
@@ -45,9 +46,12 @@ export class Variables {
     this.saved.clear()
   }
 
+  private storages(): readonly unknown[] {
+    return [...this.saved.values()].flatMap(tensorsIn).map(storageOf)
+  }
+
   private onHeap(): Set<ArrayBufferView> {
-    const storages = [...this.saved.values()].flatMap(tensorsIn).map(storageOf)
-    return new Set<ArrayBufferView>(storages.filter(data => liesOnHeap(data)))
+    return new Set<ArrayBufferView>(this.storages().filter(data => liesOnHeap(data)))
   }
 }
 
@@ -72,13 +76,8 @@ export class RunState implements State {
     this.assigned.set(id, value)
   }
 
-  /** @param inputs of the run, which are the caller's and must not be kept */
-  settle(inputs: readonly (Value | undefined)[]): void {
-    if (this.assigned === undefined) return
-    // Other storage on the heap is that of constants.
-    this.variables.save(
-      this.assigned,
-      data => holds(inputs, data) || (liesOnHeap(data) && !this.budget.mayGive(data, true))
-    )
+  /** Saves what has been assigned: as it is where the run has made it, else, as of an input or a target, a copy. */
+  settle(): void {
+    if (this.assigned !== undefined) this.variables.save(this.assigned, data => !this.budget.mayGive(data, true))
   }
 }

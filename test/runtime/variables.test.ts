@@ -65,6 +65,20 @@ describe('large values of variables', () => {
     expect(parts((await session.run({ x: filled(2) })).all)).toEqual([1, 2])
     session.dispose()
   })
+
+  test('are not what a caller gives to write into, or puts in place of a value', async () => {
+    const session = new InferenceSession(load(growing))
+    const target = filled(0)
+    await session.run({ x: filled(1) }, { all: target, less: null })
+    target.data.fill(9)
+    expect(parts((await session.run({ x: filled(2) })).all)).toEqual([1, 2])
+    session.resetState()
+    const mine = filled(5)
+    await session.run({ x: filled(1) }, { onStep: ({ node, replace }) => node.type === 'Concat' && replace(0, mine) })
+    mine.data.fill(9)
+    expect(parts((await session.run({ x: filled(2) })).all)).toEqual([5, 2])
+    session.dispose()
+  })
 })
 
 test('a run whose signal says so does not wait for the runs before it, and those after it wait for these', async () => {
