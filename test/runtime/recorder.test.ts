@@ -3,6 +3,7 @@ import { InferenceSession, Tensor } from '../../src/index.ts'
 import { randomSource } from '../../src/runtime/random.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
+import { layer, load, net } from '../openvino/ir.ts'
 
 const random = randomSource(11)()
 const floatBytes = (values: readonly number[]): Buffer => Buffer.from(Float32Array.from(values).buffer)
@@ -152,4 +153,25 @@ test('a model that only constants and dims decide gives the same in each run', a
   )
   for (let i = 0; i < 5; i++)
     expect(contents(await of.run({ x: new Tensor('float32', [i, i], [2]) }))[0]).toContainEqual([4])
+})
+
+test('limits of FakeQuantize that are inputs are read in every run', async () => {
+  const count = 1 << 13
+  const input = (id: number, name: string, shape: number): string =>
+    layer(id, 'Parameter', { name, data: `shape="${shape}" element_type="f32"`, out: ['0:FP32'] })
+  const xml = net(
+    [
+      ...[input(0, 'x', count), input(1, 'low', 1), input(2, 'high', 1)],
+      layer(3, 'FakeQuantize', { data: 'levels="256"', in: ['0', '1', '2', '3', '4'], out: ['5:FP32'] }),
+      layer(4, 'Result', { name: 'y', in: ['0'] })
+    ],
+    ['0:0>3:0', '1:0>3:1', '2:0>3:2', '1:0>3:3', '2:0>3:4', '3:5>4:0']
+  )
+  const of = new InferenceSession(load(xml), { threads: 1 })
+  const x = new Tensor('float32', new Float32Array(count).fill(-10).fill(10, 5), [count])
+  for (let limit = 1; limit < 7; limit++) {
+    const { y } = await of.run({ x, low: new Tensor('float32', [-limit]), high: new Tensor('float32', [limit]) })
+    expect([y.data[4], y.data[5]]).toEqual([-limit, limit])
+  }
+  of.dispose()
 })

@@ -31,7 +31,7 @@ export const selectFakeQuantize = selectorFor<Params>(({ op, operands, parameter
       )
       return { template, inputs: [arrayOf(operands.x!), Float64Array.from(rows.flat())] }
     }),
-    looksAt: []
+    looksAt: LIMITS
   }
 })
 
