@@ -19,9 +19,9 @@ export class Turns {
     })
     try {
       await unlessAborted(before, signal)
-    } catch {
+    } catch (error) {
       void before.then(end)
-      throw abortedBy(signal!)
+      throw signal?.aborted ? abortedBy(signal) : error
     }
     return end
   }
