@@ -168,26 +168,37 @@ class Recorder {
       made,
       rest,
       kind === 'segment',
-      this.carried()
+      this.carried(made)
     )
   }
 
-  /** The input that is updated where it lies, if that has come about. */
-  private carried(): CarriedInput | undefined {
+  /**
+   * The input that is updated where it lies, if that has come about.
+   * @throws Unrepeatable where another output is a part of it, as one that is reshaped: it would be updated, too
+   */
+  private carried(made: readonly Made[]): CarriedInput | undefined {
     const { plan, slots, given, inputs } = this
     if (given.updated === undefined) return undefined
     const { input, output } = given.updated
     const carried = inputs.find(({ slot }) => slot === input)!
-    const isThere = (slots[output] as Tensor).data === carried.tensor.data
-    return isThere ? new CarriedInput(carried, plan.inputs.indexOf(input), plan.outputs.indexOf(output)) : undefined
+    const { data } = carried.tensor
+    if ((slots[output] as Tensor).data !== data) return undefined
+    if (made.some(([slot, value]) => slot !== output && value && isPartOf(value.data, data))) throw new Unrepeatable()
+    return new CarriedInput(carried, plan.inputs.indexOf(input), plan.outputs.indexOf(output))
   }
 
-  /** What a step updates, as an output of these dims; undefined where it makes one of its own. */
+  /**
+   * What a step updates, as an output of these dims; undefined where it makes one of its own: also where another
+   * operand is a part of the input, which would change while it is read.
+   */
   private updatedBy(step: Step, type: DType, dims: readonly number[]): Tensor | undefined {
     const { updated } = this.given
     if (step !== updated?.step) return undefined
     const input = this.slots[updated.input] as Tensor
-    return input.type === type && areSameDims(input.dims, dims) ? input : undefined
+    const isRead = step.inputs.some(
+      slot => slot >= 0 && slot !== updated.input && isPartOf((this.slots[slot] as Tensor).data, input.data)
+    )
+    return input.type === type && areSameDims(input.dims, dims) && !isRead ? input : undefined
   }
 
   private inputOf(slot: number, given: Tensor): RecordedInput {

@@ -131,6 +131,60 @@ describe.each([
     }
   })
 
+  test.each([
+    ['under other dims', [node('Reshape', ['a', 'list'], ['seen'])]],
+    ['but for its last row', [node('Split', ['a', 'sizes'], ['seen', 'others'], { axis: 0 })]]
+  ])('is what it was in each iteration that gives it %s', async (_, nodes) => {
+    const parts = model(
+      {
+        inputs: [...HEAD, state('a')],
+        outputs: [port('c', 'bool'), state('b'), port('seen', 'float')],
+        nodes: [...nodes, ...update('a', 'b')]
+      },
+      ['last', 'before'],
+      [int64s('list', [1], [-1]), int64s('sizes', [2], [ROWS - 1, 1])]
+    )
+    const of = await session(parts)
+    for (let i = 0; i < 3; i++) {
+      const feeds = feedsOf()
+      const { last, before } = await of.run(feeds)
+      expect(elements(last)).toEqual(lastOf(feeds))
+      const given = statesOf(feeds).slice(0, -1)
+      const count = elements(before).length / given.length
+      expect(elements(before)).toEqual(closeTo(given.flatMap(rows => rows.slice(0, count))))
+    }
+  })
+
+  test('is read as it was where what it becomes is made of parts of it', async () => {
+    // Each row becomes the one above it.
+    const parts = model(
+      {
+        inputs: [...HEAD, state('a')],
+        outputs: [port('c', 'bool'), state('b')],
+        nodes: [
+          node('Split', ['a', 'sizes'], ['upper', 'lowest'], { axis: 0 }),
+          node('ScatterND', ['a', 'below', 'upper'], ['b'])
+        ]
+      },
+      ['last'],
+      [
+        int64s('sizes', [2], [ROWS - 1, 1]),
+        int64s(
+          'below',
+          [ROWS - 1, 1],
+          Array.from({ length: ROWS - 1 }, (_, i) => i + 1)
+        )
+      ]
+    )
+    const of = await session(parts)
+    for (let i = 0; i < 3; i++) {
+      const feeds = feedsOf(12)
+      const y = elements(feeds.y)
+      const { last } = await of.run(feeds)
+      expect(elements(last)).toEqual(y.map((_, at) => y[at < 12 * COLUMNS ? at % COLUMNS : at - 12 * COLUMNS]))
+    }
+  })
+
   test('is what it was in each iteration that gives it, too', async () => {
     const parts = model(
       { inputs: [...HEAD, state('a')], outputs: [port('c', 'bool'), state('b'), state('a')], nodes: update('a', 'b') },
