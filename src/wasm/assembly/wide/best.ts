@@ -71,14 +71,14 @@ function bestBlocks<T>(last: bool, args: WideBestArguments, scratch: usize, from
     const lanes = <u32>(16 / width)
     let at: u32 = 0
     for (; at + lanes <= count; at += lanes) {
-      walk<T>(last, x + at * width, size, down, 0, indices<T>(false), 1, flip, scratch)
+      walkDown<T>(last, x + at * width, size, down, flip, scratch)
       for (let lane: u32 = 0; lane < lanes; lane++) store<i64>(y + ((at + lane) << 3), <i64>placeIn<T>(scratch, lane))
     }
     if (at == count) continue
     // Up to the last row, elements of the next one fill the lanes behind the last lines.
     const own = x + at * width
     const end = size - 1
-    if (end > 0) walk<T>(last, own, end, down, 0, indices<T>(false), 1, flip, scratch)
+    if (end > 0) walkDown<T>(last, own, end, down, flip, scratch)
     for (let lane: u32 = 0; at < count; lane++, at++) {
       const key = keyAt<T>(own + end * down + lane * width, flip)
       const isLast = end == 0 || isBetter<T>(last, key, end, load<T>(scratch + lane * width), placeIn<T>(scratch, lane))
@@ -163,6 +163,22 @@ function walk<T>(
   }
   v128.store(scratch, sofar)
   v128.store(scratch, best, 16)
+}
+
+/** {@link walk} over lines that lie side by side, in functions of their own, which keep what they need in registers. */
+// @ts-ignore: decorator
+@inline
+function walkDown<T>(last: bool, x: usize, count: u32, step: usize, flip: v128, scratch: usize): void {
+  if (last) lastDown<T>(x, count, step, flip, scratch)
+  else firstDown<T>(x, count, step, flip, scratch)
+}
+
+function firstDown<T>(x: usize, count: u32, step: usize, flip: v128, scratch: usize): void {
+  walk<T>(false, x, count, step, 0, indices<T>(false), 1, flip, scratch)
+}
+
+function lastDown<T>(x: usize, count: u32, step: usize, flip: v128, scratch: usize): void {
+  walk<T>(true, x, count, step, 0, indices<T>(false), 1, flip, scratch)
 }
 
 // @ts-ignore: decorator
