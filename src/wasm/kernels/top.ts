@@ -61,8 +61,8 @@ const MAX_SORTED_PER_CHOSEN = 8
 const COUNTS = 1024
 
 /**
- * Short lines, which lie one behind the other: the fewest of them, one for each lane; the most elements of one, and the
- * most comparisons that it takes, up to which they are looked at side by side.
+ * Short lines, of which as many as a vector has lanes are looked at side by side: the fewest of them, the most elements
+ * of one, and the most comparisons that it takes.
  */
 const MIN_LINES = 4
 const MAX_SHORT = 512
@@ -79,19 +79,19 @@ function shortTemplate(
   p: Params
 ): JobTemplate | undefined {
   const found = TYPES[type]
-  if (found === undefined || inner !== 1 || outer < MIN_LINES || size > MAX_SHORT) return undefined
-  if (size * p.k > MAX_COMPARISONS || p.order === 'index') return undefined
+  if (found === undefined || size > MAX_SHORT) return undefined
+  if ((inner === 1 ? outer : inner) < MIN_LINES || size * p.k > MAX_COMPARISONS || p.order === 'index') return undefined
   const [width] = found
   // The arguments are those of ShortTopArguments in ../assembly/wide/short-top.ts.
   return {
     kernel: 'shortTop',
     blocks: outer,
-    blockBytes: p.k * (indexWidth + width),
-    tile: Math.max(1, Math.floor(SHORT_TILE / (size * p.k))),
-    work: outer * size * p.k * COMPARISON_WORK,
+    blockBytes: p.k * inner * (indexWidth + width),
+    tile: Math.max(1, Math.floor(SHORT_TILE / (size * p.k * inner))),
+    work: outer * size * p.k * inner * COMPARISON_WORK,
     inputs: staged(1),
     outputStaging: 'whole',
-    args: [size, p.k, width, indexWidth, ...bitsOf(found, p), outer * p.k * indexWidth, ...orderOf(p)]
+    args: [size, p.k, width, indexWidth, ...bitsOf(found, p), outer * inner * p.k * indexWidth, ...orderOf(p), inner]
   }
 }
 
