@@ -118,9 +118,13 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     }
   })
 
-  test.each(['ReduceMax', 'ReduceMin'])('%s finds NaN anywhere, and tells the signs of zeros', type => {
+  test.each([
+    ['ReduceMax', 133],
+    ['ReduceMin', 133],
+    ['ReduceMax', 21],
+    ['ReduceMin', 32]
+  ])('%s finds NaN anywhere in lines of %i, and tells the signs of zeros', (type, count) => {
     const kind = ['onnx', type, 18] as const
-    const count = 133
     const nan = noise([count, count], 3)
     const zeros = new Float32Array(2 * count * count).fill(-0, count * count)
     for (let i = 0; i < count; i++) {
@@ -226,6 +230,7 @@ describe.each(['heap', 'array'] as const)('extremes of integers in WebAssembly, 
       [[3, 40, 131], [1]],
       [[2100, 3], [1]],
       [[3, 700, 2], [1]],
+      ...[2, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 48, 65].map(size => [[67, size], [1]] as const),
       [
         [5, 7, 9, 11],
         [1, 3]

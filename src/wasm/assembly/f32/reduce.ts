@@ -24,8 +24,9 @@ const MAGNITUDES: i32 = 4
 
 /** Bytes of a line that are summed in float32; the sums of such spans are added in double precision. */
 const SPAN: usize = 4096
-/** Elements of a line below which four at once do not pay. */
+/** Elements of a line below which four at once do not pay, and those for extremes. */
 const SHORT: usize = 12
+const SHORT_EXTREMES: usize = 33
 /** Lines that are summed before their sum is added to the total, so that errors grow with n / LINES + LINES. */
 const LINES: usize = 64
 
@@ -101,7 +102,7 @@ function sumsOfMagnitudes(args: ReduceArguments, from: u32, to: u32): void {
 function reduceBy(kind: i32, args: ReduceArguments, from: u32, to: u32): void {
   const n = <usize>args.n
   const inner = <usize>args.inner
-  if (inner == 1 && n < SHORT) return shortLines(kind, args, from, to)
+  if (inner == 1 && n < (kind == MAX || kind == MIN ? SHORT_EXTREMES : SHORT)) return shortLines(kind, args, from, to)
   if (inner == 1) {
     for (let i = from; i < to; i++) line(kind, args, args.x + ((i * n) << 2), n << 2, args.y + (i << 2))
     return

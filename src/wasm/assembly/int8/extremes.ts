@@ -53,33 +53,50 @@ function extremesOf<T>(args: ExtremesArguments, from: u32, to: u32): void {
     const first = <usize>((block % panels) * args.panel)
     const x = args.x + (outer * n * inner + first) * sizeof<T>()
     const y = args.y + (outer * inner + first) * sizeof<T>()
-    if (inner == 1) line<T>(x, n, flip, flips, y)
+    if (inner == 1) line<T>(x, n, flip, flips, args.x + to * n * sizeof<T>(), y)
     else columns<T>(x, n, inner * sizeof<T>(), min<usize>(args.panel, inner - first) * sizeof<T>(), flip, flips, y)
   }
 }
 
-/** One result for `n` elements side by side. */
+/**
+ * One result for `n` elements side by side. The last vector takes in elements again where the line is no multiple of
+ * it; that of a line below 16 bytes has the lowest number behind the line.
+ * @param stop where the last line ends
+ */
 // @ts-ignore: decorator
 @inline
-function line<T>(x: usize, n: usize, flip: T, flips: v128, y: usize): void {
-  const end = x + n * sizeof<T>()
-  let best = load<T>(x) ^ flip
-  if (n * sizeof<T>() >= 32) {
+function line<T>(x: usize, n: usize, flip: T, flips: v128, stop: usize, y: usize): void {
+  const bytes = n * sizeof<T>()
+  const end = x + bytes
+  if (bytes >= 16) {
     let a = v128.xor(v128.load(x), flips)
-    let b = v128.xor(v128.load(x, 16), flips)
-    for (x += 32; x + 32 <= end; x += 32) {
+    let b = v128.xor(v128.load(end - 16), flips)
+    for (x += 16; x + 32 <= end; x += 32) {
       a = higher<T>(a, v128.xor(v128.load(x), flips))
       b = higher<T>(b, v128.xor(v128.load(x, 16), flips))
     }
-    a = higher<T>(a, b)
-    a = higher<T>(a, i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
-    if (sizeof<T>() < 8) a = higher<T>(a, i8x16.shuffle(a, a, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11))
-    if (sizeof<T>() < 4) a = higher<T>(a, i8x16.shuffle(a, a, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13))
-    if (sizeof<T>() < 2) a = higher<T>(a, i8x16.shuffle(a, a, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14))
-    best = v128.extract_lane<T>(a, 0)
+    if (x + 16 < end) b = higher<T>(b, v128.xor(v128.load(x), flips))
+    store<T>(y, highestLane<T>(higher<T>(a, b), 16) ^ flip)
+  } else if (n > 2 && x + 16 <= stop) {
+    const isOwn = i8x16.lt_u(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>bytes))
+    const lowest = v128.splat<T>((<T>1) << (<T>(sizeof<T>() * 8 - 1)))
+    store<T>(y, highestLane<T>(v128.bitselect(v128.xor(v128.load(x), flips), lowest, isOwn), bytes) ^ flip)
+  } else {
+    let best = load<T>(x) ^ flip
+    for (; x < end; x += sizeof<T>()) best = max<T>(best, load<T>(x) ^ flip)
+    store<T>(y, best ^ flip)
   }
-  for (; x < end; x += sizeof<T>()) best = max<T>(best, load<T>(x) ^ flip)
-  store<T>(y, best ^ flip)
+}
+
+/** The highest lane of those in the first `bytes` bytes; none behind them is higher. */
+// @ts-ignore: decorator
+@inline
+function highestLane<T>(a: v128, bytes: usize): T {
+  if (bytes > 8) a = higher<T>(a, i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
+  if (sizeof<T>() < 8) a = higher<T>(a, i8x16.shuffle(a, a, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11))
+  if (sizeof<T>() < 4) a = higher<T>(a, i8x16.shuffle(a, a, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13))
+  if (sizeof<T>() < 2) a = higher<T>(a, i8x16.shuffle(a, a, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14))
+  return v128.extract_lane<T>(a, 0)
 }
 
 /** A result for each of the columns in `bytes` bytes. */
