@@ -320,7 +320,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       foldHalves(changetype<HalfFoldArguments>(args), from, to)
       break
     case 98:
-      wideSoftmax(changetype<SoftmaxArguments>(args), from, to)
+      wideSoftmax(changetype<SoftmaxArguments>(args), scratch, from, to)
       break
     case 99:
       reverseLines(changetype<ReverseArguments>(args), from, to)

@@ -115,6 +115,15 @@ test('of float64 equals the reference on any shape and axis, with infinities and
   )
 })
 
+test('of float64 along short rows, an odd one behind the pairs, with infinities and NaN in one of a pair', () => {
+  for (let size = 1; size <= 9; size++) {
+    const data = Float64Array.from(noise([33, size], size, 30).data)
+    for (const [i, value] of [NaN, Infinity, -Infinity].entries()) data[(5 * i + 3) * size + (i % size)] = value
+    const x = new Tensor('float64', data, [33, size])
+    for (const kind of softmaxes) expectEqual(kind, [x], {}, 2e-15)
+  }
+})
+
 test('of float64 every element is within 1e-15 of the reference, as a share of it', () => {
   for (const dims of [
     [60, 301],

@@ -3,19 +3,32 @@ import { exponentials, loadDoubles, logarithms, storeDoubles } from './exponenti
 
 /** Columns of a block where the axis is not the last, as in ../f32/softmax.ts. */
 const COLUMNS: u32 = 16
+/** Most elements of a row with which two rows are looked at side by side. */
+const SHORT: usize = 8
 
 /** Kinds of what becomes of a line; see {@link SoftmaxArguments}. */
 const PLAIN: u32 = 0
 const SUM: u32 = 2
 
-/** Softmax of float64: blocks `from … to - 1` as those of ../f32/softmax.ts. */
-export function wideSoftmax(args: SoftmaxArguments, from: u32, to: u32): void {
+/**
+ * Softmax of float64: blocks `from … to - 1` as those of ../f32/softmax.ts.
+ * @param scratch for the elements of two short rows
+ */
+export function wideSoftmax(args: SoftmaxArguments, scratch: usize, from: u32, to: u32): void {
   const kind = args.kind
   const n = <usize>args.n
   const kept: usize = kind == SUM ? 1 : n
   if (args.inner == 1) {
-    for (let row = from; row < to; row++)
-      softmaxRow(kind, args.x + ((row * n) << 3), args.y + ((row * kept) << 3), n << 3)
+    for (let row = from; row < to; row++) {
+      const x = args.x + ((row * n) << 3)
+      const y = args.y + ((row * kept) << 3)
+      if (n > SHORT) softmaxRow(kind, x, y, n << 3)
+      else if (row + 1 == to) softmaxColumns(kind, false, x, y, n << 3, 8)
+      else {
+        softmaxPair(kind, x, y, n << 3, scratch)
+        row++
+      }
+    }
     return
   }
   const panels = (args.inner + COLUMNS - 1) / COLUMNS
@@ -29,6 +42,19 @@ export function wideSoftmax(args: SoftmaxArguments, from: u32, to: u32): void {
       const y = args.y + ((outer * kept + first + column) << 3)
       softmaxColumns(kind, column + 2 <= count, x, y, n * step, step)
     }
+  }
+}
+
+/** Two rows one behind the other, as columns in `scratch`: each is summed as it would be alone. */
+function softmaxPair(kind: u32, x: usize, y: usize, bytes: usize, scratch: usize): void {
+  for (let at: usize = 0; at < bytes; at += 8)
+    v128.store(scratch + 2 * at, v128.load64_lane(x + at + bytes, v128.load64_zero(x + at), 1))
+  softmaxColumns(kind, true, scratch, kind == SUM ? y : scratch, 2 * bytes, 16)
+  if (kind == SUM) return
+  for (let at: usize = 0; at < bytes; at += 8) {
+    const v = v128.load(scratch + 2 * at)
+    v128.store64_lane(y + at, v, 0)
+    v128.store64_lane(y + at + bytes, v, 1)
   }
 }
 
