@@ -21,7 +21,7 @@ import { firstOutputOnly } from './first-output.ts'
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 5
 /** Elements of a channel below which the reference, which computes the factors once, is as fast. */
-const MIN_CHANNEL = 8
+const MIN_CHANNEL = 2
 /** Work of an element, in bytes that could be copied in the same time. */
 const ELEMENT_WORK = 8
 /** Elements of a tile, which take about 0.1 ms. */

@@ -155,7 +155,9 @@ describe.each(['heap', 'array'] as const)('normalization of float32 in WebAssemb
     for (const dims of [
       [2, 12, 9, 7],
       [1, 6, 1030],
-      [3, 6, 4, 4]
+      [3, 6, 4, 4],
+      [2, 6, 7],
+      [3, 6, 2]
     ]) {
       const x = noise(dims, 1)
       const by = (count: number): Tensor[] => [x, noise([count], 2), noise([count], 3)]
@@ -171,6 +173,8 @@ describe.each(['heap', 'array'] as const)('normalization of float32 in WebAssemb
     for (const dims of [
       [2, 12, 9, 7],
       [3, 6, 30],
+      [3, 6, 5],
+      [4, 6, 2],
       [5, 27],
       [1, 64, 1, 1],
       [300, 130]
@@ -256,6 +260,5 @@ test('wanted statistics, rows in part, few elements and training are left to the
   const four = [1, 2, 3].map(seed => noise([4], seed))
   const batch = [noise([3, 4, 50], 1), ...four, positive([4], 1)]
   refused('BatchNormalization', 15, batch, { training_mode: 1 }, 3)
-  refused('BatchNormalization', 15, [noise([200, 4, 3], 1), ...four, positive([4], 1)])
-  refused('InstanceNormalization', 6, [noise([2, 4, 0], 1), ...four.slice(1)])
+  for (const size of [0, 1]) refused('InstanceNormalization', 6, [noise([20, 4, size], 1), ...four.slice(1)])
 })
