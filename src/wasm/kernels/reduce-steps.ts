@@ -21,8 +21,9 @@ import { logSumExpTemplate } from './softmax.ts'
 
 /** Elements below which setting several jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 11
-/** With fewer elements in a group, what is done for each group takes longer than the jobs save. */
+/** With fewer elements in a group, what is done for each group takes longer than the jobs save; those of norms. */
 const MIN_SIZE = 4
+const MIN_NORM_SIZE = 2
 /** Sums of squares below it may have lost what squares of float32 cannot hold. */
 const MIN_SQUARES = 1e-30
 const MIN_MAGNITUDES = 1e-35
@@ -62,12 +63,17 @@ const stepsSelection = (op: Op, name: string, steps: Steps): Selection => ({
   }
 })
 
-/** The groups along some axes of an operand of float32; undefined where several jobs would not pay. */
-function groupsOf({ operands }: Candidate<unknown>, name: string, axes: readonly number[]): AxisLayout | undefined {
+/** The groups of `least` elements or more along some axes of float32; undefined where several jobs would not pay. */
+function groupsOf(
+  { operands }: Candidate<unknown>,
+  name: string,
+  axes: readonly number[],
+  least = MIN_SIZE
+): AxisLayout | undefined {
   const x = operands[name]
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
   const layout = aroundAxes(x.dims, axes)
-  return layout && layout.size >= MIN_SIZE ? layout : undefined
+  return layout && layout.size >= least ? layout : undefined
 }
 
 /** All elements by one number for each group. */
@@ -237,7 +243,7 @@ function normSelection(
   order: 1 | 2,
   factorOf: (sum: number) => number
 ): Selection | undefined {
-  const layout = groupsOf(call, 'x', axes)
+  const layout = groupsOf(call, 'x', axes, MIN_NORM_SIZE)
   const multiply = layout && withGroups(layout)
   if (layout === undefined || multiply === undefined) return undefined
   const groups = layout.outer * layout.inner

@@ -206,6 +206,13 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
             expectEqual(['openvino', 'NormalizeL2', 1], [given, list(axes)], options, 4e-7)
           }
     }
+    for (const [dims, axis] of [
+      [[700, 3], 1],
+      [[1100, 2], 1],
+      [[5, 3, 200], 1]
+    ] as const)
+      for (const p of [1, 2])
+        expectEqual(['onnx', 'LpNormalization', 22], [noise(dims, 1)], { region, attributes: { axis, p } }, 4e-7)
   })
 
   test('shared by two threads', () => {
