@@ -201,5 +201,11 @@ function jsonItems(cell: ArrayLike<unknown>): string {
   return text
 }
 
+/**
+ * Whether a cell is a time beyond those that JavaScript has, up to the year 275,760, such as the `infinity` of databases.
+ * Like floats that JSON lacks it becomes null where a table changes its format.
+ */
+export const isNoTime = (cell: unknown): boolean => cell instanceof Date && Number.isNaN(cell.getTime())
+
 /** Whether a cell is a list: an array, or a typed one. */
 export const isList = (cell: unknown): cell is ArrayLike<unknown> => Array.isArray(cell) || ArrayBuffer.isView(cell)

@@ -52,12 +52,15 @@ export function columnType(type: DataType): ColumnType {
       return { kind: 'bool' }
     case Type.Utf8:
     case Type.LargeUtf8:
+    case Type.Utf8View:
       return { kind: 'string' }
     case Type.Binary:
     case Type.LargeBinary:
+    case Type.BinaryView:
     case Type.FixedSizeBinary:
       return { kind: 'binary' }
     case Type.List:
+    case Type.LargeList:
       return { kind: 'list', element: columnType(elementOf(type)) }
     case Type.FixedSizeList: {
       const { listSize } = type as unknown as { listSize: number }
@@ -69,6 +72,11 @@ export function columnType(type: DataType): ColumnType {
       return { kind: 'date' }
     case Type.Timestamp:
       return { kind: 'timestamp' }
+    // Units since midnight and units that have passed: numbers, as Parquet has them too.
+    case Type.Time:
+      return { kind: 'number', type: (type as unknown as { bitWidth: number }).bitWidth === 32 ? 'int32' : 'int64' }
+    case Type.Duration:
+      return { kind: 'number', type: 'int64' }
     default:
       return { kind: 'json' }
   }

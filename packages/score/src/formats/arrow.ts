@@ -2,8 +2,10 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import {
   type Field as ArrowField,
   type AsyncRecordBatchStreamReader,
+  type Data,
   type DataType,
   makeData,
+  makeVector,
   RecordBatch,
   RecordBatchFileWriter,
   RecordBatchReader,
@@ -29,6 +31,7 @@ import {
 } from '../table.ts'
 import { addCodecs } from './arrow-compression.ts'
 import { dataOfPacked, packedOfVector } from './arrow-packed.ts'
+import { takeData } from './arrow-take.ts'
 import { arrowField, columnType, numberReader, plainField, plainVector } from './arrow-types.ts'
 import { formatOfBytes, type Input } from './input.ts'
 
@@ -169,8 +172,12 @@ function vectorColumn(vector: Vector): Column {
     },
     vector,
     slice: (begin, end) => vectorColumn(vector.slice(begin, end)),
-    take: rows =>
-      packed() ? packedColumn(takePacked(packed() as Packed, rows)) : plainColumn(rows.map(row => cells()[row]))
+    take: rows => {
+      if (packed()) return packedColumn(takePacked(packed() as Packed, rows))
+      // Cells as JavaScript has them would lose the digits of times below a millisecond, and what decimals are.
+      const taken = vector.data.length === 1 ? takeData(vector.data[0] as Data, rows) : undefined
+      return taken ? vectorColumn(makeVector(taken as never)) : plainColumn(rows.map(row => cells()[row]))
+    }
   }
 }
 
@@ -181,7 +188,7 @@ function cellsOf(vector: Vector): ArrayLike<unknown> {
   if (read) return Array.from(vector, cell => (cell === null ? null : read(cell)))
   if (kind === 'number' && vector.nullCount === 0) return vector.toArray() as ArrayLike<unknown>
   if (kind !== 'date' && kind !== 'timestamp') return Array.from(vector, plainCell)
-  return Array.from(vector, time => (time === null ? null : new Date(Number(time))))
+  return Array.from(vector, time => (time === null ? null : new Date(Math.floor(Number(time)))))
 }
 
 function plainCell(cell: unknown): unknown {

@@ -5,6 +5,7 @@ import {
   type Column,
   type Field,
   isList,
+  isNoTime,
   jsonCell,
   numbersColumn,
   packedColumn,
@@ -32,7 +33,9 @@ export async function readCsv(input: Input, skip: number): Promise<TableReader> 
   const header = names.done === true ? [] : (names.value as string[])
   if (header.some(name => name.includes('\r')))
     throw new NodewiseError('invalid-file', 'lines of CSV end with a line feed, and not with a carriage return alone')
-  if (new Set(header).size < header.length) throw new NodewiseError('invalid-file', 'two columns have the same name')
+  const twice = header.find((name, i) => header.indexOf(name) < i)
+  if (twice !== undefined)
+    throw new NodewiseError('invalid-file', `two columns have the same name, ${JSON.stringify(twice)}`)
   const rest = chunks as AsyncGenerator<CsvRows>
   const first = await rest.next()
   const head = first.done === true ? undefined : first.value
@@ -152,7 +155,7 @@ const hasSpecial = ({ bytes }: Packed & { kind: 'texts' | 'binary' }): boolean =
   [...'",\r\n'].some(special => bytes.includes(special.charCodeAt(0)))
 
 function csvCell(cell: unknown): string {
-  if (cell === null || cell === undefined) return ''
+  if (cell === null || cell === undefined || isNoTime(cell)) return ''
   if (typeof cell === 'string') return cell
   const isJson = isList(cell) || (typeof cell === 'object' && !(cell instanceof Date))
   return isJson ? jsonCell(cell) : cell instanceof Date ? cell.toISOString() : String(cell)

@@ -5,6 +5,7 @@ import {
   type Field,
   type Format,
   isList,
+  isNoTime,
   jsonCell,
   packedColumn,
   plainColumn,
@@ -107,9 +108,10 @@ function cellOfType(name: string, type: ColumnType, cell: unknown): unknown {
     case 'string':
       return typeof cell === 'string' ? cell : otherType(name, type, cell)
     case 'binary':
+      return cell
     case 'date':
     case 'timestamp':
-      return cell
+      return isNoTime(cell) ? null : cell
   }
 }
 

@@ -1,12 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { DecodedArray, RowGroup, SchemaTree } from 'hyparquet'
 import { assembleLists, assembleNested } from 'hyparquet/src/assemble.js'
-import { convert, DEFAULT_PARSERS } from 'hyparquet/src/convert.js'
 import { getMaxDefinitionLevel, getMaxRepetitionLevel, getTreePath } from 'hyparquet/src/schema.js'
 import { NodewiseError } from 'nodewise'
 import { cellsOfPacked, type Packed } from '../packed.ts'
 import { PageReader } from './parquet-page-reader.ts'
-import { PARSERS } from './parquet-types.ts'
+import { meantBy, parsersOf } from './parquet-types.ts'
 
 /** The cells of a row group in a column with columns inside, or of a type that arrays do not hold, one by one. */
 export async function nestedColumn(
@@ -16,7 +15,6 @@ export async function nestedColumn(
   group: RowGroup
 ): Promise<readonly unknown[]> {
   const root = { element: { name: 'root' }, children: [node], path: [], count: 0 } as unknown as SchemaTree
-  const parsers = { ...DEFAULT_PARSERS, ...PARSERS }
   const columns = new Map<string, DecodedArray>()
   for (const leaf of leavesOf(node)) {
     const schemaPath = getTreePath(root, [...leaf.path])
@@ -27,10 +25,9 @@ export async function nestedColumn(
     const maxDefinition = getMaxDefinitionLevel(schemaPath)
     const levels = { element, maxDefinition, maxRepetition: getMaxRepetitionLevel(schemaPath) }
     const pages = new PageReader(handle, size, levels, metadata.meta_data)
-    const decoder = { element, parsers, utf8: false, schemaPath } as unknown as Parameters<typeof convert>[1]
     const cells: unknown[] = []
     for (let page = await pages.next(); page; page = await pages.next()) {
-      const values = convert(plainCells(page.cells, element.type === 'INT96'), decoder)
+      const values = meantBy(plainCells(page.cells, element.type === 'INT96'), element, schemaPath)
       const definition = Array.from(page.definition ?? new Uint8Array(page.places).fill(maxDefinition))
       const repetition = Array.from(page.repetition ?? [])
       const rows = assembleLists(cells, maxDefinition === 0 ? undefined : definition, repetition, values, schemaPath)
@@ -39,7 +36,7 @@ export async function nestedColumn(
     }
     columns.set(leaf.path.join('.'), cells)
   }
-  assembleNested(columns, node, parsers)
+  assembleNested(columns, node, parsersOf(node.element))
   return (columns.get(node.path.join('.')) ?? []) as readonly unknown[]
 }
 

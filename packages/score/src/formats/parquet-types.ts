@@ -1,5 +1,5 @@
 import type { ConvertedType, DecodedArray, ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet'
-import { convert, DEFAULT_PARSERS } from 'hyparquet/src/convert.js'
+import { convert, DEFAULT_PARSERS, parseDecimal } from 'hyparquet/src/convert.js'
 import { NodewiseError } from 'nodewise'
 import { cellsOfPacked, type Packed } from '../packed.ts'
 import { type ColumnType, type Field, isList, type NumberType } from '../table.ts'
@@ -14,11 +14,24 @@ class ExactTime extends Date {
   }
 }
 
+/** The whole part of a quotient; a time before 1970 is in the millisecond that it began in. */
+const floored = (value: bigint, by: bigint): bigint => (value - (((value % by) + by) % by)) / by
+
 /** Times keep the digits below a millisecond. */
-export const PARSERS: Partial<ParquetParsers> = {
-  timestampFromMicroseconds: micros => new ExactTime(Number(micros / 1000n), micros),
-  timestampFromNanoseconds: nanos => new ExactTime(Number(nanos / 1_000_000n), nanos)
+const PARSERS: ParquetParsers = {
+  ...DEFAULT_PARSERS,
+  timestampFromMicroseconds: micros => new ExactTime(Number(floored(micros, 1000n)), micros),
+  timestampFromNanoseconds: nanos => new ExactTime(Number(floored(nanos, 1_000_000n)), nanos)
 }
+
+/** Times of 96 bits count nanoseconds, and are written in microseconds: these reach the years that 96 bits do. */
+const PARSERS_96: ParquetParsers = {
+  ...PARSERS,
+  timestampFromNanoseconds: nanos => new ExactTime(Number(floored(nanos, 1_000_000n)), floored(nanos, 1000n))
+}
+
+/** What says the meaning of the cells of a column. */
+export const parsersOf = ({ type }: SchemaElement): ParquetParsers => (type === 'INT96' ? PARSERS_96 : PARSERS)
 
 /**
  * What cells mean that are stored as something else: times, decimals, JSON, and the like. Undefined where they are what
@@ -28,36 +41,51 @@ export function meaningOf(node: SchemaTree): ((stored: Packed) => ArrayLike<unkn
   const { element, children } = leafOf(node)
   const { kind } = columnType({ element, children } as SchemaTree)
   const isPlain =
-    kind === 'number' ? isPlainNumber(element) : kind !== 'date' && kind !== 'timestamp' && kind !== 'json'
+    kind === 'number'
+      ? isPlainNumber(element)
+      : kind !== 'date' && kind !== 'timestamp' && kind !== 'json' && element.logical_type?.type !== 'UUID'
   if (isPlain) return undefined
-  const decoder = { element, parsers: { ...DEFAULT_PARSERS, ...PARSERS }, utf8: false } as unknown as Parameters<
-    typeof convert
-  >[1]
   return stored => {
     const { valid } = stored
     const all = cellsOfPacked({ ...stored, valid: undefined })
     const present = valid ? Array.prototype.filter.call(all, (_, row) => valid[row] === 1) : all
-    const cells = converted(present as DecodedArray, decoder)
+    const cells = meantBy(present as DecodedArray, element)
     if (!valid) return cells
     let at = 0
     return Array.from(valid, there => (there === 1 ? cells[at++] : null))
   }
 }
 
-function converted(cells: DecodedArray, decoder: Parameters<typeof convert>[1]): ArrayLike<unknown> {
+/**
+ * What cells of a column mean, which are all there.
+ * @throws NodewiseError `invalid-file`
+ */
+export function meantBy(cells: DecodedArray, element: SchemaElement, schemaPath?: SchemaTree[]): DecodedArray {
+  if (isDecimal(element)) return decimals(cells, element)
+  const decoder = { element, parsers: parsersOf(element), utf8: false, schemaPath }
   try {
-    return convert(cells, decoder)
+    return convert(cells, decoder as unknown as Parameters<typeof convert>[1])
   } catch (error) {
     throw new NodewiseError('invalid-file', `this is no Parquet that can be read: ${(error as Error).message}`)
   }
 }
 
+/** Decimals as numbers, by a quotient: times a hundredth, 57 hundredths are 0.5700000000000001. */
+function decimals(cells: DecodedArray, { scale, logical_type: logical }: SchemaElement): number[] {
+  const unit = 10 ** (scale ?? (logical?.type === 'DECIMAL' ? logical.scale : 0))
+  return Array.from(cells as ArrayLike<unknown>, cell =>
+    cell instanceof Uint8Array ? parseDecimal(cell) / unit : Number(cell) / unit
+  )
+}
+
+const isDecimal = ({ converted_type: converted, logical_type: logical }: SchemaElement): boolean =>
+  converted === 'DECIMAL' || logical?.type === 'DECIMAL'
+
 /** The leaf of a column, or of its lists. */
 const leafOf = (node: SchemaTree): SchemaTree => (node.children.length === 0 ? node : leafOf(node.children[0]))
 
-function isPlainNumber({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
-  return converted !== 'DECIMAL' && logical?.type !== 'DECIMAL' && logical?.type !== 'FLOAT16'
-}
+const isPlainNumber = (element: SchemaElement): boolean =>
+  !isDecimal(element) && element.logical_type?.type !== 'FLOAT16'
 
 /** What the cells of a column of Parquet are; groups that are no lists are told as JSON. */
 export function columnType({ element, children }: SchemaTree): ColumnType {
@@ -68,11 +96,12 @@ export function columnType({ element, children }: SchemaTree): ColumnType {
   const { type, converted_type: converted, logical_type: logical } = element
   if (logical?.type === 'STRING' || converted === 'UTF8' || logical?.type === 'ENUM' || converted === 'ENUM')
     return { kind: 'string' }
+  if (logical?.type === 'UUID') return { kind: 'string' }
   if (converted === 'DATE' || logical?.type === 'DATE') return { kind: 'date' }
   if (converted?.startsWith('TIMESTAMP') === true || logical?.type === 'TIMESTAMP' || type === 'INT96')
     return { kind: 'timestamp' }
-  if (converted === 'DECIMAL' || logical?.type === 'DECIMAL' || logical?.type === 'FLOAT16') return number('float64')
-  if (converted === 'JSON' || logical?.type === 'JSON' || logical?.type === 'UUID') return { kind: 'json' }
+  if (isDecimal(element) || logical?.type === 'FLOAT16') return number('float64')
+  if (converted === 'JSON' || logical?.type === 'JSON') return { kind: 'json' }
   switch (type) {
     case 'BOOLEAN':
       return { kind: 'bool' }
@@ -112,17 +141,18 @@ export const elementsOf = ({ element, children }: SchemaTree): SchemaElement[] =
 
 /** How a column is declared in Parquet: as it was read, or by what its cells are. */
 export const schemaElements = ({ name, type, parquet }: Field): SchemaElement[] =>
-  parquet && isWritable(parquet) ? parquet.map(asWritten) : declared(name, type)
+  parquet ? parquet.map(asWritten) : declared(name, type)
 
-/** The writer says sizes of whole numbers by the converted type alone. */
+/**
+ * The writer says sizes of whole numbers by the converted type alone. Times of 96 bits, an old form, are read and not
+ * written: they become microseconds.
+ */
 function asWritten(element: SchemaElement): SchemaElement {
   const { logical_type: logical, ...rest } = element
+  if (element.type === 'INT96') return { ...rest, type: 'INT64', converted_type: 'TIMESTAMP_MICROS' }
   if (logical?.type !== 'INTEGER') return element
   return { ...rest, converted_type: `${logical.isSigned ? '' : 'U'}INT_${logical.bitWidth}` as ConvertedType }
 }
-
-/** INT96 is read, as an old form of times, and not written. */
-const isWritable = (elements: readonly SchemaElement[]): boolean => elements.every(({ type }) => type !== 'INT96')
 
 function declared(name: string, type: ColumnType): SchemaElement[] {
   const leaf = (rest: Omit<SchemaElement, 'name' | 'repetition_type'>): SchemaElement[] => [
