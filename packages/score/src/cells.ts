@@ -38,6 +38,9 @@ function numberOf(cell: unknown): number | undefined {
   if (typeof cell === 'bigint' || typeof cell === 'boolean') return Number(cell)
   if (typeof cell !== 'string' || cell.trim() === '') return undefined
   if (/^nan$/i.test(cell.trim())) return NaN
+  // As pandas and the C library write it.
+  const [, sign] = /^([-+]?)inf(?:inity)?$/i.exec(cell.trim()) ?? []
+  if (sign !== undefined) return sign === '-' ? -Infinity : Infinity
   const number = Number(cell)
   return Number.isNaN(number) ? undefined : number
 }

@@ -1,7 +1,7 @@
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, rm } from 'node:fs/promises'
 import type { BadRow } from './feeds.ts'
 import { type Batch, type Field, jsonCell } from './table.ts'
-import { openAt } from './target.ts'
+import { openAt, writeAll, writing } from './target.ts'
 
 /** Writes the rows that fail, with their error and their cells, as NDJSON; the file is made with the first of them. */
 export class ErrorsFile {
@@ -17,10 +17,16 @@ export class ErrorsFile {
     this.bytes = bytes
   }
 
+  /** Removes the rows of an earlier run, unless it is gone on with: they are not those that fail now. */
+  async begin(): Promise<void> {
+    const path = this.#path
+    if (path !== undefined && this.bytes === 0) await writing(path, () => rm(path, { force: true }))
+  }
+
   /** @param firstRow of the batch, in the table */
   async write(batch: Batch, bad: readonly BadRow[], firstRow: number): Promise<void> {
-    if (this.#path === undefined || bad.length === 0) return
-    this.#handle ??= await openAt(this.#path, this.bytes === 0 ? undefined : this.bytes)
+    const path = this.#path
+    if (path === undefined || bad.length === 0) return
     const text = bad.map(({ row, error }) => {
       const cells = this.#fields.map(
         ({ name }, i) => `${JSON.stringify(name)}:${jsonCell(batch.columns[i].cells[row])}`
@@ -30,7 +36,10 @@ export class ErrorsFile {
       return `{${what},"values":{${cells.join(',')}}}\n`
     })
     const bytes = new TextEncoder().encode(text.join(''))
-    await this.#handle.write(bytes)
+    await writing(path, async () => {
+      this.#handle ??= await openAt(path, this.bytes === 0 ? undefined : this.bytes)
+      await writeAll(this.#handle, bytes)
+    })
     this.bytes += bytes.length
   }
 

@@ -16,22 +16,30 @@ interface Flat {
   readonly elements: readonly unknown[]
 }
 
+/** A tensor, and how a row fills it. */
+export interface Laid {
+  readonly tensor: Tensor
+  readonly shape: RowShape
+}
+
 /**
  * The tensor of an input for some rows, and the rows that have no place in it.
  * @param pad what fills lists that are shorter than others; undefined: their rows are bad
+ * @returns no tensor where no row has a place
  */
 export function tensorOf(
   input: MappedInput,
   batch: Batch,
   pad: number | string | undefined
-): { tensor: Tensor; shape: RowShape; bad: readonly BadRow[] } {
+): (Laid | { readonly tensor?: undefined; readonly shape?: undefined }) & { readonly bad: readonly BadRow[] } {
   const fast = packedTensor(input, batch)
   if (fast) return { ...fast, bad: [] }
   const bad: BadRow[] = []
   const rows: (Flat | undefined)[] = Array.from({ length: batch.rows }, (_, row) =>
     attempt(bad, row, () => rowOf(input, batch, row))
   )
-  const shape = shapeOf(input, rows, pad)
+  const shape = shapeOfRows(input, rows, pad, bad)
+  if (!shape) return { bad }
   const size = shape.dims.reduce((product, dim) => product * dim, 1)
   const isShort = rows.some(flat => flat !== undefined && flat.elements.length < size)
   const filler = pad !== undefined && isShort ? padOf(pad, input.type, input.name) : zeroOf(input.type)
@@ -68,6 +76,26 @@ function flatten(cell: unknown, name: string): Flat {
   if (items.some(({ dims }) => String(dims) !== String(inner)))
     throw new NodewiseError('shape-mismatch', `input "${name}": lists in a list differ in length`)
   return { dims: [items.length, ...inner], elements: items.flatMap(({ elements }) => elements) }
+}
+
+/** {@link shapeOf} the rows that the model takes; the others are bad. Undefined where it takes none. */
+function shapeOfRows(
+  input: MappedInput,
+  rows: (Flat | undefined)[],
+  pad: number | string | undefined,
+  bad: BadRow[]
+): RowShape | undefined {
+  if (rows.every(row => row === undefined)) return undefined
+  try {
+    return shapeOf(input, rows, pad)
+  } catch (error) {
+    const before = bad.length
+    rows.forEach((flat, row) => {
+      if (flat && !attempt(bad, row, () => shapeOf(input, [flat], pad))) rows[row] = undefined
+    })
+    if (bad.length === before) throw error
+    return rows.every(row => row === undefined) ? undefined : shapeOf(input, rows, pad)
+  }
 }
 
 /** The dims that the rows have together, under those that the model declares. */

@@ -31,8 +31,12 @@ import { type Checkpoint, functionTarget, openFileTarget, readCheckpoint, type T
  */
 export async function score(options: ScoreOptions): Promise<ScoreResult> {
   const { from, to } = options
-  if (typeof from === 'string' && typeof to === 'string' && resolve(from) === resolve(to))
-    badUsage('the result cannot take the place of its table while that is read')
+  const errors = errorsPath(options)
+  const isSame = (path: unknown, other: unknown): boolean =>
+    typeof path === 'string' && typeof other === 'string' && resolve(path) === resolve(other)
+  if (isSame(from, to)) badUsage('the result cannot take the place of its table while that is read')
+  if (isSame(from, errors)) badUsage('the rows that fail cannot take the place of the table while that is read')
+  if (isSame(to, errors)) badUsage('the rows that fail and the others need a file each')
   if (options.resume === true && (typeof to !== 'string' || typeof from !== 'string'))
     badUsage('--resume goes on with a file from a file, not with a stream')
   const input = await openInput(from)
@@ -69,8 +73,12 @@ async function scoreTable(session: InferenceSession, input: Input, options: Scor
   try {
     const batches = reader.batches()[Symbol.asyncIterator]()
     const first = await batches.next()
-    const head = first.done === true ? undefined : sliceBatch(first.value, 0, 1)
-    const scorer = new Scorer(session, mapInputs(session, reader.fields, options), options, head)
+    const scorer = new Scorer(
+      session,
+      mapInputs(session, reader.fields, options),
+      options,
+      first.value as Batch | undefined
+    )
     const kept = keptColumns(reader.fields, options)
     const keptFields = kept.map(i => reader.fields[i])
     const outputs = mapOutputs(session, keptFields, options, scorer.isBatched)
@@ -84,6 +92,7 @@ async function scoreTable(session: InferenceSession, input: Input, options: Scor
       state: checkpoint?.state
     })
     const errors = new ErrorsFile(errorsPath(options), reader.fields, checkpoint?.errorBytes ?? 0)
+    await errors.begin()
     const job = { reader, writer, target, errors, outputs, kept, all, options, input }
     const done = { rows: checkpoint?.read ?? 0, failed: checkpoint?.failed ?? 0, written: checkpoint?.written ?? 0 }
     await scoreRows(scorer, startingWith(first, batches), job, done)

@@ -3,11 +3,13 @@ import { type BadRow, tensorOf } from './feeds.ts'
 import { badUsage, type MappedInput, type RowShape } from './mapping.ts'
 import type { ScoreOptions } from './options.ts'
 import { columnOf, type MappedOutput } from './outputs.ts'
-import { type Batch, type Column, joinColumns, takeRows } from './table.ts'
+import { type Batch, type Column, joinColumns, sliceBatch, takeRows } from './table.ts'
 
 /** Elements of all inputs that one run takes where the caller does not say how many rows. */
 const RUN_ELEMENTS = 2 ** 15
 const MAX_RUN_ROWS = 8192
+/** Rows that are looked at for one that says how rows fill an input. */
+const LOOKED_AT = 1024
 
 /** Faults of the model or of the call, which no other row would be without. */
 const NOT_OF_ROWS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -42,7 +44,7 @@ export class Scorer {
   /** Whether rows stand along the first dim of inputs and outputs. */
   isBatched = true
 
-  /** @param first row of the table: what its cells hold says how they fill the inputs; undefined where there is none */
+  /** @param first rows of the table: what cells hold says how they fill the inputs; undefined where there are none */
   constructor(
     session: InferenceSession,
     inputs: readonly MappedInput[],
@@ -125,8 +127,10 @@ export class Scorer {
     let isBatched = true
     for (const input of this.#inputs) {
       const made = tensorOf(input, batch, this.#options.pad)
-      feeds[input.name] = made.tensor
-      isBatched &&= made.shape.isBatched
+      if (made.tensor) {
+        feeds[input.name] = made.tensor
+        isBatched &&= made.shape.isBatched
+      }
       for (const { row, error } of made.bad) if (!bad.has(row)) bad.set(row, error)
     }
     return { feeds, isBatched, bad }
@@ -172,12 +176,15 @@ interface Filled {
   readonly bad: ReadonlyMap<number, NodewiseError>
 }
 
+/** How the first row that can be computed fills an input; those before it are told when it is their turn. */
 function shapeOfFirst(input: MappedInput, first: Batch, pad: number | string | undefined): RowShape | undefined {
-  try {
-    return tensorOf(input, first, pad).shape
-  } catch (error) {
-    // A first row that is bad is told when it is computed.
-    if (error instanceof NodewiseError) return undefined
-    throw error
+  for (let row = 0; row < Math.min(LOOKED_AT, first.rows); row++) {
+    try {
+      const { shape } = tensorOf(input, sliceBatch(first, row, row + 1), pad)
+      if (shape) return shape
+    } catch (error) {
+      if (!(error instanceof NodewiseError)) throw error
+    }
   }
+  return undefined
 }

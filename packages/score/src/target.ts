@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NodewiseError } from 'nodewise'
 import { badUsage } from './mapping.ts'
@@ -65,9 +65,44 @@ export async function readCheckpoint(path: string, question: string): Promise<Ch
   return found as Checkpoint
 }
 
-/** Opens a file that a result goes to, after the bytes of an earlier process. */
-export async function openFileTarget(path: string, from: Checkpoint | undefined): Promise<Target> {
-  await mkdir(dirname(path), { recursive: true })
+/**
+ * Does what writes a file.
+ * @throws NodewiseError `write-failed` for what the system does not allow
+ */
+export async function writing<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    if (error instanceof NodewiseError || (error as NodeJS.ErrnoException).code === undefined) throw error
+    throw new NodewiseError('write-failed', `cannot write: ${(error as Error).message}`, { file: path })
+  }
+}
+
+/**
+ * Makes a folder and those above it. Not by `recursive` of Node's `mkdir`, which tries again without end below a folder
+ * such as /proc, that says of what is made in it that the folder is not there.
+ */
+async function makeFolder(path: string): Promise<void> {
+  if (await stat(path).catch(() => undefined)) return
+  if (dirname(path) !== path) await makeFolder(dirname(path))
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    // Another process may have made it meanwhile.
+    if (error.code !== 'EEXIST') throw error
+  })
+}
+
+/**
+ * Opens a file that a result goes to, after the bytes of an earlier process.
+ * @throws NodewiseError `write-failed`
+ */
+export const openFileTarget = (path: string, from: Checkpoint | undefined): Promise<Target> =>
+  writing(path, () => openTarget(path, from))
+
+async function openTarget(path: string, from: Checkpoint | undefined): Promise<Target> {
+  const there = await stat(path).catch(() => undefined)
+  // A file cannot take its place, which would be found when all rows are done.
+  if (there?.isDirectory()) throw new NodewiseError('write-failed', 'cannot write: this is a folder', { file: path })
+  await makeFolder(dirname(path))
   const [part, note] = [partOf(path), noteOf(path)]
   const handle = await openAt(part, from?.bytes)
   if (!from) await rm(note, { force: true })
@@ -82,25 +117,28 @@ export async function openFileTarget(path: string, from: Checkpoint | undefined)
       return isKept
     },
     async write(piece) {
-      await writeAll(handle, piece)
+      await writing(path, () => writeAll(handle, piece))
       bytes += piece.length
     },
     async checkpoint(made) {
       if (performance.now() - last < INTERVAL) return
-      await handle.datasync()
-      const checkpoint: Checkpoint = { ...made(), bytes }
-      await writeFile(`${note}.new`, JSON.stringify(checkpoint))
-      await rename(`${note}.new`, note)
+      await writing(path, async () => {
+        await handle.datasync()
+        const checkpoint: Checkpoint = { ...made(), bytes }
+        await writeFile(`${note}.new`, JSON.stringify(checkpoint))
+        await rename(`${note}.new`, note)
+      })
       last = performance.now()
       isKept = true
     },
-    async complete(finish) {
-      await handle.sync()
-      await handle.close()
-      await finish?.(part)
-      await rename(part, path)
-      await rm(note, { force: true })
-    },
+    complete: finish =>
+      writing(path, async () => {
+        await handle.sync()
+        await handle.close()
+        await finish?.(part)
+        await rename(part, path)
+        await rm(note, { force: true })
+      }),
     async abandon() {
       await handle.close()
       if (!isKept) await rm(part, { force: true })
@@ -127,7 +165,7 @@ async function reopened(handle: FileHandle, path: string): Promise<FileHandle> {
   return open(path, 'a')
 }
 
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten
 }
 

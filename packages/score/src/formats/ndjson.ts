@@ -66,9 +66,12 @@ function parsed(line: string): unknown {
   )
 }
 
+/** What a row has under a name; not what every object has, such as `constructor`. */
+const cellOf = (row: Row, name: string): unknown => (Object.hasOwn(row, name) ? row[name] : null)
+
 function fieldsOf(rows: readonly Row[]): Field[] {
   const names = new Set(rows.flatMap(row => Object.keys(row)))
-  return [...names].map(name => ({ name, type: typeOf(rows.map(row => row[name])) }))
+  return [...names].map(name => ({ name, type: typeOf(rows.map(row => cellOf(row, name))) }))
 }
 
 /** The one type that cells have; `json` where they have several. */
@@ -90,7 +93,7 @@ function batchOf(lines: readonly string[], fields: readonly Field[], firstRow: n
   const rows = lines.map((line, i) => rowOf(line, firstRow + i))
   return {
     rows: rows.length,
-    columns: fields.map(({ name }) => jsonColumn(rows.map(row => row[name] ?? null))),
+    columns: fields.map(({ name }) => jsonColumn(rows.map(row => cellOf(row, name)))),
     lines
   }
 }
