@@ -202,8 +202,8 @@ function jsonItems(cell: ArrayLike<unknown>): string {
 }
 
 /**
- * Whether a cell is a time beyond those that JavaScript has, up to the year 275,760, such as the `infinity` of databases.
- * Like floats that JSON lacks it becomes null where a table changes its format.
+ * Whether a cell is a time beyond those that JavaScript has, up to the year 275,760, such as the `infinity` of
+ * databases. Like floats that JSON lacks it becomes null where a table changes its format.
  */
 export const isNoTime = (cell: unknown): boolean => cell instanceof Date && Number.isNaN(cell.getTime())
 
