@@ -125,6 +125,8 @@ function parseDescr(descr: string): NpyItem {
   const size = Number(parts?.[3])
   const bytes = kind === 'U' ? 4 * size : size
   const held = kind === 'U' || kind === 'S' ? 'string' : NUMERIC[kind + size]
+  if (/^[|<>=]?O\d*$/.test(descr))
+    fail('type-not-allowed', 'the .npy file holds objects of Python; array.astype(str) makes texts of them')
   if (held === undefined || !Number.isSafeInteger(bytes)) {
     fail('type-not-allowed', `element type ${JSON.stringify(descr)} of the .npy file is not supported`)
   }

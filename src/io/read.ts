@@ -40,11 +40,14 @@ export async function readTensorBytes(bytes: Uint8Array, options: ReadOptions, n
   return placed(name, () => READERS[formatOf(bytes)]!(bytes, options))
 }
 
-/** An .npy begins with its name, JSON with a sign that no message of protobuf begins with. */
+/**
+ * An .npy begins with its name, JSON with a sign that no message of protobuf begins with; a byte order mark is none
+ * either. A line feed begins messages.
+ */
 function formatOf(bytes: Uint8Array): '.npy' | '.json' | '.pb' {
   const head = String.fromCharCode(...bytes.subarray(0, 64))
   if (head.startsWith('\x93NUMPY')) return '.npy'
-  return /^[ \t\r]*[[{"\-\dtfn]/.test(head) ? '.json' : '.pb'
+  return /^(?:\xef\xbb\xbf\s*|[ \t\r]\s*)?[[{"\-\dtfn]/.test(head) ? '.json' : '.pb'
 }
 
 async function placed<T>(file: string, work: () => T | Promise<T>): Promise<T> {

@@ -211,6 +211,10 @@ describe('a broken .npy file', () => {
     expect(() => readNpy(npy(header(descr, '(0,)'), []))).toThrow(expect.objectContaining({ code: 'type-not-allowed' }))
   })
 
+  it('is refused for objects with what makes texts of them', () => {
+    expect(() => readNpy(npy(header('|O', '(0,)'), []))).toThrow('array.astype(str) makes texts of them')
+  })
+
   it('is refused for structured elements', () => {
     expect(() => readNpy(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (0,)}", []))).toThrow(
       'structured array'

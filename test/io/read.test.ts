@@ -7,7 +7,7 @@ import type { DeclaredType } from '../../src/graph/graph.ts'
 import { numberedFiles, readInputs } from '../../src/io/inputs.ts'
 import { writeNpy } from '../../src/io/npy.ts'
 import { writeNpz } from '../../src/io/npz.ts'
-import { readTensorFile } from '../../src/io/read.ts'
+import { readTensorBytes, readTensorFile } from '../../src/io/read.ts'
 import type { DType } from '../../src/tensor/dtype.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 
@@ -181,3 +181,11 @@ describe('numberedFiles', () => {
     expect(() => numberedFiles(join(folder, 'no'), 'input')).toThrow(/no: does not exist$/)
   })
 })
+
+it.each(['\ufeff[1, 2]', '\ufeff\n [1, 2]', ' \n[1, 2]', '\t\r\n[1, 2]'])(
+  'reads JSON without a name: %j',
+  async text => {
+    const read = await readTensorBytes(new TextEncoder().encode(text), {}, 'stdin')
+    expect(read).toMatchObject({ type: 'int64', dims: [2] })
+  }
+)

@@ -22,8 +22,8 @@ export interface MeasureFlags {
 
 /** What was computed and noted, up to the end or up to a failure. */
 export interface Measured {
-  /** Of the last run that came to its end. */
-  outputs: Readonly<Record<string, Value>>
+  /** Of the last run that came to its end, in the order of the model or in that they were asked for. */
+  outputs: ReadonlyMap<string, Value>
   /** Milliseconds of every run that counts, in order. */
   readonly times: number[]
   /** The nodes of the runs that count: of all where a profile is asked for, else of the last two. */
@@ -76,10 +76,12 @@ export async function measuredRuns(
       const { options, says } = observed(flags, rows, progress.isOn)
       session.resetState()
       const began = clock()
-      measured.outputs = await session.run(feeds, names, {
+      const outputs = await session.run(feeds, names, {
         ...options(event => progress.show(() => `${runText(i, flags)}${says(event)}`)),
         ...(forget && { signal })
       })
+      // An object has names that are whole numbers, such as PyTorch gives outputs, before all others.
+      measured.outputs = new Map((names ?? session.outputNames).map(name => [name, outputs[name]]))
       if (i >= 0) measured.times.push(clock() - began)
     }
   } finally {

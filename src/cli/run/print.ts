@@ -31,7 +31,7 @@ export async function printText(
   }
   const isWanted = flags.print === true || !isMeasured(flags)
   if (flags.output === undefined && isWanted)
-    for (const [i, [name, value]] of Object.entries(outputs).entries()) {
+    for (const [i, [name, value]] of [...outputs].entries()) {
       const rows = await ranks(value, flags)
       const text = rows ? (await import('./top.ts')).topText(name, rows) : formatValue(name, value)
       print(terminal, `${i > 0 ? '\n' : ''}${text}`)
@@ -67,7 +67,7 @@ export async function printJson(
 ): Promise<void> {
   stdout.write('{"outputs": [')
   let isFirst = true
-  for (const [name, value] of Object.entries(outputs)) {
+  for (const [name, value] of outputs) {
     stdout.write(isFirst ? '\n' : ',\n')
     isFirst = false
     const rows = await ranks(value, flags)

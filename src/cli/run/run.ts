@@ -61,7 +61,7 @@ async function runModel(path: string, model: Model, flags: RunFlags, terminal: T
   if (output !== undefined) (await import('./outputs.ts')).checkOutput(output, names ?? session.outputNames)
   refuseTwoOnStdout(flags)
   const ranked = labels === undefined ? undefined : (await import('./top.ts')).readLabels(labels)
-  const measured: Measured = { outputs: {}, times: [], traces: [] }
+  const measured: Measured = { outputs: new Map(), times: [], traces: [] }
   const recorded = await recording(session, bound, feeds, flags)
   try {
     await measuredRuns(
@@ -138,5 +138,5 @@ async function save(
   if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model, terminal)
   if (flags.output === undefined) return []
   const { writeOutputs } = await import('./outputs.ts')
-  return writeOutputs(flags.output, new Map(Object.entries(outputs)), terminal.stdout)
+  return writeOutputs(flags.output, outputs, terminal.stdout)
 }

@@ -23,7 +23,7 @@ export async function saveCase(
   path: string,
   model: Model,
   feeds: Readonly<Record<string, Value>>,
-  outputs: Readonly<Record<string, Value>>
+  outputs: ReadonlyMap<string, Value>
 ): Promise<void> {
   if (isStream(path) || /^(?:https?|file):/i.test(path))
     badUsage('--save-case takes a model that is a file, so that it can be copied')
@@ -66,8 +66,8 @@ function inputFiles(model: Model, feeds: Readonly<Record<string, Value>>): Part[
   })
 }
 
-function outputFiles(model: Model, outputs: Readonly<Record<string, Value>>): Part[] {
-  return Object.entries(outputs).map(([label, value]) => {
+function outputFiles(model: Model, outputs: ReadonlyMap<string, Value>): Part[] {
+  return [...outputs].map(([label, value]) => {
     const index = model.graph.outputs.findIndex(port => port.name === label || port.aliases.includes(label))
     if (index < 0) badUsage(`--save-case: "${label}" is no output of the model, and a case has outputs only`)
     return { name: `output_${index}`, label, value }

@@ -17,27 +17,32 @@ export interface Ranked {
 
 /**
  * Names of classes in order: lines of text, a JSON list, or a JSON object by index, whose items may be lists that end
- * in the name (as Keras has those of ImageNet).
+ * in the name (as Keras has those of ImageNet), or of indices by name.
+ * @throws NodewiseError `missing-file`, `invalid-file`
  */
 export function readLabels(path: string): string[] {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readFileSync(path, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     throw systemFailure(error, path).at({ file: path })
   }
-  if (!/^\s*[[{]/.test(text))
-    return text
-      .replace(/^\ufeff/, '')
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/)
+  if (!/^\s*[[{]/.test(text)) return text.replace(/\r?\n$/, '').split(/\r?\n/)
   try {
     const json = JSON.parse(text) as object
-    const items: unknown[] = Array.isArray(json) ? json : Object.assign([], json)
+    const items: unknown[] = Array.isArray(json) ? json : Object.assign([], byIndex(json))
+    if (items.length === 0) throw new Error('it names no class: a list is needed, or an object by index')
     return Array.from(items, item => String(Array.isArray(item) ? item[item.length - 1] : (item ?? '')))
   } catch (error) {
     throw new NodewiseError('invalid-file', (error as Error).message, { file: path })
   }
+}
+
+/** An object by index: one of indices by name, such as `label2id` of Transformers, is turned round. */
+function byIndex(json: object): object {
+  const entries = Object.entries(json)
+  const isByName = entries.every(([, item]) => Number.isInteger(item) && (item as number) >= 0)
+  return isByName ? Object.fromEntries(entries.map(([name, index]) => [index as number, name])) : json
 }
 
 /**

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { NodewiseError } from '../../errors.ts'
 import { stringifyExact } from '../../io/json-text.ts'
+import { printable } from '../../io/print.ts'
 import { badUsage, EXIT } from '../failure.ts'
 import { registryOf } from '../own-ops.ts'
 import { isStdout, writeTo } from '../streams.ts'
@@ -94,7 +95,7 @@ const WORDS = {
 function line({ name, status, message, largest }: CaseResult, style: Style): string {
   const [color, word] = WORDS[status]
   const words = message === '' && largest !== undefined ? largestErrorText(largest) : message
-  return `${style[color](word)} ${name}${words === '' ? '' : `: ${words}`}`
+  return `${style[color](word)} ${printable(name)}${words === '' ? '' : `: ${words}`}`
 }
 
 function countsOf(results: readonly CaseResult[]): { passed: number; failed: number; skipped: number } {

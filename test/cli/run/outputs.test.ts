@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readNpy } from '../../../src/io/npy.ts'
+import { readNpz } from '../../../src/io/npz.ts'
 import { readTensorFile } from '../../../src/io/read.ts'
+import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
 import { MODELS, nodewise, nodewiseJson, nodewiseProcess, temporaryFolder } from '../command.ts'
 
 const folder = temporaryFolder()
@@ -59,6 +61,29 @@ describe('the suffix of -o decides', () => {
   })
 })
 
+describe('outputs with whole numbers for names, as PyTorch gives them,', () => {
+  const outputs = ['20', 'b', '3']
+  const args = ['run', at('numbers.onnx'), '-i', 'x=[1]']
+  const names = async (...flags: string[]): Promise<unknown[]> =>
+    ((await nodewiseJson([...args, ...flags, '--json'])).json.outputs as { name: string }[]).map(({ name }) => name)
+
+  test('come in the order of the model, or in that they are fetched', async () => {
+    writeFileSync(
+      at('numbers.onnx'),
+      onnxBytes({
+        inputs: [port('x', 'float', [1])],
+        outputs: outputs.map(name => port(name, 'float', [1])),
+        nodes: outputs.map(name => node('Abs', ['x'], [name]))
+      })
+    )
+    expect(await names()).toEqual(outputs)
+    expect(await names('--fetch', 'b,3,20')).toEqual(['b', '3', '20'])
+    expect((await nodewise(args)).stdout.match(/\w+(?=:)/g)).toEqual(outputs)
+    await nodewise([...args, '-o', at('numbers.npz')])
+    expect([...readNpz(readFileSync(at('numbers.npz'))).keys()]).toEqual(outputs)
+  })
+})
+
 describe('--top', () => {
   const language = ['run', join(MODELS, 'language.onnx'), '-i', 'words=wo', '--fetch', 'probability']
   const best = async (labels: string): Promise<unknown> => {
@@ -79,6 +104,18 @@ describe('--top', () => {
     expect(await best('one\r\ntwo\r\nthree\r\nfour\r\nfive')).toEqual(expected)
     expect(await best('["one", "two", "three", "four", "five"]')).toEqual(expected)
     expect(await best('{"0": ["n0", "one"], "1": ["n1", "two"], "3": ["n3", "four"]}')).toEqual(expected)
+  })
+
+  test('takes labels of JSON behind a byte order mark, and as Transformers has them by name', async () => {
+    const expected = [[expect.objectContaining({ index: 1, label: 'two' }), expect.objectContaining({ label: 'four' })]]
+    expect(await best('\ufeff["one", "two", "three", "four", "five"]')).toEqual(expected)
+    expect(await best('{"one": 0, "four": 3, "two": 1}')).toEqual(expected)
+  })
+
+  test.each(['{"model_type": "bert"}', '{}', '[]'])('refuses JSON that names no class: %s', async labels => {
+    writeFileSync(at('labels'), labels)
+    const { status, stderr } = await nodewise([...language, '--labels', at('labels')])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('it names no class')])
   })
 
   test('takes the keys of maps for classes, a row each', async () => {

@@ -291,6 +291,11 @@ describe('test', () => {
     ).toEqual(['a1', 'a2'])
   })
 
+  test.skipIf(process.platform === 'win32')('shows no sign of a name that a terminal would obey', async () => {
+    cpSync(join(root, 'good/a'), join(root, 'signs/\u001b[2J'), { recursive: true })
+    expect((await nodewise(['test', join(root, 'signs')])).stdout).toMatch(/^pass {2}.*signs\/\\u001b\[2J\n/)
+  })
+
   test('writes JUnit XML', async () => {
     const out = join(root, 'junit.xml')
     expect((await nodewise(['test', join(root, 'errors'), join(root, 'bad'), '--junit', out])).status).toBe(1)
