@@ -65,7 +65,7 @@ async function decoded(bytes: Uint8Array): Promise<{ samples: Float64Array; rate
     'WAV recordings'
   )
   try {
-    const wave = new WaveFile(bytes)
+    const wave = new WaveFile(withPlainFormat(bytes))
     if (wave.bitDepth === '8a') wave.fromALaw()
     else if (wave.bitDepth === '8m') wave.fromMuLaw()
     else if (wave.bitDepth === '4') wave.fromIMAADPCM()
@@ -81,6 +81,33 @@ async function decoded(bytes: Uint8Array): Promise<{ samples: Float64Array; rate
       `this is no sound WAV recording: ${error instanceof Error ? error.message : String(error)}`
     )
   }
+}
+
+/** The format of a recording that says in its subformat, 24 bytes further on, what its samples are. */
+const EXTENSIBLE = 0xfffe
+const SUBFORMAT = 24
+
+/**
+ * The recording with the format of its samples in the place of the extensible one, in which FFmpeg and libsndfile write
+ * several channels: the package takes these for whole numbers.
+ */
+function withPlainFormat(bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const textAt = (at: number): string => String.fromCharCode(...bytes.subarray(at, at + 4))
+  const isLittle = textAt(0) !== 'RIFX'
+  // Chunks stand behind `RIFF`, a size and `WAVE`; each has a name, a size and bytes, of which there are an even count.
+  for (let at = 12; at + 8 + SUBFORMAT + 2 <= bytes.length;) {
+    const size = view.getUint32(at + 4, isLittle)
+    const format = at + 8
+    if (textAt(at) === 'fmt ') {
+      if (size < SUBFORMAT + 2 || view.getUint16(format, isLittle) !== EXTENSIBLE) return bytes
+      const plain = Uint8Array.from(bytes)
+      new DataView(plain.buffer).setUint16(format, view.getUint16(format + SUBFORMAT, isLittle), isLittle)
+      return plain
+    }
+    at += 8 + size + (size % 2)
+  }
+  return bytes
 }
 
 /** What makes samples of a depth numbers from -1 to 1: the silent value, and the size of the greatest. */

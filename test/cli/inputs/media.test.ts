@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encode } from 'fast-png'
 import { describe, expect, test } from 'vitest'
@@ -148,6 +148,28 @@ describe('run --audio', () => {
       [0, -1, 0.5]
     ])
     expect(await taken(open, '--audio', `x=${wav('deep.wav', 8000, '24', [[4194304]])}`)).toEqual([[1], [0.5]])
+  })
+
+  test.each([
+    ['floats', '32f', 3, [-1, 0.5]],
+    ['A-law', '8a', 6, [-32256, 8]],
+    ['µ-law', '8m', 7, [-32124, 0]]
+  ])('of the extensible format takes %s for what they are', async (_, depth, format, samples) => {
+    const wave = new WaveFile()
+    if (depth === '32f') wave.fromScratch(2, 8000, depth, [samples, samples])
+    else {
+      wave.fromScratch(1, 8000, '16', samples)
+      if (depth === '8a') wave.toALaw()
+      else wave.toMuLaw()
+    }
+    const plain = file('plain.wav', wave.toBuffer())
+    const subformat = [format, 0x100000, 0xaa000080, 0x719b3800]
+    Object.assign(wave.fmt, { audioFormat: 0xfffe, chunkSize: 40, cbSize: 22, subformat })
+    const extensible = file('extensible.wav', wave.toBuffer())
+    expect(readFileSync(extensible).readUInt16LE(20)).toBe(0xfffe)
+    const expected = await taken(open, '--audio', `x=${plain}`)
+    expect(await taken(open, '--audio', `x=${extensible}`)).toEqual(expected)
+    if (depth === '32f') expect(expected).toEqual([[2], samples])
   })
 
   test('resamples, and takes out what the lower rate cannot hold', async () => {
