@@ -76,9 +76,14 @@ export const scaledProductPattern: Pattern = {
   calls: { product: { ops: ['MatMul'] }, scaled: commutative('Mul', ['product', 'factor']) },
   scalars: { factor: 'any' },
   root: 'scaled',
-  guard({ calls }, graph) {
+  guard({ calls, values }, graph) {
     const [product, scaled] = ['product', 'scaled'].map(label => calls.get(label)!.call.outputs[0])
-    return isFloat32(graph, product) && shapeOf(graph, product)?.length === shapeOf(graph, scaled)?.length
+    const made = shapeOf(graph, product)
+    // The axes of the number may be more than those of the product, where nobody knows how many that has.
+    const keepsRank = made
+      ? shapeOf(graph, scaled)?.length === made.length
+      : shapeOf(graph, values.get('factor'))?.length === 0
+    return isFloat32(graph, product) && keepsRank
   },
   fuse({ calls, values }, graph) {
     const { call } = calls.get('product')!

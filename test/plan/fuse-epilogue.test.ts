@@ -127,8 +127,10 @@ async function outputOf(parts: ModelParts, precision: 'fast' | 'exact'): Promise
   return y as ReturnType<typeof noise>
 }
 
+const unranked = { inputs: [port('x', 'float')] }
+
 const inputDims = (parts: ModelParts): number[] =>
-  parts.inputs === square.inputs
+  parts.inputs === square.inputs || parts.inputs === unranked.inputs
     ? [32, 32]
     : JSON.stringify(parts.inputs).includes('"dimValue":32')
       ? [1, 12, 32]
@@ -158,6 +160,10 @@ describe('what follows a convolution or a product', () => {
     ['an addition to rows', product([node('Add', ['c', 'column'], ['y'])])],
     ['a scale for each column', product([node('Mul', ['c', 'b'], ['y'])])],
     ['a scale that adds an axis', product([node('Mul', ['c', 'manyAxes'], ['y'])])],
+    [
+      'a scale that may add an axis to a product of unknown rank',
+      { ...product([node('Mul', ['c', 'manyAxes'], ['y'])]), ...unranked }
+    ],
     ['a scale of what others read', product([node('Mul', ['c', 'three'], ['s']), node('Div', ['s', 'c'], ['y'])])]
   ])('is left apart: %s', async (_, parts) => {
     const ops = opsOf(await planOf(parts))
