@@ -72,10 +72,10 @@ describe('the configuration', () => {
     expect(() => findConfig(path, folder)).toThrow(what)
   })
 
-  test('that is no JSON is refused with its name', () => {
+  test('that is no JSON, or is not there, is refused with its name', () => {
     const path = file('broken.json', '{"files": [}')
     expect(() => findConfig(path, folder)).toThrow(path)
-    expect(() => findConfig(join(folder, 'none.json'), folder)).toThrow('cannot be read')
+    expect(() => findConfig(join(folder, 'none.json'), folder)).toThrow('does not exist')
   })
 })
 
