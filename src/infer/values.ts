@@ -18,6 +18,7 @@ import {
 } from '../shapes/fact.ts'
 import { fresh } from '../shapes/sym.ts'
 import { type DType, DTYPES, isInteger } from '../tensor/dtype.ts'
+import { isCodedFloat, rounderTo } from '../tensor/floats.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
 import { elementsOf } from './parameters.ts'
 import { type PreparedFacts, withoutSelection } from './prepare.ts'
@@ -238,7 +239,19 @@ function broadcastIndex(at: number, dims: readonly number[], own: readonly numbe
 
 function finish({ type, shape }: TensorFact, elements: readonly Elem[]): Movable | undefined {
   if (type === undefined || shape === undefined || !isConcrete(shape)) return undefined
-  return settle({ type, dims: shape, data: elements })
+  return settle({ type, dims: shape, data: rounded(type, elements) })
+}
+
+/**
+ * Floats as a kernel would store them. Beside a symbol they stay JavaScript numbers, which are doubles: 10 times the
+ * float32 nearest to 1.1 is 11 in float32, and a Ceil of the double would be 12.
+ */
+function rounded(type: DType, elements: readonly Elem[]): readonly Elem[] {
+  if (DTYPES[type].kind !== 'float') return elements
+  const round = type === 'float64' ? Number : isCodedFloat(type) ? rounderTo(type) : Math.fround
+  return elements.map(element =>
+    typeof element === 'number' || typeof element === 'bigint' ? round(Number(element)) : element
+  )
 }
 
 /** A partial tensor without symbols becomes an ordinary one. */

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { inferCall } from '../../src/infer/infer.ts'
-import { factOf, type TensorFact, tensorFact } from '../../src/shapes/fact.ts'
-import { fresh } from '../../src/shapes/sym.ts'
+import { type Elem, factOf, type TensorFact, tensorFact } from '../../src/shapes/fact.ts'
+import { add, fresh, named } from '../../src/shapes/sym.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { callOf, errorOf, inferOp, type Kind } from '../ops/harness.ts'
 import { ints } from '../ops/values.ts'
@@ -39,4 +39,24 @@ test('a kernel that breaks its shape rule is a fault, not an unknown value', () 
   const call = callOf(['onnx', 'Identity', 13], [ints(1)], {})
   const broken = { ...call, op: { ...call.op, shape: () => [tensorFact('int64', [2])] } }
   expect(errorOf(() => inferCall(broken, [factOf(ints(1))], noBody)).code).toBe('internal')
+})
+
+describe('floats beside symbols', () => {
+  const floats = (type: 'float32' | 'float64', data: readonly Elem[]): TensorFact =>
+    tensorFact(type, [data.length], { type, dims: [data.length], data })
+  const n = named('n', 1)
+
+  test('are rounded to their type, as kernels round them', () => {
+    const scales = new Tensor('float32', [2, 0.7, 1.1])
+    const product = valueOf(['onnx', 'Mul', 14], [floats('float32', [n, 10, 20]), scales])
+    expect(product).toEqual([expect.objectContaining({ key: '2*n' }), 7, 22])
+  })
+
+  test('stay numbers where symbols cancel out, so that a quotient has its fraction', () => {
+    const sum = floats('float32', [add(n, 5n), n])
+    const [five] = inferOp(['onnx', 'Sub', 14], [sum, floats('float32', [n, 1])])
+    expect(five).toMatchObject({ value: { data: [5, expect.anything()] } })
+    const two = floats('float32', [2, 1])
+    expect(valueOf(['onnx', 'Div', 14], [five as TensorFact, two])).toEqual([2.5, expect.anything()])
+  })
 })
