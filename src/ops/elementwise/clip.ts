@@ -6,6 +6,7 @@ import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { printShape } from '../../shapes/dim.ts'
 import { maxElems, minElems } from '../../shapes/elem.ts'
 import { type Elem, type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { isSym } from '../../shapes/sym.ts'
 import { type DType, DTYPES, is64BitInteger, isInteger } from '../../tensor/dtype.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 
@@ -52,6 +53,9 @@ export const clip = defineOp({
   },
 
   elem([x, ...bounds], { low, high, hasMin, hasMax }) {
+    // A symbol may be of a float type, which a bound with a fraction does not leave a whole number.
+    if (isSym(x) && !hasMin && !hasMax && [low, high].some(bound => bound % 1 !== 0 && Number.isFinite(bound)))
+      return undefined
     const whole = typeof x !== 'number'
     const lower = hasMin ? bounds[0] : attributeElem(Math.ceil(low), low, whole)
     const upper = hasMax ? bounds[hasMin ? 1 : 0] : attributeElem(Math.floor(high), high, whole)

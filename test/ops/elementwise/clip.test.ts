@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { tensorFact } from '../../../src/shapes/fact.ts'
+import { named } from '../../../src/shapes/sym.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { errorOf, fact, inferOp, runTensor } from '../harness.ts'
 import { ints, scalar, valuesOf } from '../values.ts'
@@ -52,6 +54,14 @@ describe('ONNX Clip', () => {
   test('a bound must be one element of the same type', () => {
     expect(errorOf(() => runTensor(['onnx', 'Clip', 13], [ints(1), ints(1, 2)])).code).toBe('shape-mismatch')
     expect(errorOf(() => runTensor(['onnx', 'Clip', 13], [ints(1), scalar(1, 'float32')])).code).toBe('type-mismatch')
+  })
+
+  test('a symbol of a float type is not bounded by the whole number below a fraction', () => {
+    const n = named('n')
+    const x = tensorFact('float32', [1], { type: 'float32', dims: [1], data: [n] })
+    const clip = (max: number): unknown => inferOp(['onnx', 'Clip', 6], [x], { attributes: { max } })[0]
+    expect(clip(2.5)).toEqual(tensorFact('float32', [1]))
+    expect(clip(2)).toMatchObject({ value: { data: [{ max: 2 }] } })
   })
 
   test('symbols are bounded', () => {
