@@ -59,4 +59,11 @@ describe('floats beside symbols', () => {
     const two = floats('float32', [2, 1])
     expect(valueOf(['onnx', 'Div', 14], [five as TensorFact, two])).toEqual([2.5, expect.anything()])
   })
+
+  test('a 0 divided by a size that may be 0 is not known, since it may be NaN', () => {
+    const zero = new Tensor('float32', [0])
+    const div = (by: Elem): unknown => inferOp(['onnx', 'Div', 14], [zero, floats('float32', [by])])[0]
+    expect(div(named('m'))).toEqual(tensorFact('float32', [1]))
+    expect(div(n)).toMatchObject({ value: { data: new Float32Array([0]) } })
+  })
 })

@@ -28,7 +28,7 @@ import {
   xorElems
 } from '../../shapes/elem.ts'
 import { type Elem, knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { add, floorDiv, floorMod, type Int, minOf, mul, sameInt, sub, truncDiv } from '../../shapes/sym.ts'
+import { add, floorDiv, floorMod, type Int, maxOf, minOf, mul, sameInt, sub, truncDiv } from '../../shapes/sym.ts'
 import { ALL_DTYPES, type DType, DTYPES, isFloat, isInteger } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { positionOf, type Tensor, withDims } from '../../tensor/tensor.ts'
@@ -73,7 +73,8 @@ const unknown: ElemFunction = () => undefined
 const quotient = (divide: (a: Int, b: Int) => Int): ElemFunction =>
   arithmetic(
     (a, b, isFloat) => {
-      if (b === 0n) return undefined
+      // 0 by a float that may be 0 may be NaN; among integers it is no number at all.
+      if (b === 0n || (isFloat && minOf(b) <= 0 && maxOf(b) >= 0)) return undefined
       const result = divide(a, b)
       const certain = !isFloat && (typeof a === 'bigint' || typeof b === 'bigint')
       return certain || sameInt(mul(result, b), a) ? result : undefined
