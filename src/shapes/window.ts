@@ -139,7 +139,9 @@ export function windowCount(
     return asDim(maxDims(same, minDims(size, unpadded)))
   }
   const rest = subDims(addDims(size, begin + end), extent)
-  const count = addDims((rounding === 'floor' ? floorDivDims : ceilDivDims)(rest, stride), 1)
+  const fitting = addDims((rounding === 'floor' ? floorDivDims : ceilDivDims)(rest, stride), 1)
+  const mayStartBeyond = rounding === 'ceil-inside' && end + stride > minDim(extent)
+  const count = mayStartBeyond ? minDims(fitting, ceilDivDims(addDims(size, begin), stride)) : fitting
   if (maxDim(count) < 1) {
     const padding = begin + end > 0 ? ` with ${begin} and ${end} cells of padding` : ''
     fail(
@@ -147,8 +149,7 @@ export function windowCount(
       `a window of ${printDim(extent)} cells does not fit into ${printDim(size)} elements${padding}`
     )
   }
-  const mayStartBeyond = rounding === 'ceil-inside' && end + stride > minDim(extent)
-  return atLeastOne(mayStartBeyond ? minDims(count, ceilDivDims(addDims(size, begin), stride)) : count)
+  return atLeastOne(count)
 }
 
 /** As {@link windowCount}; without padding, 0 along an axis too short for a window. */

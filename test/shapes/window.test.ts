@@ -49,6 +49,11 @@ describe('the number of windows', () => {
     expect(errorOf(() => count(3, 5, { stride: 3 })).code).toBe('shape-mismatch')
   })
 
+  test('no window begins inside an axis without elements', () => {
+    expect(errorOf(() => count(0, 1, { stride: 2 }, 'ceil-inside')).code).toBe('shape-mismatch')
+    expect(count(1, 2, { stride: 3 }, 'ceil-inside')).toBe(1)
+  })
+
   test('is the size over the stride, rounded up, with automatic pads', () => {
     for (const autoPad of ['same_upper', 'same_lower'] as const) expect(count(7, 99, { stride: 3, autoPad })).toBe(3)
   })
