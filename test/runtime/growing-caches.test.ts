@@ -66,6 +66,38 @@ describe('a cache that Concat makes, and that the next run is given', () => {
     expect(heapStats().used).toBeLessThanOrEqual(before)
   })
 
+  const names = ['q', 'k', 'v', 'mask']
+  const readers = ['Softmax', 'Attention'].flatMap(by => names.map(name => [by, name] as const))
+  test.each(readers)('is read as it is by %s that is given it as %s', async (by, name) => {
+    const inputs = names.map(input => port(input, 'float', [1, HEADS, SIZE, SIZE]))
+    const nodes = [
+      node('Transpose', ['k'], ['columns'], { perm: [0, 1, 3, 2] }),
+      node('MatMul', ['q', 'columns'], ['scores']),
+      node('Add', ['scores', 'mask'], ['masked']),
+      node('Softmax', ['masked'], ['weights'], { axis: -1 }),
+      node('MatMul', ['weights', 'v'], ['y'])
+    ]
+    const attention = onnxBytes({
+      ...{ opset: 23, inputs, outputs: [port('y', 'float')] },
+      nodes: by === 'Attention' ? [node(by, names, ['y'])] : nodes
+    })
+    const maker = await InferenceSession.create(model)
+    const run = (given: Record<string, Tensor>): Promise<Results> => maker.run(given, { views: true })
+    const cacheOf = async (): Promise<Tensor> =>
+      (await run({ ...fresh(2), ...cachesOf(await run({ ...fresh(1, SIZE - 1), ...empty() })) })).present_k
+    const others = Object.fromEntries(names.map((input, i) => [input, noise([1, HEADS, SIZE, SIZE], i)]))
+    const plain = await InferenceSession.create(attention)
+    const expected = await plain.run<{ y: Floats }>({ ...others, [name]: copyOf(await cacheOf()) })
+    const usual = await plain.run<{ y: Floats }>(others)
+    // The first run picks the kernel.
+    for (const isFirst of [true, false]) {
+      const session = await InferenceSession.create(attention)
+      if (!isFirst) await session.run(others)
+      expectSame((await session.run<{ y: Floats }>({ ...others, [name]: await cacheOf() })).y, expected.y)
+      expectSame((await session.run<{ y: Floats }>(others)).y, usual.y)
+    }
+  })
+
   test('is not copied for a token', async () => {
     const session = await InferenceSession.create(model)
     const rows = 2000

@@ -17,7 +17,7 @@ import type { Kernel, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
-import { liesInRoom, roomOf, stridesIn } from '../../tensor/room.ts'
+import { liesInRoom, type Room, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { jobWatcher } from '../job-watcher.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
@@ -99,8 +99,8 @@ export const selectScaledDotProductAttention = selectorFor<DotProductParams>(({ 
   const { parts } = parameters
   const template = dotProductTemplate(operands, parameters, dims)
   const reads: Reads = given => [
-    ...(['query', 'key', 'value'] as const).map(name => placedArray(given[name]!).subarray(parts[name]?.first ?? 0)),
-    ...masksOf(given, parameters).map(placedArray)
+    ...(['query', 'key', 'value'] as const).map(name => placedArray(name, given[name]!, parts[name])),
+    ...masksOf(given, parameters).map(arrayOf)
   ]
   if (template === undefined) return undefined
   const kernelFor = (given: TensorOperands): Kernel =>
@@ -145,7 +145,7 @@ function dotProductTemplate(
   const keys = commonRows(ownKeys, values, ...masks.map(one => one.dims.at(-1) ?? 1))
   const batch = dims.slice(0, -2)
   const strides = (name: keyof Parts, tensor: Tensor, of: readonly number[], matrix: readonly number[]) =>
-    placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true, parts[name])
+    placedStrides(tensor, [...of, ...matrix], rowsFirst[name] === true, parts[name], placeOf(name, tensor))
   const shared = sharedBatch(batch, group)
   const all = [
     strides('query', query, batch, [queries, depth]),
@@ -213,20 +213,24 @@ function placedStrides(
   tensor: Tensor,
   dims: readonly number[],
   rowsFirst: boolean,
-  part: Part | undefined
+  part: Part | undefined,
+  room: Room | undefined
 ): readonly number[] {
   if (part) {
     const own = partStrides(tensor.dims, part)
     return broadcastStrides(partDims(tensor.dims, part), dims).map((stride, i) => (stride === 0 ? 0 : own[i]))
   }
   const strides = swapHeads(broadcastStrides(tensor.dims, swapHeads(dims, rowsFirst)), rowsFirst)
-  const room = roomOf(tensor)
   const placed = room && swapHeads(stridesIn(room, tensor.dims), rowsFirst)
   return placed ? strides.map((stride, i) => (stride === 0 ? 0 : placed[i - dims.length + placed.length])) : strides
 }
 
-/** The array in which a tensor's elements lie, in a room with {@link stridesIn}. */
-const placedArray = (tensor: Tensor): NumericArray => roomOf(tensor)?.array ?? arrayOf(tensor)
+/** The room in which an operand is read: caches alone are, what else lies in one is read in row-major order. */
+const placeOf = (name: keyof Parts, tensor: Tensor): Room | undefined => (name === 'query' ? undefined : roomOf(tensor))
+
+/** The array in which an operand's elements lie, in a room with {@link stridesIn}. */
+const placedArray = (name: keyof Parts, tensor: Tensor, part: Part | undefined): NumericArray =>
+  part ? arrayOf(tensor).subarray(part.first) : (placeOf(name, tensor)?.array ?? arrayOf(tensor))
 
 interface AttentionParams {
   readonly causal: boolean
@@ -334,7 +338,7 @@ const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): 
     const kernel = attentionKernel(
       op,
       template,
-      () => [q, isJoined ? keys : k, isJoined ? values : v, mask].map(tensor => tensor && placedArray(tensor)),
+      () => [q, isJoined ? keys : k, isJoined ? values : v, mask].map(tensor => tensor && arrayOf(tensor)),
       () => {
         if (context.outputCount > 1) context.give(1, keys)
         if (context.outputCount > 2) context.give(2, values)
