@@ -210,12 +210,15 @@ export const selectWideClip = selectorFor<{ readonly low: number; readonly high:
   ({ op, operands: { x }, parameters: { low, high }, dims }) => {
     const range = x && RANGES[x.type]
     if (x === undefined || range === undefined || low !== -Infinity || high !== Infinity) return undefined
-    return clampSelection(op, x, dims, ({ min, max }) => [
-      min ? (min.data[0] as number) : range.lowest,
-      max ? (max.data[0] as number) : range.highest
-    ])
+    return clampSelection(op, x, dims, ({ min, max }) => [boundOf(min, range.lowest), boundOf(max, range.highest)])
   }
 )
+
+/** A bound that is an operand: none where it is left out, or NaN. */
+function boundOf(bound: Tensor | undefined, none: number | bigint): number | bigint {
+  const value = bound ? arrayOf(bound)[0] : none
+  return Object.is(value, NaN) ? none : value
+}
 
 /** Shrink of integers whose bias is whole: bounds become whole numbers of the type. */
 export const selectIntegerShrink = selectorFor<{ readonly function: { readonly shrink?: readonly [number, number] } }>(

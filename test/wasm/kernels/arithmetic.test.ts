@@ -4,7 +4,7 @@ import { convert } from '../../../src/tensor/convert.ts'
 import type { DType } from '../../../src/tensor/dtype.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import type { Kind } from '../../ops/harness.ts'
-import { bits, expectEqual, runAccelerated } from '../compare.ts'
+import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const onnx = (type: string, version = 14): Kind => ['onnx', type, version]
 const openvino = (type: string, version = 1): Kind => ['openvino', type, version]
@@ -65,6 +65,17 @@ describe.each(['heap', 'array'] as const)('integers and float64 in WebAssembly, 
         expectEqual(onnx('Clip', 13), [x, ...bounds], { region }, 0)
       expectEqual(openvino('ReLU'), [x], { region }, 0)
     })
+  })
+
+  test('Clip of float64 has no bound where one is NaN', () => {
+    const x = new Tensor(
+      'float64',
+      Float64Array.from(noise([301], 1).data, value => (value > 0.9 ? NaN : value)),
+      [301]
+    )
+    const boundsOf = (...values: readonly number[]): Tensor[] => values.map(value => new Tensor('float64', [value], []))
+    for (const bounds of [boundsOf(NaN, 0.5), boundsOf(-0.5, NaN), boundsOf(NaN, NaN), boundsOf(NaN)])
+      expectEqual(onnx('Clip', 13), [x, ...bounds], { region }, 0)
   })
 
   test.each(['int8', 'uint8', 'int16', 'uint16'] as const)('%s: all functions that the type has', type => {
