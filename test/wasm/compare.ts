@@ -19,6 +19,8 @@ export type Region = 'heap' | 'array'
 
 /** How an accelerated kernel is asked for. */
 export interface AcceleratedOptions extends CallOptions {
+  /** As in {@link differenceOf}: for outputs that may be small beside what they are computed from. */
+  readonly least?: number
   readonly region?: Region
   /** Input positions whose tensors are constants, which the kernel may pack. */
   readonly constants?: Readonly<Record<string, number>>
@@ -187,7 +189,7 @@ export function expectEqual(
     expect(other.dims).toEqual(value.dims)
     const call = `${kind[1]} -> [${value.dims.join()}], operands in an ${options.region ?? 'heap'}`
     expect(
-      differenceOf(other, value),
+      differenceOf(other, value, options.least),
       `difference of ${call}, as compiled last by scripts/build-kernels.mjs`
     ).toBeLessThanOrEqual(tolerance)
   })
@@ -222,8 +224,11 @@ function referenceOf(kind: Kind, inputs: readonly (Value | undefined)[], options
 const isBytes = (value: Value | undefined): value is Tensor | undefined =>
   value === undefined || (isTensor(value) && value.type !== 'string')
 
-/** Largest difference as a share of the largest finite magnitude; infinite where NaN or infinities differ. */
-export function differenceOf(a: Tensor, b: Tensor): number {
+/**
+ * Largest difference as a share of the largest finite magnitude; infinite where NaN or infinities differ.
+ * @param least magnitude that is taken for the largest where that is smaller
+ */
+export function differenceOf(a: Tensor, b: Tensor, least = Number.MIN_VALUE): number {
   // Most are equal to the last bit, which is seen much faster.
   if (a.type === b.type && a.type !== 'string' && bytesOf(a).equals(bytesOf(b))) return 0
   const [found, wanted] = [numbersOf(a), numbersOf(b)]
@@ -240,7 +245,7 @@ export function differenceOf(a: Tensor, b: Tensor): number {
     const magnitude = Math.abs(wanted[i])
     if (Number.isFinite(magnitude)) largest = Math.max(largest, magnitude)
   }
-  return worst / Math.max(largest, Number.MIN_VALUE)
+  return worst / Math.max(largest, least)
 }
 
 /** Elements as numbers; loops over arrays of one kind are several times as fast as over all kinds. */

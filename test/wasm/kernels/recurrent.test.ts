@@ -266,9 +266,10 @@ test('layers of any attributes, functions and lengths equal the reference', () =
         threads,
         region,
         constants: isPacked ? CONSTANTS : {},
-        outputs: type === 'LSTM' ? 3 : 2
+        outputs: type === 'LSTM' ? 3 : 2,
+        // What functions give may be small beside what they are given, and cells beside states.
+        least: 1e-3
       }
-      // What functions give may be small beside what they are given.
       expectEqual(['onnx', type, 14], inputs, options, 1e-4)
     }),
     { numRuns: 300 }
