@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
-import { systemFailure } from '../../files/byte-source.ts'
 import type { Finding, FindingCode } from '../../graph/graph.ts'
+import { readJsonFile } from '../json-file.ts'
 import { pathFrom, wholePath } from '../places.ts'
 
 /** A finding that is known and not reported. Files are named from the folder of the baseline. */
@@ -72,14 +72,7 @@ export class Baseline {
 }
 
 function readKnown(path: string): readonly KnownFinding[] {
-  let content: unknown
-  try {
-    content = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new NodewiseError('invalid-file', error.message, { file: path })
-    throw systemFailure(error, path).at({ file: path })
-  }
-  const { version, findings } = (content ?? {}) as { version?: unknown; findings?: unknown }
+  const { version, findings } = (readJsonFile(path) ?? {}) as { version?: unknown; findings?: unknown }
   if (version !== VERSION || !Array.isArray(findings) || !findings.every(isKnown))
     throw new NodewiseError('invalid-file', 'this is no baseline that --update-baseline wrote', { file: path })
   return findings

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
-import { systemFailure } from '../../files/byte-source.ts'
 import { didYouMean } from '../../suggest.ts'
+import { readJsonFile } from '../json-file.ts'
 import { CONFIG_SCHEMA, type Schema } from './config-schema.ts'
 
 /** Dims by the name of an input. */
@@ -44,18 +44,9 @@ const NAME = 'nodewise.config.json'
 export function findConfig(given: string | false | undefined, start: string): FoundConfig {
   const path = given === false ? undefined : (given ?? nearest(start))
   if (path === undefined) return { config: {}, folder: start }
-  const fault = (message: string): never => {
-    throw new NodewiseError('invalid-file', message, { file: path })
-  }
-  let config: unknown
-  try {
-    config = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    if (error instanceof SyntaxError) fault(error.message)
-    throw systemFailure(error, path).at({ file: path })
-  }
+  const config = readJsonFile(path)
   const problem = problemIn(config, CONFIG_SCHEMA, '')
-  if (problem !== undefined) fault(problem)
+  if (problem !== undefined) throw new NodewiseError('invalid-file', problem, { file: path })
   return { config: config as Config, folder: dirname(resolve(path)) }
 }
 

@@ -1,4 +1,4 @@
-import { splat } from './simd'
+import { loadApart, splat } from './simd'
 
 /**
  * Adds a mask to the scores [count][8] of a panel, or hides keys by it.
@@ -86,10 +86,7 @@ function hideTiles(mask: usize, row: usize, hides: bool, score: f32, s: usize, c
   const hidden = splat(score)
   const zero = splat(0)
   for (const end = s + ((<usize>count) << 5); s < end; s += 128, mask += 4) {
-    let v = v128.load32_zero(mask)
-    v = v128.load32_lane(mask + row, v, 1)
-    v = v128.load32_lane(mask + 2 * row, v, 2)
-    v = v128.load32_lane(mask + 3 * row, v, 3)
+    let v = loadApart(mask, row)
     // All bits of a byte where the key is hidden from the query.
     v = hides ? i8x16.ne(v, zero) : i8x16.eq(v, zero)
     if (!v128.any_true(v)) continue

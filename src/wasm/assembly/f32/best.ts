@@ -1,3 +1,5 @@
+import { loadApart } from './simd'
+
 /**
  * Position of the largest or smallest float of each line along an axis. NaN wins against every number. A block is a
  * line where elements of a line lie side by side, else sixteen lines that do.
@@ -114,14 +116,6 @@ function bestOfLines(x: usize, size: u32, flip: v128, last: bool, y: usize): voi
   }
   v128.store(y, i64x2.extend_low_i32x4_s(at))
   v128.store(y, i64x2.extend_high_i32x4_s(at), 16)
-}
-
-/** Four elements that are `step` bytes apart. */
-// @ts-ignore: decorator
-@inline
-function loadApart(x: usize, step: usize): v128 {
-  const v = v128.load32_lane(x + step, v128.load32_zero(x), 1)
-  return v128.load32_lane(x + 3 * step, v128.load32_lane(x + 2 * step, v, 2), 3)
 }
 
 function bestOfOne(x: usize, size: u32, step: usize, flip: i32, last: bool): i64 {

@@ -1,4 +1,4 @@
-import { fma, splat, sumOf } from './simd'
+import { fma, loadApart, splat, sumOf } from './simd'
 
 /** Reduces the middle axis of [outer][n][inner]. */
 @unmanaged
@@ -128,12 +128,7 @@ function shortLines(kind: i32, args: ReduceArguments, from: u32, to: u32): void 
   // Four lines in the lanes of a vector.
   for (const fours = last - ((last - y) & 15); y < fours; y += 16, x += 3 * bytes) {
     let a = neutral(kind)
-    for (const end = x + bytes; x < end; x += 4) {
-      let v = v128.load32_zero(x)
-      v = v128.load32_lane(x + bytes, v, 1)
-      v = v128.load32_lane(x + 2 * bytes, v, 2)
-      a = combine(kind, a, v128.load32_lane(x + 3 * bytes, v, 3))
-    }
+    for (const end = x + bytes; x < end; x += 4) a = combine(kind, a, loadApart(x, bytes))
     v128.store(y, finished(kind, args, a))
   }
   for (; y < last; y += 4) {

@@ -71,6 +71,14 @@ export function maxOf(v: v128): f32 {
   return max(f32x4.extract_lane(w, 0), f32x4.extract_lane(w, 1))
 }
 
+/** Four words of 32 bits that are `step` bytes apart. */
+// @ts-ignore: decorator
+@inline
+export function loadApart(x: usize, step: usize): v128 {
+  const v = v128.load32_lane(x + step, v128.load32_zero(x), 1)
+  return v128.load32_lane(x + 3 * step, v128.load32_lane(x + 2 * step, v, 2), 3)
+}
+
 /** The highest of `bytes` bytes of elements in whole vectors. NaN is passed over, which takes a fourth of the time. */
 // @ts-ignore: decorator
 @inline

@@ -1,3 +1,5 @@
+import { loadApart } from '../f32/simd'
+
 /**
  * Position of the largest or smallest element of each line along the middle axis of [outer][size][inner]: of integers
  * of 32 and 64 bits and of float64. NaN wins against every number. A block is a line, or lines that lie side by side.
@@ -186,8 +188,7 @@ function lastDown<T>(x: usize, count: u32, step: usize, flip: v128, scratch: usi
 function loadLanes<T>(x: usize, apart: usize): v128 {
   if (apart == 0) return v128.load(x)
   if (sizeof<T>() == 8) return v128.load64_lane(x + apart, v128.load64_zero(x), 1)
-  const v = v128.load32_lane(x + apart, v128.load32_zero(x), 1)
-  return v128.load32_lane(x + 3 * apart, v128.load32_lane(x + 2 * apart, v, 2), 3)
+  return loadApart(x, apart)
 }
 
 // @ts-ignore: decorator
