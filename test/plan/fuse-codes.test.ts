@@ -17,15 +17,24 @@ const code = (name: string, type: Byte, value: number): object => ({
   int32Data: [value]
 })
 
+/** Types of the codes of a, b and y. */
+type Types = readonly [Byte, Byte, Byte]
+
 /** Two operands of codes, each dequantized, and the nodes between them and the codes of the result. */
-function model(type: Byte, scales: readonly number[], zeros: readonly number[], nodes: readonly object[]): ModelParts {
+function model(
+  types: Byte | Types,
+  scales: readonly number[],
+  zeros: readonly number[],
+  nodes: readonly object[]
+): ModelParts {
+  const [a, b, y] = typeof types === 'string' ? [types, types, types] : types
   return {
-    inputs: [port('a', type, [256, 1]), port('b', type, [1, 256])],
-    outputs: [port('y', type)],
+    inputs: [port('a', a, [256, 1]), port('b', b, [1, 256])],
+    outputs: [port('y', y)],
     initializers: [
       ...['a', 'b', 'y'].flatMap((name, i) => [
         floats(`${name}.s`, [], [scales[i]]),
-        code(`${name}.z`, type, zeros[i])
+        code(`${name}.z`, [a, b, y][i], zeros[i])
       ]),
       floats('low', [], [-0.4]),
       floats('high', [], [1.1]),
@@ -77,6 +86,49 @@ describe.each(['uint8', 'int8'] as const)('two operands of %s, every pair of cod
       expect(opsOf(await planOf(parts))).toEqual(['ByteTable'])
       const [fused, apart] = [await run(parts, type, false), await run(parts, type, true)]
       expect(Buffer.compare(fused, apart), `scales ${scales}`).toBe(0)
+    }
+  })
+})
+
+describe.each<Types>([
+  ['uint8', 'int8', 'uint8'],
+  ['int8', 'uint8', 'uint8'],
+  ['uint8', 'uint8', 'int8'],
+  ['uint8', 'int8', 'int8']
+])('codes of %s and %s, quantized to %s, every pair', (...types) => {
+  const zeros = types.map((type, i) => [3, 128, 120][i] - (type === 'int8' ? 128 : 0))
+
+  test.each(ACTIVATIONS)('%s gives the codes of the nodes apart', async (_, nodes) => {
+    for (const scales of [
+      [0.021, 0.017, 0.043],
+      [0.25, 0.5, 0.5],
+      [0.3, 0.1, 0.05]
+    ]) {
+      const parts = model(types, scales, zeros, nodes)
+      for (const areInLines of [false, true]) {
+        const dims = areInLines
+          ? [[65536], [65536]]
+          : [
+              [256, 1],
+              [1, 256]
+            ]
+        const session = new InferenceSession(
+          await onnxModel({ ...parts, inputs: [port('a', types[0], dims[0]), port('b', types[1], dims[1])] })
+        )
+        const [a, b] = [0, 1].map(i => {
+          const lowest = types[i] === 'int8' ? -128 : 0
+          const code = (at: number): number => lowest + (i === 0 && areInLines ? at >> 8 : at & 255)
+          return new Tensor(
+            types[i],
+            Array.from({ length: areInLines ? 65536 : 256 }, (_, at) => code(at)),
+            dims[i]
+          )
+        })
+        const [fused, apart] = [await session.run({ a, b }), await session.run({ a, b }, { onStep: () => undefined })]
+        const [found, expected] = [fused, apart].map(({ y }) => Uint8Array.from(y.data as Uint8Array))
+        expect(Buffer.compare(found, expected), `scales ${scales}`).toBe(0)
+        session.dispose()
+      }
     }
   })
 })
@@ -155,22 +207,24 @@ function codesOf(type: Byte, dims: readonly number[], first: number): Tensor {
 }
 
 test.each([
-  [[0.02, 0.03, 0.05], undefined],
-  [[1e-36, 1e-37, 1e-37], 'table']
+  [[0.02, 0.03, 0.05], ['uint8', 'uint8', 'uint8'], undefined],
+  [[0.02, 0.03, 0.05], ['uint8', 'int8', 'uint8'], undefined],
+  [[1e-36, 1e-37, 1e-37], ['uint8', 'uint8', 'uint8'], 'table'],
+  [[1e-36, 1e-37, 1e-37], ['int8', 'uint8', 'uint8'], 'table']
 ] as const)(
-  'a table of sums is kept only where scales are beyond what the kernel computes: %j',
-  async (scales, name) => {
+  'a table of sums is kept only where scales are beyond what the kernel computes: %j, codes of %j',
+  async (scales, types, name) => {
     const nodes = [node('Add', ['a.f', 'b.f'], ['p'])]
-    const { steps } = await planOf(model('uint8', scales, [3, 128, 120], nodes))
+    const { steps } = await planOf(model(types, scales, [3, 100, 120], nodes))
     const { op, known } = steps[0].call
     const constants = Object.fromEntries(
       ['a', 'b', 'y'].flatMap((operand, i) => [
         [`${operand}Scale`, new Tensor('float32', [scales[i]], [])],
-        [`${operand}Zero`, new Tensor('uint8', [3], [])]
+        [`${operand}Zero`, new Tensor(types[i], [3], [])]
       ])
     )
-    const a = new Tensor('uint8', new Uint8Array(49), [7, 7])
-    const call = { op, operands: { a, b: a, ...constants }, parameters: known, dims: [7, 7] }
+    const [a, b] = types.map(type => allocate(type, [7, 7]))
+    const call = { op, operands: { a, b, ...constants }, parameters: known, dims: [7, 7] }
     const { pack } = selectByteTable(call)!
     const made = pack!(constants, known, { threads: 1, allocate: (type, dims) => allocate(type, dims) })
     const packed = made && Symbol.iterator in made ? drain(made as Generator<void, Packed | undefined>) : made

@@ -3,13 +3,14 @@ import { type Quantization, quantizationOf } from '../../kernels/quantized/codes
 import type { TableParams, TablePart } from '../../op-kit/byte-table.ts'
 import type { Kernel, Pack, Selection } from '../../op-kit/define.ts'
 import { namedPack } from '../../op-kit/packs.ts'
-import { allocate, product, Tensor } from '../../tensor/tensor.ts'
+import type { DType } from '../../tensor/dtype.ts'
+import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import type { KernelName } from '../wasm.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
-import { isByte, isSingle } from './byte-product.ts'
+import { FLIP, isByte, isSingle } from './byte-product.ts'
 
 /** Elements of a tile, and bytes that could be copied while one is computed. */
 const COST = { tile: 1 << 16, work: 4 }
@@ -25,8 +26,9 @@ const KINDS = { add: 0, multiply: 1 } as const
 export const selectQLinearBinary = (kind: keyof typeof KINDS): ReturnType<typeof selectorFor> =>
   selectorFor<unknown>(call => {
     const { resultScale: yScale, resultZero: yZero } = call.operands
-    return binarySelection({ ...call, operands: { ...call.operands, yScale, yZero } }, given =>
-      numbersOf(kind, { ...given, yScale: given.resultScale, yZero: given.resultZero })
+    const { type } = call.operands.a!
+    return binarySelection({ ...call, operands: { ...call.operands, yScale, yZero } }, type, given =>
+      numbersOf(kind, type, { ...given, yScale: given.resultScale, yZero: given.resultZero })
     )
   })
 
@@ -42,7 +44,8 @@ export function selectBinaryTable(call: Candidate<TableParams>, table: Selection
   const kind = first && TABLE_KINDS[first.op.name]
   const bounds = boundsOf(second)
   const areSingle = parts.slice(0, -1).every(({ type }) => type === 'float32')
-  if (!a || !b || !kind || !bounds || !areSingle || parts[parts.length - 1].type !== a.type) return undefined
+  const { type } = parts[parts.length - 1]
+  if (!a || !b || !kind || !bounds || !areSingle || !isByte(type)) return undefined
   const { op } = call
   const numbers = (given: TensorOperands): Numbers | undefined => {
     const { yScale, bScale, ...rest } = given
@@ -50,7 +53,8 @@ export function selectBinaryTable(call: Candidate<TableParams>, table: Selection
     // The rounding of float32 of very small and very large numbers is not relative to them.
     const areUsual = [given.aScale!, bScale!, yScale!].every(scale => isUsual((scale.data as Float32Array)[0]))
     if (!(step > 0) || !areUsual) return undefined
-    const found = numbersOf(kind, { ...rest, bScale: first.op.name === 'Sub' ? negated(bScale!) : bScale, yScale })
+    const signed = first.op.name === 'Sub' ? negated(bScale!) : bScale
+    const found = numbersOf(kind, type, { ...rest, bScale: signed, yScale })
     const [low, high] = bounds.map(bound => {
       const code = roundHalfToEven(Math.fround(Math.fround(bound) / step))
       return Math.max(found.range[0], Math.min(found.range[1], code))
@@ -58,7 +62,7 @@ export function selectBinaryTable(call: Candidate<TableParams>, table: Selection
     // The upper bound counts where it is below the lower one, as in Clip.
     return { ...found, isSingle: true, range: [Math.min(low, high), high] }
   }
-  return binarySelection(call, numbers, op.pack && { pack: op.pack, kernel: table?.kernel ?? op.run })
+  return binarySelection(call, type, numbers, op.pack && { pack: op.pack, kernel: table?.kernel ?? op.run })
 }
 
 const TABLE_KINDS: Readonly<Record<string, keyof typeof KINDS>> = { Add: 'add', Sub: 'add', Mul: 'multiply' }
@@ -78,26 +82,30 @@ function boundsOf(part: TablePart | undefined): readonly [number, number] | unde
   return bounds.some(Number.isNaN) ? undefined : bounds
 }
 
-/** @param table what is done where scales are not served */
+/**
+ * @param type that of the result
+ * @param table what is done where scales are not served
+ */
 function binarySelection(
   { op, operands, dims }: Candidate<unknown>,
+  type: DType,
   numbers: (given: TensorOperands) => Numbers | undefined,
   table?: { readonly pack: Pack; readonly kernel: Kernel }
 ): Selection | undefined {
   const { a, b, aScale, aZero, bScale, bZero, yScale, yZero } = operands
-  if (!a || !b || !isByte(a.type) || product(dims) === 0) return undefined
-  if (![b, aZero, bZero, yZero].every(tensor => tensor === undefined || tensor.type === a.type)) return undefined
+  if (!a || !b || ![a.type, b.type, type].every(isByte) || product(dims) === 0) return undefined
+  const zeros = [aZero, bZero, yZero]
+  if (!zeros.every((zero, i) => zero === undefined || zero.type === [a.type, b.type, type][i])) return undefined
   const scales = [aScale, bScale, yScale]
-  if (!scales.every(scale => scale?.type === 'float32') || ![...scales, aZero, bZero, yZero].every(isSingle))
-    return undefined
+  if (!scales.every(scale => scale?.type === 'float32') || ![...scales, ...zeros].every(isSingle)) return undefined
   const template = pairTemplate('byteBinary', [a.dims, b.dims], dims, COST)
   if (template === undefined) return undefined
   const names = Object.keys(operands).filter(name => name !== 'a' && name !== 'b')
   const boundFor = remembered<Bound | undefined>()
-  const { type } = a
+  const flips = [a, b].map(operand => (operand.type === type ? 0 : FLIP))
   const boundOf = (given: TensorOperands): Bound | undefined => {
     const found = numbers(given)
-    return found && bind(found, template, type === 'int8')
+    return found && bind(found, flips, template, type === 'int8')
   }
   const kernel = jobKernel(op, given => {
     const quantization = names.map(name => Number(given[name]?.data[0]))
@@ -105,11 +113,10 @@ function binarySelection(
     return bound && { template: bound.template, inputs: [arrayOf(given.a!), arrayOf(given.b!), bound.scales] }
   })
   if (table === undefined) return { kernel, looksAt: names }
-  const typed = { a: allocate(type, [1]) }
   return {
     kernel: (given, parameters, context) => (context.packed ? table.kernel : kernel)(given, parameters, context),
-    pack: namedPack(`${op.name} ${type}`, (constants, parameters, context) =>
-      boundOf({ ...constants, ...typed }) ? undefined : table.pack(constants, parameters, context)
+    pack: namedPack(`${op.name} ${a.type} ${b.type} ${type}`, (constants, parameters, context) =>
+      boundOf(constants) ? undefined : table.pack(constants, parameters, context)
     ),
     looksAt: names
   }
@@ -133,11 +140,12 @@ interface Numbers {
   readonly range: readonly [lowest: number, highest: number]
 }
 
-function numbersOf(kind: keyof typeof KINDS, given: TensorOperands): Numbers {
-  const { a, aScale, aZero, bScale, bZero, yScale, yZero } = given
+/** @param type that of the result */
+function numbersOf(kind: keyof typeof KINDS, type: DType, given: TensorOperands): Numbers {
+  const { aScale, aZero, bScale, bZero, yScale, yZero } = given
   const [first, second] = [quantizationOf(aScale!, aZero), quantizationOf(bScale!, bZero)]
   const result = quantizationOf(yScale!, yZero)
-  const lowest = (a!.type === 'int8' ? -128 : 0) - result.zero
+  const lowest = (type === 'int8' ? -128 : 0) - result.zero
   return { kind, first, second, result, isSingle: false, range: [lowest, lowest + REACH] }
 }
 
@@ -170,10 +178,12 @@ export function pairTemplate(
 
 /**
  * The arguments are those of ByteBinaryArguments in ../assembly/int8/binary.ts, which says where the limit comes from.
+ * @param flips of each operand: {@link FLIP} where its codes are not of the result's type
  * @returns undefined where float32 cannot hold what the scales make of codes
  */
 function bind(
   { kind, first, second, result, isSingle, range }: Numbers,
+  flips: readonly number[],
   template: JobTemplate,
   isSigned: boolean
 ): Bound | undefined {
@@ -184,10 +194,13 @@ function bind(
   // False also where one is no number.
   if (!factors.every(factor => Math.abs(factor) < MAX_FACTOR)) return undefined
   const largest = isSum ? REACH * (Math.abs(factors[0]) + Math.abs(factors[1])) : REACH + 1
+  const zeros = [first, second].map(({ zero }, i) => (isSigned ? zero - flips[i] : zero + flips[i]))
   const args = [
     KINDS[kind],
     Number(isSigned),
-    ...[first, second, result].map(({ zero }) => zero),
+    ...flips,
+    ...zeros,
+    result.zero,
     ...[...factors, 0.5 - 2 ** -21 * (largest + 1)].map(floatBits),
     Number(isSingle),
     ...range,

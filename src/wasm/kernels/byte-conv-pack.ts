@@ -2,15 +2,13 @@ import type { Pack, Packed } from '../../op-kit/define.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { DOT_BYTES, DOT_STRIP, dotKind } from '../dots.ts'
 import { packByJob } from '../pack.ts'
-import { spread } from './byte-product.ts'
+import { FLIP, spread } from './byte-product.ts'
 import type { ConvShape } from './conv-template.ts'
 
 /** Output channels of a strip. */
 export const STRIP = 4
 /** Output channels from which dot products take less time than Winograd's algorithm. */
 const MIN_DOT_CHANNELS = 64
-/** What turns a code of uint8 into one of int8. */
-export const FLIP = 128
 /** Matrices of Winograd's F(2x2, 3x3); see ../assembly/int8/winograd.ts. */
 export const POINTS = 16
 

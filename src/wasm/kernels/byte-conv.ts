@@ -17,8 +17,8 @@ import {
   workOfFlops
 } from '../selector.ts'
 import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
-import { FLIP, packOf, type PackWeights, POINTS, STRIP, zerosOf } from './byte-conv-pack.ts'
-import { isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS, spread } from './byte-product.ts'
+import { packOf, type PackWeights, POINTS, STRIP, zerosOf } from './byte-conv-pack.ts'
+import { FLIP, isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS, spread } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv-template.ts'
 
 /** Most panels of a block, and their bytes, which stay in the second cache. */

@@ -32,8 +32,8 @@ const DOTS_PER_PRODUCT = 2.5
 /** Fewest and most panels of a tile where one thread computes all; threads that share a product take fewer. */
 const MIN_PANELS = 24
 const MAX_PANELS = 32
-/** What turns a code of uint8 into one of int8. */
-const FLIP = 128
+/** What turns a code of uint8 into one of int8, and back. */
+export const FLIP = 128
 
 /** A product of bytes as far as types and dims determine it. */
 export interface ByteProduct {

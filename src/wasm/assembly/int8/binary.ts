@@ -1,11 +1,10 @@
 import { fma, hidden } from '../f32/simd'
 import { firstOffset, secondOffset, unravel } from '../loops'
-import { codeIn } from './code'
 import { MAGIC, MAGIC_BITS, missOf } from './rounding'
 
 /**
- * Codes of sums or products of what two operands' codes stand for. They are broadcast against the output: lines of
- * `inner` elements, in which an operand moves by one code or stays.
+ * Codes of sums or products of what two operands' codes stand for; each of the three is uint8 or int8. The operands are
+ * broadcast against the output: lines of `inner` elements, in which an operand moves by one code or stays.
  *
  * The definition is in double precision: y = round(((a - zero of A) * scale of A + (b - zero of B) * scale of B) /
  * scale of Y + zero of Y), or the same with a product; ties go to the even code. Four lanes of float32 give the same
@@ -25,7 +24,14 @@ export class ByteBinaryArguments {
   scales: usize
   y: usize
   kind: i32
+  /** Whether the codes of Y are int8. */
   isSigned: u32
+  /**
+   * What is added without carry to make a code one of Y's type: 0x80, or 0 where it is such. It moves the code by 128,
+   * and the caller its zero point, so that their difference stays.
+   */
+  aFlip: u32
+  bFlip: u32
   aZero: i32
   bZero: i32
   yZero: i32
@@ -94,6 +100,8 @@ function hasSmallSums(args: ByteBinaryArguments): bool {
 // @ts-ignore: decorator
 @inline
 function addSixteens(args: ByteBinaryArguments, isSigned: bool, a: usize, b: usize, y: usize, n: u32): void {
+  const aFlip = i8x16.splat(<i8>args.aFlip)
+  const bFlip = i8x16.splat(<i8>args.bFlip)
   const aZero = i16x8.splat(<i16>args.aZero)
   const bZero = i16x8.splat(<i16>args.bZero)
   const first = f32x4.splat(args.first)
@@ -105,10 +113,10 @@ function addSixteens(args: ByteBinaryArguments, isSigned: bool, a: usize, b: usi
   const lowest = i8x16.splat(<i8>(args.lowest + args.yZero))
   const highest = i8x16.splat(<i8>(args.highest + args.yZero))
   for (const end = y + n; y < end; a += 16, b += 16, y += 16) {
-    const p = differences(isSigned, v128.load64_zero(a), aZero)
-    const q = differences(isSigned, v128.load64_zero(b), bZero)
-    const p2 = differences(isSigned, v128.load64_zero(a, 8), aZero)
-    const q2 = differences(isSigned, v128.load64_zero(b, 8), bZero)
+    const p = differences(isSigned, v128.xor(v128.load64_zero(a), aFlip), aZero)
+    const q = differences(isSigned, v128.xor(v128.load64_zero(b), bFlip), bZero)
+    const p2 = differences(isSigned, v128.xor(v128.load64_zero(a, 8), aFlip), aZero)
+    const q2 = differences(isSigned, v128.xor(v128.load64_zero(b, 8), bFlip), bZero)
     const x0 = sumsOf(i32x4.extend_low_i16x8_s(p), first, i32x4.extend_low_i16x8_s(q), second)
     const x1 = sumsOf(i32x4.extend_high_i16x8_s(p), first, i32x4.extend_high_i16x8_s(q), second)
     const x2 = sumsOf(i32x4.extend_low_i16x8_s(p2), first, i32x4.extend_low_i16x8_s(q2), second)
@@ -146,6 +154,8 @@ function sumsOf(p: v128, first: v128, q: v128, second: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize, b: usize, y: usize, n: u32): void {
+  const aFlip = i8x16.splat(<i8>args.aFlip)
+  const bFlip = i8x16.splat(<i8>args.bFlip)
   const aZero = i16x8.splat(<i16>args.aZero)
   const bZero = i16x8.splat(<i16>args.bZero)
   const first = f32x4.splat(args.first)
@@ -158,12 +168,12 @@ function combineLine(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: us
   const highest = f32x4.splat(<f32>args.highest)
   const aStep = (<usize>args.aInner) << 3
   const bStep = (<usize>args.bInner) << 3
-  const aSame = differences(isSigned, v128.load8_splat(a), aZero)
-  const bSame = differences(isSigned, v128.load8_splat(b), bZero)
+  const aSame = differences(isSigned, v128.xor(v128.load8_splat(a), aFlip), aZero)
+  const bSame = differences(isSigned, v128.xor(v128.load8_splat(b), bFlip), bZero)
   let i: u32 = 0
   for (; i + 8 <= n; i += 8, a += aStep, b += bStep, y += 8) {
-    const p = aStep == 0 ? aSame : differences(isSigned, v128.load64_zero(a), aZero)
-    const q = bStep == 0 ? bSame : differences(isSigned, v128.load64_zero(b), bZero)
+    const p = aStep == 0 ? aSame : differences(isSigned, v128.xor(v128.load64_zero(a), aFlip), aZero)
+    const q = bStep == 0 ? bSame : differences(isSigned, v128.xor(v128.load64_zero(b), bFlip), bZero)
     let low: v128
     let high: v128
     if (kind == ADD) {
@@ -196,14 +206,22 @@ function differences(isSigned: bool, codes: v128, zero: v128): v128 {
   return i16x8.sub(isSigned ? i16x8.extend_low_i8x16_s(codes) : i16x8.extend_low_i8x16_u(codes), zero)
 }
 
+/** A code as one of Y's type. */
+// @ts-ignore: decorator
+@inline
+function flipped(at: usize, flip: u32, isSigned: bool): i32 {
+  const code = <u32>load<u8>(at) ^ flip
+  return isSigned ? <i32>(<i8>code) : <i32>code
+}
+
 /** The definition. */
 function oneByOne(args: ByteBinaryArguments, kind: i32, isSigned: bool, a: usize, b: usize, y: usize, n: u32): void {
   const aScale = load<f64>(args.scales)
   const bScale = load<f64>(args.scales, 8)
   const yScale = load<f64>(args.scales, 16)
   for (const end = y + n; y < end; y++, a += args.aInner, b += args.bInner) {
-    const p = codeIn(a, isSigned) - args.aZero
-    const q = codeIn(b, isSigned) - args.bZero
+    const p = flipped(a, args.aFlip, isSigned) - args.aZero
+    const q = flipped(b, args.bFlip, isSigned) - args.bZero
     let rounded: f64
     if (args.isSingle) {
       const x = <f32>p * <f32>aScale
