@@ -1,7 +1,7 @@
-import type { InferenceSession, LoadOptions, Model, SessionOptions } from 'nodewise'
+import type { LoadOptions, Model, SessionOptions } from 'nodewise'
 import { NodewiseError } from 'nodewise'
 import { type InferenceSession as Common, env } from 'onnxruntime-common'
-import { declaredOf } from '../graph/graph.ts'
+import { declaredOf, type GraphPort } from '../graph/graph.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
 
 /** Options of Nodewise's own, which a program may give beside those of `onnxruntime-common`. */
@@ -50,6 +50,10 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 const RUN: ReadonlySet<string> = new Set(['extra', 'logSeverityLevel', 'logVerbosityLevel', 'tag', 'terminate'])
 
+/** As in onnxruntime-web, an option that is null is one that is not given. */
+export const withoutNull = (options: Common.SessionOptions): Common.SessionOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null))
+
 /**
  * The options of Nodewise that follow from those of `onnxruntime-common`.
  * @throws NodewiseError `bad-usage` for options that do not exist, values that onnxruntime refuses, and what is not
@@ -65,8 +69,22 @@ export function ownOptions(options: Common.SessionOptions): { load: LoadOptions;
   const own = (names: readonly string[]): object =>
     Object.fromEntries(names.flatMap(name => (given[name] === undefined ? [] : [[name, given[name]]])))
   const threads = options.intraOpNumThreads || env.wasm.numThreads
-  return { load: own(LOAD), session: { ...(threads && { threads }), ...own(SESSION) } }
+  const load: LoadOptions = own(LOAD)
+  return {
+    load: { ...load, ...(load.externalData && { externalData: load.externalData.map(unshared) }) },
+    session: { ...(threads && { threads }), ...own(SESSION) }
+  }
 }
+
+type External = NonNullable<LoadOptions['externalData']>[number]
+
+/** A file in shared memory, which onnxruntime-web takes, as an array over it. */
+const unshared = (file: External): External =>
+  typeof file === 'object' && isShared(file?.data) ? { ...file, data: new Uint8Array(file.data) } : file
+
+/** A page without the headers that memory is shared by has no name for it. */
+const isShared = (data: unknown): data is SharedArrayBuffer =>
+  typeof SharedArrayBuffer === 'function' && data instanceof SharedArrayBuffer
 
 /** @throws NodewiseError `bad-usage` for options that do not exist */
 export function checkRunOptions(options: Common.RunOptions): void {
@@ -88,8 +106,8 @@ function checkLocations(preferred: Common.SessionOptions['preferredOutputLocatio
 }
 
 /**
- * The model with sizes in place of names of its inputs' dims. As in onnxruntime, a name that no input has changes
- * nothing.
+ * The model with sizes in place of names of its inputs' and outputs' dims. As in onnxruntime, a name that none has
+ * changes nothing.
  * @throws NodewiseError `bad-usage` for what is no size
  */
 export function withDims(model: Model, sizes: Readonly<Record<string, number>> = {}): Model {
@@ -98,24 +116,11 @@ export function withDims(model: Model, sizes: Readonly<Record<string, number>> =
     if (!Number.isSafeInteger(size) || size < 0)
       throw new NodewiseError('bad-usage', `\`freeDimensionOverrides\`: the dim "${name}" cannot have the size ${size}`)
   const { graph } = model
-  const inputs = graph.inputs.map(port => {
+  const sized = (port: GraphPort): GraphPort => {
     const declared = declaredOf(graph, port)
     if (declared?.kind !== 'tensor' || !declared.dims) return port
     const dims = declared.dims.map(dim => (typeof dim === 'string' && Object.hasOwn(sizes, dim) ? sizes[dim] : dim))
     return { ...port, declared: { ...declared, dims } }
-  })
-  return { ...model, graph: { ...graph, inputs } }
+  }
+  return { ...model, graph: { ...graph, inputs: graph.inputs.map(sized), outputs: graph.outputs.map(sized) } }
 }
-
-/** What a session tells of a port, as `onnxruntime-common` says it: a dim that has neither size nor name is empty. */
-export const metadataOf = (ports: InferenceSession['inputMetadata']): Common.ValueMetadata[] =>
-  ports.map(port =>
-    port.isTensor && port.type !== undefined
-      ? {
-          name: port.name,
-          isTensor: true,
-          type: port.type as Common.TensorValueMetadata['type'],
-          shape: (port.shape ?? []).map(dim => (dim === '?' ? '' : dim))
-        }
-      : { name: port.name, isTensor: false }
-  )

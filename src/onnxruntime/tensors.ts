@@ -43,6 +43,7 @@ const isCommon = (given: unknown): given is CommonTensor =>
 export function toOwn(name: string, given: unknown): Tensor {
   if (given instanceof Tensor) return given
   if (!isCommon(given)) throw new NodewiseError('type-mismatch', `"${name}" is not given as a tensor`)
+  if ((given.location as string) === 'none') throw new NodewiseError('type-mismatch', `"${name}" has been disposed of`)
   if (given.location !== 'cpu' && given.location !== 'cpu-pinned')
     throw new NodewiseError('type-mismatch', `"${name}" lies in a ${given.location}; await its getData() first`)
   const { type, data, dims } = given
