@@ -68,12 +68,18 @@ export function ownOptions(options: Common.SessionOptions): { load: LoadOptions;
   checkLocations(options.preferredOutputLocation)
   const own = (names: readonly string[]): object =>
     Object.fromEntries(names.flatMap(name => (given[name] === undefined ? [] : [[name, given[name]]])))
-  const threads = options.intraOpNumThreads || env.wasm.numThreads
+  const threads = options.intraOpNumThreads || threadsOfPage()
   const load: LoadOptions = own(LOAD)
   return {
     load: { ...load, ...(load.externalData && { externalData: load.externalData.map(unshared) }) },
     session: { ...(threads && { threads }), ...own(SESSION) }
   }
+}
+
+/** As in onnxruntime-web, what is no count is none: half of three cores, 0. */
+function threadsOfPage(): number | undefined {
+  const { numThreads } = env.wasm
+  return Number.isSafeInteger(numThreads) && Number(numThreads) > 0 ? numThreads : undefined
 }
 
 type External = NonNullable<LoadOptions['externalData']>[number]

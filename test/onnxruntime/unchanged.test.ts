@@ -148,6 +148,15 @@ describe('options', () => {
       await InferenceSession.create(withWeight, { [name]: null })
   })
 
+  test.each([1.5, 0, -1, NaN, '2'])('a count of threads for pages that is none, %j, changes nothing', async count => {
+    ort.env.wasm.numThreads = count as number
+    try {
+      await InferenceSession.create(withWeight)
+    } finally {
+      delete ort.env.wasm.numThreads
+    }
+  })
+
   test('files that a model names may lie in shared memory', async () => {
     const shared = new SharedArrayBuffer(8)
     new Float32Array(shared).set([10, 20])
