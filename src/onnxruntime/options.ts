@@ -71,7 +71,7 @@ export function ownOptions(options: Common.SessionOptions): { load: LoadOptions;
   const threads = options.intraOpNumThreads || threadsOfPage()
   const load: LoadOptions = own(LOAD)
   return {
-    load: { ...load, ...(load.externalData && { externalData: load.externalData.map(unshared) }) },
+    load: { ...load, ...(Array.isArray(load.externalData) && { externalData: load.externalData.map(unshared) }) },
     session: { ...(threads && { threads }), ...own(SESSION) }
   }
 }

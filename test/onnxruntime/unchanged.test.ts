@@ -157,6 +157,15 @@ describe('options', () => {
     }
   })
 
+  test.each([{ path: 'w.bin', data: new Uint8Array(8) }, 'w.bin', [null], [5]])(
+    'files that a model names are a list of them, not %j',
+    async files => {
+      await expect(InferenceSession.create(withWeight, { externalData: files as never })).rejects.toMatchObject({
+        code: 'bad-usage'
+      })
+    }
+  )
+
   test('files that a model names may lie in shared memory', async () => {
     const shared = new SharedArrayBuffer(8)
     new Float32Array(shared).set([10, 20])
