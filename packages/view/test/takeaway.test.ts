@@ -5,6 +5,7 @@ import { Painter } from '../src/graph/paint.ts'
 import { Arranger } from '../src/graph/scene.ts'
 import { SvgPen } from '../src/graph/svg.ts'
 import { buildTree, openedAtFirst } from '../src/graph/tree.ts'
+import { counted, numberText } from '../src/panels/texts.ts'
 import { commandOf, type Given } from '../src/state/commandline.ts'
 import { columnsOf } from './columns.ts'
 
@@ -65,9 +66,32 @@ describe('the command line of a run', () => {
     expect(commandOf({ ...given, fillings })).toBe("nodewise run 'my model.onnx' -i 'ids=[[1,2]]' -i x=x.npy")
   })
 
+  test('keeps the blanks within strings', () => {
+    const text = '[ "two words", "a\\" b" ]'
+    const fillings = new Map([['x', { how: 'literal' as const, text }]])
+    const inputs = [{ name: 'x', type: 'string', dims: '2' }]
+    expect(commandOf({ ...given, inputs, openDims: [], fillings })).toBe(
+      `nodewise run 'my model.onnx' -i 'x=["two words","a\\" b"]'`
+    )
+  })
+
+  test('gives a dim of an interval the size that the page does: the least', () => {
+    const inputs = [{ name: 'x', type: 'float32', dims: '?×3' }]
+    const openDims = [{ name: 'x[0]', min: 4, max: 9 }]
+    expect(commandOf({ ...given, inputs, openDims })).toBe("nodewise run 'my model.onnx' --shape x=4x3 --fill zeros")
+  })
+
   test('names an archive of many inputs once', () => {
     const archive = { how: 'file' as const, name: 'a run.npz', bytes: new Uint8Array() }
     const fillings = new Map(['ids', 'x'].map(name => [name, archive]))
     expect(commandOf({ ...given, fillings })).toBe("nodewise run 'my model.onnx' --inputs 'a run.npz'")
   })
+})
+
+test('numbers are told in four digits, and zeros that count stay', () => {
+  const numbers = [1230.2, 1000.4, 100.04, 0.5, -2.5e-10, 1.2346e10, 1.5e20, 1e7, 1234567, 0, NaN, -Infinity]
+  expect(numbers.map(numberText)).toEqual(
+    '1230 1000 100 0.5 -2.5e-10 1.235e+10 1.5e+20 1e+7 1234567 0 NaN -Infinity'.split(' ')
+  )
+  expect([counted(1, 'index', 'indices'), counted(2, 'index', 'indices')]).toEqual(['1 index', '2 indices'])
 })

@@ -27,7 +27,7 @@ export function Gathered({ record }: { readonly record: number }) {
     <section class="gather">
       <h2>Rows that were taken</h2>
       <p class="note">
-        {counted(found.count, 'index')} into {counted(found.size, 'row')} along axis {found.axis}.
+        {counted(found.count, 'index', 'indices')} into {counted(found.size, 'row')} along axis {found.axis}.
       </p>
       <svg
         viewBox={`0 0 ${found.picks.length} 10`}

@@ -98,7 +98,7 @@ function Stats({ statistics }: { readonly statistics: Statistics }) {
 
 function Histogram({ bins }: { readonly bins: readonly number[] }) {
   // A root brings out what a peak would flatten.
-  const most = Math.sqrt(Math.max(...bins))
+  const most = Math.sqrt(Math.max(1, ...bins))
   return (
     <svg
       class="histogram"

@@ -12,13 +12,15 @@ export const countText = (count: number): string =>
     ? count.toLocaleString('en')
     : `${(count / (count < 1e9 ? 1e6 : 1e9)).toFixed(1)} ${count < 1e9 ? 'M' : 'B'}`
 
-/** A number of a tensor for a person: five digits. */
-export const numberText = (number: number | undefined): string =>
-  number === undefined
-    ? '–'
-    : Number.isInteger(number) && Math.abs(number) < 1e7
-      ? `${number}`
-      : number.toPrecision(4).replace(/\.?0+(?=e|$)/, '')
+/** A number of a tensor for a person: four digits, or an integer of up to seven. */
+export function numberText(number: number | undefined): string {
+  if (number === undefined) return '–'
+  if (Number.isInteger(number) && Math.abs(number) < 1e7) return `${number}`
+  const [digits, power] = number.toPrecision(4).split('e')
+  // Zeros say nothing after the point; before it, and in the power, they do.
+  const short = digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
+  return power === undefined ? short : `${short}e${power}`
+}
 
 /** Milliseconds for a person. */
 export const timeText = (milliseconds: number): string =>
@@ -32,5 +34,5 @@ export const timeText = (milliseconds: number): string =>
 export const dimsText = (dims: readonly number[]): string => (dims.length === 0 ? 'scalar' : dims.join('×'))
 
 /** `1 node`, `2 nodes`. */
-export const counted = (count: number, word: string): string =>
-  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+export const counted = (count: number, word: string, words = `${word}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? word : words}`

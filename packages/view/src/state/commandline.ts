@@ -16,6 +16,10 @@ export interface Given {
 const word = (text: string): string =>
   /^[\w./:=,@%+[\]-]+$/.test(text) && !/[[\]]/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
+/** A literal without the blanks between its elements; those within its strings stay. */
+const withoutBlanks = (literal: string): string =>
+  literal.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, text: string | undefined) => text ?? '')
+
 /** The command that runs the model in the same way, with other random numbers. */
 export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Given): string {
   const words = ['nodewise', 'run', word(file)]
@@ -24,7 +28,7 @@ export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Giv
   const archives = new Set<string>()
   for (const { name, dims } of inputs) {
     const filling = fillings.get(name) ?? { how: 'zeros' }
-    if (filling.how === 'literal') words.push('-i', word(`${name}=${filling.text.replace(/\s+/g, '')}`))
+    if (filling.how === 'literal') words.push('-i', word(`${name}=${withoutBlanks(filling.text)}`))
     else if (filling.how === 'picture')
       words.push('--image', word(`${name}=${pictureText(filling.name, filling.settings)}`))
     else if (filling.how === 'sound') words.push('--audio', word(`${name}=${filling.name},rate=${filling.rate}`))
@@ -33,9 +37,9 @@ export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Giv
     else {
       fill ??= filling.how === 'random' ? `random:${seed}` : filling.how
       const own = dims.split('×')
-      const isUnnamed = own.some((_, axis) => openDims.some(dim => dim.name === `${name}[${axis}]`))
-      if (isUnnamed)
-        words.push('--shape', word(`${name}=${own.map((dim, axis) => sizeAt(dim, name, axis, sizes)).join('x')}`))
+      const unnamed = (axis: number): OpenDim | undefined => openDims.find(dim => dim.name === `${name}[${axis}]`)
+      if (own.some((_, axis) => unnamed(axis)))
+        words.push('--shape', word(`${name}=${own.map((dim, axis) => sizeOf(dim, unnamed(axis), sizes)).join('x')}`))
     }
   }
   for (const { name, min } of openDims)
@@ -45,5 +49,6 @@ export function commandOf({ file, inputs, openDims, fillings, sizes, seed }: Giv
   return words.join(' ')
 }
 
-const sizeAt = (dim: string, input: string, axis: number, sizes: ReadonlyMap<string, number>): string =>
-  /^\d+$/.test(dim) ? dim : `${sizes.get(`${input}[${axis}]`) ?? sizes.get(dim) ?? 1}`
+/** The size that a run of the page gives a dim: without one that a user set, the least. */
+const sizeOf = (dim: string, unnamed: OpenDim | undefined, sizes: ReadonlyMap<string, number>): string =>
+  /^\d+$/.test(dim) ? dim : `${sizes.get(unnamed?.name ?? dim) ?? Math.max(1, unnamed?.min ?? 1)}`
