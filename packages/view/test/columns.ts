@@ -16,7 +16,7 @@ export function columnsOf(lines: readonly string[]): Columns {
     reads.map(read => [names.indexOf(read), names.indexOf(name)] as const)
   )
   return {
-    graphs: [{ path: '', label: '', owner: -1, first: 0, count: names.length }],
+    graphs: [{ path: '', valuePath: '', label: '', owner: -1, first: 0, count: names.length }],
     names: textColumn(names),
     types,
     type: Uint16Array.from([...inputs.map(() => 0), ...nodes.map(({ type }) => types.indexOf(type))]),

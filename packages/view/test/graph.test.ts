@@ -199,7 +199,7 @@ describe('100,000 nodes whose names say no groups', () => {
   ])('%s are two dozen boxes at first', (_, from) => {
     const columns: Columns = {
       ...columnsOf([]),
-      graphs: [{ path: '', label: '', owner: -1, first: 0, count: count + 1 }],
+      graphs: [{ path: '', valuePath: '', label: '', owner: -1, first: 0, count: count + 1 }],
       names: textColumn(Array.from({ length: count + 1 }, (__, i) => `n${i}`)),
       type: new Uint16Array(count + 1),
       kind: Uint8Array.from({ length: count + 1 }, (__, i) => (i === 0 ? KIND.input : KIND.node)),

@@ -91,6 +91,53 @@ describe('columns', () => {
   })
 })
 
+describe('calls of functions', () => {
+  const model = parseModel(`<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+main (float[4] x, bool p) => (float[n] y)
+<float[3] r>
+{
+  r = Abs (x)
+  s = Neg (r)
+  y = own.outer (s, p)
+}
+<domain: "own", opset_import: ["" : 17, "own" : 1]>
+outer (v, p) => (d)
+{
+  h = Relu (v)
+  d = own.inner (h, p)
+}
+<domain: "own", opset_import: ["" : 17]>
+inner (v, p) => (d)
+{
+  a = Sqrt (v)
+  b = Transpose <perm = [0, 1]> (a)
+  d = If (p) <
+    then_branch = then () => (float[n] t) { t = Exp (a) },
+    else_branch = else () => (float[n] e) { e = Log (a) }
+  >
+}`)
+  const flat = flatten(model)
+  const facts = factsOf(model, flat)
+
+  test('leave findings at the node that they are about, in the graph around a call and within it', () => {
+    const { columns } = flat
+    const found = facts.findings
+      .filter(({ severity }) => severity === 'error')
+      .map(({ place, record }) => [place.graphPath ?? '', place.type, columns.types[columns.type[record]]])
+    expect(found).toEqual([
+      ['', 'Abs', 'Abs'],
+      ['2:outer/1:inner', 'Transpose', 'Transpose']
+    ])
+  })
+
+  test('lead to what is inferred in their bodies', () => {
+    for (const type of ['Exp', 'Log']) {
+      const [made] = portsOf(flat.outputs, recordOfType(flat, type))
+      expect([typeAt(facts, made!), dimsAt(facts, made!)]).toEqual(['float32', '4'])
+    }
+  })
+})
+
 describe('facts', () => {
   test('have the finding with its record, both dims and the lines of the file', async () => {
     const model = await wrongDim()
@@ -131,6 +178,17 @@ describe('facts', () => {
 })
 
 describe('numbers', () => {
+  test('of large numbers that differ little have their deviation', () => {
+    const times = statisticsOf(Float64Array.of(1.7e9, 1.7e9 + 5, 1.7e9 + 10, NaN))
+    expect(times.deviation).toBeCloseTo(Math.sqrt(50 / 3))
+    expect(times.mean).toBe(1.7e9 + 5)
+  })
+
+  test('of 64 bits are listed with all their digits', () => {
+    const ids = new Tensor('int64', [9007199254740993n, -1n], [2])
+    expect(tensorDetails(ids, 0).first).toEqual(['9007199254740993', '-1'])
+  })
+
   test('NaN and infinities are counted apart', () => {
     const numbers = Float32Array.of(1, 3, NaN, Infinity, 0)
     const statistics = statisticsOf(numbers)
@@ -232,4 +290,23 @@ test('a gather shows the rows that it took, negative indices counted from the en
     { index: 1, times: 2 },
     { index: last, times: 1 }
   ])
+})
+
+test('the input of a body is not taken for that of the model which has its name', async () => {
+  const model = parseModel(`<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2] x, int64 n, bool c) => (float[2] y) {
+      y = Loop (n, c, x) <
+        body = b (int64 i, bool k, float[2] x) => (bool m, float[2] z) { m = Identity (k)  z = Neg (x) }
+      >
+    }`)
+  const flat = flatten(model)
+  const given: number[] = []
+  const inputs = new Map([['n', { how: 'literal', text: '2' } as const]])
+  const request = { inputs, sizes: new Map(), seed: 0, breakpoints: [], stopsAtNan: false, stepwise: false }
+  await new Running(model, flat, request, (event, steps) => {
+    if (event === 'steps') given.push(...(steps as { record: number }[]).map(({ record }) => record))
+  }).run()
+  const { columns } = flat
+  const ports = given.filter(record => record >= 0 && columns.kind[record] === KIND.input)
+  expect(ports.map(record => nameOf(columns, record))).toEqual(['x', 'n', 'c'])
 })

@@ -8,8 +8,10 @@ export const KIND = { node: 0, input: 1, output: 2, constant: 3 } as const
 
 /** A graph of the model: the main graph, a body of a node, or a function where it is called. */
 export interface GraphRecord {
-  /** Path as findings have it (`12:then_branch`); empty for the main graph. */
+  /** Path as findings at its nodes have it (`12:then_branch`, `3:MyFunction`); empty for the main graph. */
   readonly path: string
+  /** Path that its values are checked under: values of a called function are those of the graph of the call. */
+  readonly valuePath: string
   readonly label: string
   /** The record of the node whose body this is, or -1. */
   readonly owner: number

@@ -168,9 +168,15 @@ export function tensorDetails(tensor: Tensor, plane: number): TensorDetails {
     statistics,
     histogram: histogramOf(numbers, statistics),
     ...(isPicture && { plane: planeOf(numbers, dims.length === 1 ? [1, ...dims] : dims, plane) }),
-    first: Array.from(numbers.subarray(0, FIRST), number => shortNumber(number))
+    // 64-bit integers have more digits than numbers.
+    first: isExact(tensor.data)
+      ? Array.from(tensor.data.subarray(0, FIRST), String)
+      : Array.from(numbers.subarray(0, FIRST), number => shortNumber(number))
   }
 }
+
+const isExact = (data: unknown): data is BigInt64Array | BigUint64Array =>
+  data instanceof BigInt64Array || data instanceof BigUint64Array
 
 /** Six significant digits, as tables show them. */
 const shortNumber = (number: number): string =>

@@ -91,14 +91,14 @@ function tablesOf({ columns, nodes, values, outputs }: Flat): {
   const byNode = new Map<string, number>()
   const byValue = new Map<string, number>()
   nodes.forEach((node, record) => {
-    const { path } = columns.graphs[columns.graph[record]]
+    const { path, valuePath } = columns.graphs[columns.graph[record]]
     if (node) byNode.set(keyOf(path, node.layer === undefined ? `${node.index}` : `layer ${node.layer}`), record)
     for (let i = outputs.starts[record]; i < outputs.starts[record + 1]; i++) {
       const index = outputs.values[i]
       if (index === LEFT_OUT) continue
-      const name = keyOf(path, values.names[index])
+      const name = keyOf(valuePath, values.names[index])
       if (!byValue.has(name)) byValue.set(name, record)
-      byValue.set(keyOf(path, values.ids[index]), record)
+      byValue.set(keyOf(valuePath, values.ids[index]), record)
     }
   })
   return { byNode, byValue }

@@ -44,7 +44,7 @@ class Scope {
 /** A model's graphs, bodies and called functions, in one list of records. */
 export function flatten(model: Model): Flat {
   const flattener = new Flattener(model)
-  flattener.graph(model.graph, { path: '', label: '', owner: -1, prefix: '' })
+  flattener.graph(model.graph, { path: '', label: '', owner: -1, prefix: '', isCall: false })
   flattener.rest()
   return flattener.flat()
 }
@@ -54,8 +54,10 @@ interface Within {
   readonly label: string
   readonly owner: number
   readonly outer?: Scope
-  /** What checks put before the ids of values: the path of the call of a function. */
+  /** What checks put before the ids of values: the way from the call of a function, with a slash at its end. */
   readonly prefix: string
+  /** The graph is that of a function, where it is called: the call gives its inputs. */
+  readonly isCall: boolean
 }
 
 class Flattener {
@@ -92,11 +94,10 @@ class Flattener {
     const indices = this.indicesAt(within.path)
     // Ids of functions have the path of the call before them, so those of their graphs are apart.
     const scope = new Scope(within.prefix === '' ? indices : new Map(), within.outer)
-    const isFunction = within.prefix !== '' && within.owner >= 0
     if (graph.dialect === 'onnx') {
       for (const [id, constant] of graph.initializers)
         this.constants.set(this.value(graph, within, scope, id, -1), constant)
-      if (!isFunction)
+      if (!within.isCall)
         for (const { name, value } of graph.inputs)
           if (!graph.initializers.has(value)) {
             const record = this.record(name, 'Input', KIND.input, undefined)
@@ -119,7 +120,8 @@ class Flattener {
       }
     const count = this.names.length - first
     for (let i = 0; i < count; i++) this.graphIds.push(this.graphs.length)
-    this.graphs.push({ path: within.path, label: within.label, owner: within.owner, first, count })
+    const { path: valuePath, label, owner, prefix } = within
+    this.graphs.push({ path: prefix === '' ? valuePath : prefix.slice(0, -1), valuePath, label, owner, first, count })
   }
 
   private node(graph: Graph, within: Within, scope: Scope, node: Node): void {
@@ -151,8 +153,12 @@ class Flattener {
 
   private bodies(node: Node, record: number, within: Within, scope: Scope): void {
     const add = (graph: Graph, label: string): void => {
-      const path = graph.path
-      this.waiting.push({ graph, within: { path, label, owner: record, outer: scope, prefix: within.prefix } })
+      // Where functions are expanded, a body within one is called by its graph's name.
+      const prefix = within.prefix === '' ? '' : `${within.prefix}${graph.name}/`
+      this.waiting.push({
+        graph,
+        within: { path: graph.path, label, owner: record, outer: scope, prefix, isCall: false }
+      })
     }
     if (node.attributes.size > 0)
       for (const [name, attribute] of node.attributes) {
@@ -172,7 +178,7 @@ class Flattener {
     const prefix = `${around}${node.index}:${node.type}/`
     this.waiting.push({
       graph: called.graph,
-      within: { path: within.path, label: called.name, owner: record, outer, prefix }
+      within: { path: within.path, label: called.name, owner: record, outer, prefix, isCall: true }
     })
   }
 

@@ -39,9 +39,13 @@ export interface Statistics {
 export const isNotFinite = ({ statistics }: { readonly statistics?: Statistics }): boolean =>
   statistics !== undefined && statistics.nans + statistics.infinities > 0
 
-/** Statistics in one pass; NaN and infinities are counted and left out of the rest. */
+/**
+ * Statistics in one pass; NaN and infinities are counted and left out of the rest. Sums are those of the distances from
+ * the first number: the squares of large numbers that differ little would lose the difference.
+ */
 export function statisticsOf(numbers: Numbers): Statistics {
   let [min, max, sum, squares, zeros, nans, infinities] = [Infinity, -Infinity, 0, 0, 0, 0, 0]
+  let [first, isFirst] = [0, true]
   for (let i = 0; i < numbers.length; i++) {
     const number = numbers[i]
     if (number - number !== 0) {
@@ -52,14 +56,17 @@ export function statisticsOf(numbers: Numbers): Statistics {
     if (number < min) min = number
     if (number > max) max = number
     if (number === 0) zeros++
-    sum += number
-    squares += number * number
+    if (isFirst) [first, isFirst] = [number, false]
+    const distance = number - first
+    sum += distance
+    squares += distance * distance
   }
   const counted = numbers.length - nans - infinities
-  const mean = sum / counted
+  const offset = sum / counted
+  const deviation = Math.sqrt(Math.max(0, squares / counted - offset * offset))
   return {
     elements: numbers.length,
-    ...(counted > 0 && { min, max, mean, deviation: Math.sqrt(Math.max(0, squares / counted - mean * mean)) }),
+    ...(counted > 0 && { min, max, mean: first + offset, deviation }),
     zeros,
     nans,
     infinities

@@ -163,7 +163,9 @@ export class Running {
     const { columns, outputs } = this.flat
     const steps: Step[] = []
     columns.kind.forEach((kind, record) => {
-      const value = kind === KIND.input ? feeds[nameOf(columns, record)] : undefined
+      // An input of a body may be called as one of the model is.
+      const isInput = kind === KIND.input && columns.graph[record] === 0
+      const value = isInput ? feeds[nameOf(columns, record)] : undefined
       if (value)
         steps.push(
           this.stepOf(
