@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { arrange } from '../src/graph/arrange.ts'
 import { fitted, zoomed } from '../src/graph/camera.ts'
 import { familyOf } from '../src/graph/categories.ts'
-import { type Columns, countOf, KIND, nameOf, recordNamed, textColumn } from '../src/graph/columns.ts'
+import { type Columns, countOf, firstOfType, KIND, nameOf, recordNamed, textColumn } from '../src/graph/columns.ts'
 import { itemAt, rectOf, seenOf } from '../src/graph/geometry.ts'
 import { KnownTextsBuilder } from '../src/graph/known.ts'
 import { BORDER, Links } from '../src/graph/links.ts'
@@ -281,3 +281,15 @@ test.each([
   ['Gather', 'pick'],
   ['MadeUp', 'plain']
 ])('%s is of the family %s', (type, family) => expect(familyOf(type)).toBe(family))
+
+test('a group without nodes takes no room, in a graph or alone', () => {
+  const none = { w: 0, h: 0, boxes: [], routes: [], inlets: new Map(), outlets: new Map() }
+  expect(arrange([], [])).toEqual(none)
+  const content = arrange([{ id: 1, w: 72, h: 30 }], [])
+  expect([content.w, content.h]).toEqual([72, 30])
+})
+
+test('the first node of an operator is that of the file, whatever it is called', () => {
+  const columns = columnsOf(['x: Neg', 'a long name: Relu < x', 'b: Relu < a long name', 'y < b'])
+  expect([firstOfType(columns, 'Relu'), firstOfType(columns, 'Conv')]).toEqual([1, -1])
+})

@@ -26,7 +26,8 @@ export function Minimap() {
 }
 
 function placeOf({ w, h }: { readonly w: number; readonly h: number }): { scale: number; x: number; y: number } {
-  const scale = Math.min((SIZE - 12) / w, (SIZE - 12) / h)
+  // A graph without nodes has no size.
+  const scale = Math.min((SIZE - 12) / Math.max(1, w), (SIZE - 12) / Math.max(1, h))
   return { scale, x: (SIZE - w * scale) / 2, y: (SIZE - h * scale) / 2 }
 }
 

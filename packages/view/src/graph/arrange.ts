@@ -55,6 +55,8 @@ const portKeys = (links: readonly Link[], side: 'in' | 'out'): Map<number, strin
  * seen stays where it was.
  */
 export function arrange(boxes: readonly Sized[], links: readonly Link[]): Arranged {
+  // The layout gives nothing a size below zero.
+  if (boxes.length === 0) return { w: 0, h: 0, boxes: [], routes: [], inlets: new Map(), outlets: new Map() }
   const graph = new graphlib.Graph({ multigraph: false })
   const isLarge = boxes.length > 150
   graph.setGraph({

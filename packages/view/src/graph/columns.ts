@@ -83,5 +83,9 @@ function lastAtMost(numbers: Uint32Array, limit: number): number {
   return low
 }
 
+/** The first node of an operator; -1 where there is none. */
+export const firstOfType = ({ types, type, kind }: Columns, name: string): number =>
+  type.findIndex((id, record) => kind[record] === KIND.node && types[id] === name)
+
 /** The operator of a record. */
 export const typeOf = ({ types, type }: Columns, record: number): string => types[type[record]] ?? ''

@@ -1,4 +1,4 @@
-import { search } from '../graph/search.ts'
+import { firstOfType } from '../graph/columns.ts'
 import { selectRecord } from '../state/actions.ts'
 import { saveConverted, savePicture } from '../state/saving.ts'
 import * as store from '../state/store.ts'
@@ -75,8 +75,8 @@ function False() {
 function Operators({ ops }: { readonly ops: readonly (readonly [string, number])[] }) {
   const most = ops[0]?.[1] ?? 1
   const go = (type: string): void => {
-    const hit = store.columns.value && search(store.columns.value, `type:${type}`).at(-1)
-    if (hit) void selectRecord(hit.record)
+    const first = store.columns.value ? firstOfType(store.columns.value, type) : -1
+    if (first >= 0) void selectRecord(first)
   }
   return (
     <section>

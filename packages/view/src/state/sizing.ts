@@ -1,4 +1,3 @@
-import { batch } from '@preact/signals'
 import { CallFailure } from '../worker/rpc.ts'
 import * as store from './store.ts'
 import { workers } from './workers.ts'
@@ -12,18 +11,15 @@ export async function setSizes(sizes: ReadonlyMap<string, number>): Promise<void
   wanted = sizes
   if (isUnderWay) return
   isUnderWay = true
-  try {
-    while (wanted) {
-      const now: ReadonlyMap<string, number> = wanted
-      wanted = undefined
-      const facts = now.size === 0 ? store.ownFacts.value : await workers().engine.call.facts(now)
-      batch(() => {
-        store.facts.value = facts
-      })
+  while (wanted) {
+    const now: ReadonlyMap<string, number> = wanted
+    wanted = undefined
+    try {
+      store.facts.value = now.size === 0 ? store.ownFacts.value : await workers().engine.call.facts(now)
+    } catch (error) {
+      // A size that cannot be must not keep the next one from being worked out.
+      if (error instanceof CallFailure) store.failure.value = error.failure
     }
-  } catch (error) {
-    if (error instanceof CallFailure) store.failure.value = error.failure
-  } finally {
-    isUnderWay = false
   }
+  isUnderWay = false
 }

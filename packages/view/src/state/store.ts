@@ -125,10 +125,8 @@ export const heats = computed<ReadonlyMap<number, number>>(() => {
       sums.set(each, isSum ? before + amount : Math.max(before, amount))
     }
   }
-  const most = Math.max(
-    ...[...sums].map(([item, sum]) => (item < now.records || !open.value.has(item) ? sum : 0)),
-    1e-12
-  )
+  let most = 1e-12
+  for (const [item, sum] of sums) if (item < now.records || !open.value.has(item)) most = Math.max(most, sum)
   return new Map(
     [...sums].map(([item, sum]) => [item, Math.min(1, isSum ? sum / most : Math.log1p(sum) / Math.log1p(most))])
   )
