@@ -1,10 +1,12 @@
+import { printable } from '../io/print.ts'
 import { escaped, toTenth } from './html.ts'
 import type { Box, Line, Neighbourhood, Said } from './neighbours.ts'
+import { widthOf } from './text-width.ts'
 
 /** Neighbours on each side that are drawn. */
 const MAX_DRAWN = 4
 /** Sizes in units of the picture; a character of the font is about this wide. */
-export const CHARACTER = 6.7
+const CHARACTER = 6.7
 const MAX_LABEL_LENGTH = 34
 const BOX_HEIGHT = 40
 const TEXT_HEIGHT = 15
@@ -76,7 +78,9 @@ export const shortLabel = (text: string): string => {
   const characters = [...text]
   return characters.length <= MAX_LABEL_LENGTH ? text : `${characters.slice(0, MAX_LABEL_LENGTH - 1).join('')}…`
 }
-const textWidth = (text: string): number => [...shortLabel(text)].length * CHARACTER
+/** The width of a label as it is drawn. */
+export const labelWidth = (label: string): number => widthOf(printable(label)) * CHARACTER
+const textWidth = (text: string): number => labelWidth(shortLabel(text))
 const boxWidth = ({ type, name }: Box): number => Math.max(60, textWidth(type), textWidth(name)) + 16
 const rowWidth = (columns: readonly Column[]): number =>
   columns.reduce((sum, { width }) => sum + width, 0) + GAP * Math.max(0, columns.length - 1)

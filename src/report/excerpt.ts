@@ -1,6 +1,7 @@
 import type { Place } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import { printable } from '../io/print.ts'
+import { widthOf } from './text-width.ts'
 
 /** Lines of a file as compilers show them: the last one has the place, with a marker under it. */
 export interface Excerpt {
@@ -63,11 +64,3 @@ function decode(bytes: Uint8Array): string {
 
 /** The characters of a line: tabs as two blanks, and nothing that a terminal would obey. */
 const clean = (text: string): string[] => [...printable(text.replace(/\t/g, '  '))]
-
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60\p{Emoji_Presentation}]/u
-const MARK = /\p{M}/u
-
-/** Columns of a terminal that characters take. */
-const widthOf = (characters: readonly string[]): number =>
-  characters.reduce((width, character) => width + (MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1), 0)

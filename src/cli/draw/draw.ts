@@ -34,30 +34,38 @@ export const draw = (model: Model, format: 'dot' | 'mermaid'): string =>
 
 /** Draws the main graph and the functions of a model. */
 export function drawInto(drawing: Drawing, model: Model): string {
-  drawGraph(drawing, model, model.graph, 'g', new Map())
+  drawGraph(drawing, model, model.graph, 'g', undefined)
   let count = 0
   for (const { domain, name, graph } of model.functions.values()) {
     const id = `f${count++}`
     drawing.open(id, `function ${domain}::${name}`)
-    drawGraph(drawing, model, graph, id, new Map())
+    drawGraph(drawing, model, graph, id, undefined)
     drawing.close()
   }
   return drawing.text()
 }
 
-/** @param outer boxes that make the enclosing graphs' values */
-function drawGraph(
-  drawing: Drawing,
-  model: Model,
-  graph: Graph,
-  prefix: string,
-  outer: ReadonlyMap<ValueId, string>
-): void {
+/** A graph with the boxes that make its values, in the graph around it. */
+interface Scope {
+  readonly graph: Graph
+  readonly makers: ReadonlyMap<ValueId, string>
+  readonly outer: Scope | undefined
+}
+
+/** The scope whose graph has a value: a box there makes it, or it is an initializer. */
+function ownerOf(scope: Scope | undefined, value: ValueId): Scope | undefined {
+  let at = scope
+  while (at && !at.makers.has(value) && !at.graph.initializers.has(value)) at = at.outer
+  return at
+}
+
+function drawGraph(drawing: Drawing, model: Model, graph: Graph, prefix: string, outer: Scope | undefined): void {
   const makers = new Map<ValueId, string>()
+  const scope: Scope = { graph, makers, outer }
   graph.inputs.forEach((port, i) => {
     if (graph.initializers.has(port.value)) return
     const id = `${prefix}_in${i}`
-    drawing.box(id, [port.name, typeText(declaredOf(model.graph, port), model)], 'port')
+    drawing.box(id, [port.name, typeText(declaredOf(graph, port), model)], 'port')
     makers.set(port.value, id)
   })
   graph.nodes.forEach((node, i) => {
@@ -65,52 +73,36 @@ function drawGraph(
       if (value !== undefined && !isPortLayer(node) && !makers.has(value)) makers.set(value, `${prefix}_${i}`)
   })
   graph.nodes.forEach((node, i) => {
-    if (!isPortLayer(node)) drawNode(drawing, model, graph, node, `${prefix}_${i}`, makers, outer)
+    if (!isPortLayer(node)) drawNode(drawing, model, node, `${prefix}_${i}`, scope)
   })
   graph.outputs.forEach((port, i) => {
     const id = `${prefix}_out${i}`
     drawing.box(id, [port.name], 'port')
-    connect(drawing, model, graph, port.value, id, makers, outer)
+    connect(drawing, model, port.value, id, scope)
   })
 }
 
-function drawNode(
-  drawing: Drawing,
-  model: Model,
-  graph: Graph,
-  node: Node,
-  id: string,
-  makers: ReadonlyMap<ValueId, string>,
-  outer: ReadonlyMap<ValueId, string>
-): void {
+function drawNode(drawing: Drawing, model: Model, node: Node, id: string, scope: Scope): void {
   const weights = node.inputs.flatMap(value => {
-    const constant = value === undefined ? undefined : graph.initializers.get(value)
+    const constant = value === undefined ? undefined : ownerOf(scope, value)?.graph.initializers.get(value)
     return constant ? [`${value}: ${dtypeName(constant.type, model.dialect)} [${constant.dims.join(', ')}]`] : []
   })
   const isConstant = node.constant !== undefined || (node.dialect === 'onnx' && node.type === 'Constant')
   drawing.box(id, [node.type, ...(node.name === '' ? [] : [node.name]), ...weights], isConstant ? 'constant' : 'node')
-  for (const value of node.inputs) if (value !== undefined) connect(drawing, model, graph, value, id, makers, outer)
-  const visible = new Map([...outer, ...makers])
+  for (const value of node.inputs) if (value !== undefined) connect(drawing, model, value, id, scope)
   for (const [i, { attribute, graph: body }] of bodiesOf(node).entries()) {
     const inner = `${id}_b${i}`
     drawing.open(inner, `${node.type} ${node.name}: ${attribute}`)
-    drawGraph(drawing, model, body, inner, visible)
+    drawGraph(drawing, model, body, inner, scope)
     drawing.close()
   }
 }
 
-function connect(
-  drawing: Drawing,
-  model: Model,
-  graph: Graph,
-  value: ValueId,
-  to: string,
-  makers: ReadonlyMap<ValueId, string>,
-  outer: ReadonlyMap<ValueId, string>
-): void {
-  const from = makers.get(value) ?? outer.get(value)
-  if (from === undefined) return
-  drawing.edge(from, to, typeText(graph.values.get(value)?.declared, model), !makers.has(value))
+function connect(drawing: Drawing, model: Model, value: ValueId, to: string, scope: Scope): void {
+  const owner = ownerOf(scope, value)
+  const from = owner?.makers.get(value)
+  if (!owner || from === undefined) return
+  drawing.edge(from, to, typeText(owner.graph.values.get(value)?.declared, model), owner !== scope)
 }
 
 function typeText(declared: DeclaredType | undefined, model: Model): string {

@@ -1,6 +1,6 @@
 import { NodewiseError } from '../../errors.ts'
 import type { Model } from '../../graph/graph.ts'
-import { CHARACTER, shortLabel } from '../../report/around-node.ts'
+import { labelWidth, shortLabel } from '../../report/around-node.ts'
 import { escaped, toTenth } from '../../report/html.ts'
 import { type Drawing, drawInto } from './draw.ts'
 
@@ -70,15 +70,18 @@ export async function drawSvg(model: Model, options: PictureOptions = {}): Promi
 /** Takes a drawing down for the layout. */
 function collector(graph: LayoutGraph, boxes: Map<string, Box>, frames: Map<string, string>): Drawing {
   const open: string[] = []
+  const filled = new Set<string>()
   const place = (id: string): void => {
     const frame = open.at(-1)
-    if (frame !== undefined) graph.setParent(id, frame)
+    if (frame === undefined) return
+    graph.setParent(id, frame)
+    filled.add(frame)
   }
   let edges = 0
   return {
     box(id, label, look) {
       const lines = label.filter(line => line !== '').map(shortLabel)
-      const width = Math.max(40, ...lines.map(line => [...line].length * CHARACTER)) + 2 * PADDING
+      const width = Math.max(40, ...lines.map(labelWidth)) + 2 * PADDING
       const box = { label: lines, look, width, height: lines.length * LINE_HEIGHT + 2 * PADDING }
       boxes.set(id, box)
       graph.setNode(id, { width: box.width, height: box.height })
@@ -86,7 +89,7 @@ function collector(graph: LayoutGraph, boxes: Map<string, Box>, frames: Map<stri
     },
     edge(from, to, text, isCapture) {
       const label = shortLabel(text)
-      const size = { width: [...label].length * CHARACTER, height: label === '' ? 0 : LINE_HEIGHT }
+      const size = { width: labelWidth(label), height: label === '' ? 0 : LINE_HEIGHT }
       graph.setEdge(from, to, { ...size, labelpos: 'c', text: label, isCapture }, `e${edges++}`)
     },
     open(id, text) {
@@ -95,7 +98,13 @@ function collector(graph: LayoutGraph, boxes: Map<string, Box>, frames: Map<stri
       frames.set(id, text)
       open.push(id)
     },
-    close: () => void open.pop(),
+    close() {
+      const id = open.pop()!
+      // The layout gives a frame the size of what is in it; one without anything needs a size of its own.
+      if (filled.has(id)) return
+      const title = shortLabel(frames.get(id) ?? '')
+      graph.setNode(id, { width: labelWidth(title) + 2 * PADDING, height: LINE_HEIGHT + 2 * PADDING })
+    },
     text: () => ''
   }
 }
@@ -121,7 +130,9 @@ function svgOf(
   frames: ReadonlyMap<string, string>,
   { marked, isInline = false }: PictureOptions
 ): string {
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
+  // Of nothing at all the layout gives a size below zero.
+  const isEmpty = boxes.size + frames.size === 0
+  const { width = 0, height = 0 } = isEmpty ? {} : (graph.graph() as { width?: number; height?: number })
   const placed = (id: string): Placed => graph.node(id) as Placed
   const parts = [...frames].flatMap(([id, title]) => {
     const at = placed(id)
