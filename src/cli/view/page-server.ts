@@ -3,6 +3,8 @@ import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, extname, join } from 'node:path'
+import { NodewiseError } from '../../errors.ts'
+import { statOf } from '../stat.ts'
 
 /** A file that is served: where it lies, and the path that the model has it by. */
 export interface ServedFile {
@@ -61,7 +63,7 @@ export async function servePage(folder: string, model: ServedModel | undefined, 
     sendFile(request, response, file)
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', error => reject(listenFailure(error, port)))
     server.listen(port, '127.0.0.1', resolve)
   })
   return {
@@ -71,6 +73,17 @@ export async function servePage(folder: string, model: ServedModel | undefined, 
       server.closeAllConnections()
     }
   }
+}
+
+/** Why a port cannot be had, in the words of its option. */
+function listenFailure(error: NodeJS.ErrnoException, port: number): Error {
+  const reason =
+    error.code === 'EADDRINUSE'
+      ? 'another program has this port'
+      : error.code === 'EACCES'
+        ? 'this port is not for every user'
+        : undefined
+  return reason === undefined ? error : new NodewiseError('bad-usage', `--port ${port}: ${reason}`)
 }
 
 const hostOf = (server: Server): string => `127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -136,7 +149,9 @@ function sendText(response: ServerResponse, text: string): void {
 }
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: string): void {
-  const { size } = statSync(file)
+  // A file may go while it is served: the page is told, and what else is served stays.
+  const size = statOf(file)?.size
+  if (size === undefined) return refuse(response, 404)
   const type = TYPES[extname(basename(file))] ?? 'application/octet-stream'
   const headers = { ...headersFor(request), 'Content-Type': type, 'Accept-Ranges': 'bytes' }
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')

@@ -6,7 +6,9 @@ import { allGraphs, type Constant, type Graph, type Model } from '../../graph/gr
 import { companionFile } from '../companion.ts'
 import { badUsage, EXIT } from '../failure.ts'
 import { type ModelFlags, openModel } from '../model.ts'
+import { isUrl } from '../places.ts'
 import { statOf } from '../stat.ts'
+import { isStream } from '../streams.ts'
 import { print, type Terminal } from '../terminal.ts'
 import { type ServedFile, type ServedModel, servePage } from './page-server.ts'
 
@@ -21,8 +23,8 @@ export interface ViewFlags extends ModelFlags {
 
 /** `nodewise view`: serves the page of the package `nodewise-view`, with a model if one is named, until Ctrl-C. */
 export async function view(path: string | undefined, flags: ViewFlags, terminal: Terminal): Promise<number> {
+  refuseOthers(path, flags)
   const folder = pageFolder(terminal)
-  if (path === undefined && flags.report !== undefined) badUsage('--report is shown with a model: name it, too')
   const model = path === undefined ? undefined : await servedModel(path, flags)
   const { url, close } = await servePage(folder, model, flags.port ?? 0)
   print(terminal, flags.json ? JSON.stringify({ url }) : `${url}\nCtrl-C ends it.`)
@@ -32,6 +34,17 @@ export async function view(path: string | undefined, flags: ViewFlags, terminal:
   })
   close()
   return EXIT.interrupted
+}
+
+const MAX_PORT = 65_535
+
+/** The page reads parts of files when it needs them: what a shell hands over, and other hosts, have no such parts. */
+function refuseOthers(path: string | undefined, { port = 0, report }: ViewFlags): void {
+  if (path === undefined && report !== undefined) badUsage('--report is shown with a model: name it, too')
+  if (port > MAX_PORT) badUsage(`--port ${port}: ports end at ${MAX_PORT}`)
+  if (path !== undefined && isStream(path)) badUsage('view shows a file; stdin is none')
+  if (path !== undefined && isUrl(path))
+    badUsage('view shows a file of this machine; nodewise view alone opens the page, which takes addresses')
 }
 
 /** Where the page lies, in the package nodewise-view. */

@@ -84,6 +84,26 @@ describe('the server of the page', () => {
     expect((await fetch(at('model/m.onnx'), { method: 'POST' })).status).toBe(403)
   })
 
+  test('goes on where a file has gone, and says so', async () => {
+    const [lasting, going] = ['lasting.onnx', 'going.onnx'].map(path => ({ path, file: join(folder, path) }))
+    for (const { file } of [lasting, going]) writeFileSync(file, 'model')
+    const other = await servePage(join(folder, 'page'), { main: 'going.onnx', files: [lasting, going] }, 0)
+    rmSync(going.file)
+    const statuses: number[] = []
+    for (const path of ['model/going.onnx', 'model/lasting.onnx'])
+      statuses.push((await fetch(new URL(path, other.url))).status)
+    other.close()
+    expect(statuses).toEqual([404, 200])
+  })
+
+  test('says that a port is taken', async () => {
+    const port = Number(at('').port)
+    await expect(servePage(join(folder, 'page'), undefined, port)).rejects.toMatchObject({
+      code: 'bad-usage',
+      message: `--port ${port}: another program has this port`
+    })
+  })
+
   test('answers requests that name this host only', async () => {
     expect(await statusFor('attacker.example')).toBe(403)
     expect(await statusFor(at('').host)).toBe(200)
