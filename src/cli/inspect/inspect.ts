@@ -2,6 +2,7 @@ import type { Registry } from '../../bind/registry.ts'
 import type { NodewiseError } from '../../errors.ts'
 import type { Model } from '../../graph/graph.ts'
 import { type Json, stringifyExact } from '../../io/json-text.ts'
+import { printable } from '../../io/print.ts'
 import { badUsage, EXIT, failureIn, failureJson, failureOf, reportFailure } from '../failure.ts'
 import { openModel } from '../model.ts'
 import { type OpsFlags, registryOf } from '../own-ops.ts'
@@ -46,7 +47,7 @@ export async function inspect(args: readonly string[], flags: InspectFlags, term
     progress.show(() => `${i} of ${counted(files.length, 'file')} read, now ${file}`)
     try {
       const model = await openModel(file, { ...opening, docs: true }, { terminal, whole: readsWeights(flags) })
-      const found = await inspectModel(model, flags, registry, style).catch((error: unknown) => {
+      const found = await inspectModel(model, flags, registry, style, isMany).catch((error: unknown) => {
         throw failureIn(model, error)
       })
       parts.push(found.text)
@@ -92,8 +93,17 @@ interface Inspected {
   readonly document: Json
 }
 
-/** What is asked of a model: its overview, or else the parts that are named; JSON has both. */
-async function inspectModel(model: Model, flags: InspectFlags, registry: Registry, style: Style): Promise<Inspected> {
+/**
+ * What is asked of a model: its overview, or else the parts that are named; JSON has both.
+ * @param isTitled whether parts have the model's name above them, as overviews do
+ */
+async function inspectModel(
+  model: Model,
+  flags: InspectFlags,
+  registry: Registry,
+  style: Style,
+  isTitled: boolean
+): Promise<Inspected> {
   const { graph, filter = [], statistics = false } = flags
   const texts: string[] = []
   const overview = describeModel(model, registry, sizeOf(model.file))
@@ -134,6 +144,7 @@ async function inspectModel(model: Model, flags: InspectFlags, registry: Registr
     document.node = describeNodes(model, registry, found, true)
     texts.push(nodeText(model, registry, found, style))
   }
+  if (texts.length > 0 && isTitled) texts.unshift(style.bold(printable(model.file)))
   const text = texts.length > 0 ? texts.join('\n\n') : inspectText(overview, style)
   return { text, document: document as Json }
 }

@@ -365,6 +365,13 @@ describe('inspect of many', () => {
       summary: { files: 3, failed: 1 }
     })
   })
+
+  test('says above the parts of each model whose they are', async () => {
+    const models = ['palette.onnx', 'palette.xml'].map(name => join(MODELS, name))
+    const titles = models.map(path => expect.stringContaining(`\n${path}\n\n`) as string)
+    const { stdout } = await nodewise(['inspect', ...models, '--weights'])
+    expect([`\n${stdout}`, stdout]).toEqual(titles)
+  })
 })
 
 describe('inspect --graph svg', () => {
