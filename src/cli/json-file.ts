@@ -8,7 +8,8 @@ import { systemFailure } from '../files/byte-source.ts'
  */
 export function readJsonFile(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    // Editors of Windows put a mark of the byte order before a text.
+    return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
   } catch (error) {
     if (error instanceof SyntaxError) throw new NodewiseError('invalid-file', error.message, { file: path })
     throw systemFailure(error, path).at({ file: path })

@@ -50,6 +50,11 @@ describe('the configuration', () => {
     expect(status).toBe(1)
   })
 
+  test('may begin with a mark of the byte order', () => {
+    const path = file('marked.json', '\ufeff{"files": ["m"]}')
+    expect(findConfig(path, folder).config).toEqual({ files: ['m'] })
+  })
+
   test('yields to what the command says', () => {
     config('project/nodewise.config.json', whole)
     const cwd = join(folder, 'project')
