@@ -12,6 +12,7 @@ import { gatherView } from '../src/worker/gathering.ts'
 import { BINS, histogramOf, planeOf, statisticsOf } from '../src/worker/numbers.ts'
 import { portsOf } from '../src/worker/ports.ts'
 import { Running } from '../src/worker/running.ts'
+import { unsupportedOps } from '../src/worker/unsupported.ts'
 
 const MODELS = `${import.meta.dirname}/../../../models`
 const wrongDim = (): Promise<Model> =>
@@ -136,6 +137,16 @@ inner (v, p) => (d)
       expect([typeAt(facts, made!), dimsAt(facts, made!)]).toEqual(['float32', '4'])
     }
   })
+})
+
+test('operators that cannot be run are told by their domain', async () => {
+  const model = parseModel(`<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+    g (float[2] x) => (float[2] y) { a = Relu (x)  b = own.Relu (a)  c = own.Twice (b)  y = NoSuch (c) }
+    <domain: "own", opset_import: ["" : 17]> Twice (v) => (d) { d = Add (v, v) }`)
+  expect(unsupportedOps(model, flatten(model))).toEqual(['NoSuch', 'own::Relu'])
+  const xml = readFileSync(`${MODELS}/wrong-dim.xml`, 'utf8').replace('type="Gather"', 'type="GATHER"')
+  const capital = await load({ xml: new TextEncoder().encode(xml) })
+  expect(unsupportedOps(capital, flatten(capital))).toEqual([])
 })
 
 describe('facts', () => {

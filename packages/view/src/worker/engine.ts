@@ -7,7 +7,6 @@ import {
   type Model,
   modelFiles,
   NodewiseError,
-  supportedOps,
   type Tensor,
   writeNpy,
   writeNpz
@@ -35,7 +34,8 @@ import { readReport, type ShownReport } from './report.ts'
 import { type Compares, reportOf, type ReportRequest } from './reporting.ts'
 import { Moved, serve, tell } from './rpc.ts'
 import { type Outcome, Running, type RunRequest } from './running.ts'
-import { contentOf, type GivenFile, wholeOf } from './sources.ts'
+import { besideOf, contentOf, type GivenFile, wholeOf } from './sources.ts'
+import { unsupportedOps } from './unsupported.ts'
 
 /** What the page shows of a model as a whole. */
 export interface Overview {
@@ -267,17 +267,17 @@ async function read(files: readonly GivenFile[], main: string): Promise<Model> {
     .filter(file => file !== own)
     .map(file => ({
       path: file.path.startsWith(folder) ? file.path.slice(folder.length) : file.path,
-      data: contentOf(file)
+      data: besideOf(file)
     }))
   return load(source, { name: main, limits: LIMITS, externalData })
 }
 
-function overviewOf(model: Model, { columns }: Flat): Overview {
+function overviewOf(model: Model, flat: Flat): Overview {
+  const { columns } = flat
   const counts = new Map<string, number>()
   columns.type.forEach((type, record) => {
     if (columns.kind[record] === 0) counts.set(columns.types[type], (counts.get(columns.types[type]) ?? 0) + 1)
   })
-  const known = new Set(supportedOps().map(({ name }) => name))
   const isOnnx = model.dialect === 'onnx'
   return {
     file: model.file,
@@ -293,11 +293,9 @@ function overviewOf(model: Model, { columns }: Flat): Overview {
     inputs: inputFields(model),
     openDims: openDims(model),
     ops: [...counts].sort(([, a], [, b]) => b - a),
-    unsupported: [...counts.keys()].filter(name => !known.has(name) && !isFunction(model, name))
+    unsupported: unsupportedOps(model, flat)
   }
 }
-
-const isFunction = ({ functions }: Model, name: string): boolean => [...functions.values()].some(fn => fn.name === name)
 
 const saved = (model: Model, name: string): SavedFile[] =>
   modelFiles(model, name).files.map(({ path, chunks }) => ({

@@ -22,6 +22,29 @@ export function contentOf({ content }: GivenFile): Uint8Array | ByteReader {
   return content.size <= WHOLE ? readRange(0, content.size) : inBlocks(content.size, readRange)
 }
 
+/**
+ * A file that came with a model, as of a folder that was dropped. Most of these the model does not name: the engine
+ * looks at the beginning of each, and only what it reads from afterwards is held as a whole.
+ */
+export function besideOf({ content }: GivenFile): ByteReader {
+  const { size } = content
+  const readRange = rangesOf(content)
+  if (size > WHOLE) return inBlocks(size, readRange)
+  let isLookedAt = false
+  let whole: Uint8Array | undefined
+  return {
+    size,
+    read(offset, length) {
+      if (!isLookedAt) {
+        isLookedAt = true
+        return readRange(offset, offset + length)
+      }
+      whole ??= readRange(0, size)
+      return whole.subarray(offset, offset + length)
+    }
+  }
+}
+
 /** All bytes of a file. */
 export const wholeOf = ({ content }: GivenFile): Uint8Array => rangesOf(content)(0, content.size)
 
