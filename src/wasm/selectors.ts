@@ -353,12 +353,17 @@ const OF_BOOLEANS: ReadonlySet<string> = new Set([
   'IsInf'
 ])
 
+/** The result of MultiHeadAttention that holds scores. */
+const SCORES = 3
+
 /** Elements of a Softmax of float16 below which the reference takes no longer than converting them. */
 const MIN_ROUNDED_SUMS = 1 << 9
 
 /**
  * A selector of calls whose floats have 16 bits, by kernels of float32. Softmax of bfloat16 is left to the reference,
- * and so are small ones of float16: each step of its definition is rounded to 16 bits, which shows.
+ * and so are small ones of float16: each step of its definition is rounded to 16 bits, which shows. So is attention
+ * whose scores are a result: those of keys that causality hides are the lowest number of their type, and that of
+ * float32 would be rounded to an infinity.
  */
 export function widenedSelector(name: string, { outputs }: Preparation): Selector | undefined {
   const selector = ROUNDED.get(name) ?? IDENTICAL.get(name)
@@ -367,6 +372,7 @@ export function widenedSelector(name: string, { outputs }: Preparation): Selecto
   if (!isHalf(first.type) && !OF_BOOLEANS.has(name)) return undefined
   // Their kernels write the type that is converted to, not float32.
   if (CONVERSIONS.includes(name)) return undefined
+  if (name === 'MultiHeadAttention' && outputs.length > SCORES) return undefined
   const isRoundedSum = name === 'Softmax'
   if (isRoundedSum && first.type === 'bfloat16') return undefined
   return call => (isRoundedSum && product(call.dims) < MIN_ROUNDED_SUMS ? undefined : selectWidened(selector, call))

@@ -105,7 +105,7 @@ export interface MultiHead {
   readonly filter: number
   /** Added to the scores; broadcast to `[batch, heads, queries, keys]`. */
   readonly attentionBias?: Tensor | undefined
-  /** Where the scores go, `[batch, heads, queries, keys]`; those of hidden keys are `lowest`. */
+  /** Where the scores go, `[batch, heads, queries, keys]`; those of keys that causality hides are `lowest`. */
   readonly scores?: { readonly numbers: Numbers; readonly lowest: number } | undefined
 }
 
@@ -130,7 +130,8 @@ function* multiHead(given: MultiHead): Generator<void> {
         show(stage, row, line) {
           if (stage !== 'biased') return
           const start = (at * rows + row) * k.length
-          for (let j = 0; j < line.length; j++) scores.numbers[start + j] = Math.max(line[j], scores.lowest)
+          const seen = given.causal ? Math.min(k.length, past + row + 1) : k.length
+          for (let j = 0; j < line.length; j++) scores.numbers[start + j] = j < seen ? line[j] : scores.lowest
         }
       })
     }

@@ -131,6 +131,20 @@ describe('MultiHeadAttention', () => {
     expectNear(runOp(MHA, half, options)[3] as Tensor, [1.5, -65504, 2, -10000], 1e-3)
   })
 
+  test('of the scores only those that causality hides are the lowest number', () => {
+    const bias = list([-Infinity, 0, 1, -Infinity], 1, 1, 2, 2)
+    const inputs = [list([1, 2], 1, 2, 1), list([1, 1], 1, 2, 1), zeros(1, 2, 1), undefined, undefined, bias]
+    const scores = (attributes: object): Tensor =>
+      runOp(MHA, inputs, { attributes: { num_heads: 1, ...attributes }, outputs: 4 })[3] as Tensor
+    expect([...(scores({}).data as Float32Array)]).toEqual([-Infinity, 1, 3, -Infinity])
+    expect([...(scores({ unidirectional: 1 }).data as Float32Array)]).toEqual([
+      -Infinity,
+      -3.4028234663852886e38,
+      3,
+      -Infinity
+    ])
+  })
+
   test('a past with a length is a buffer', () => {
     const past = list([2, 4, 9, 9], 1, 1, 4, 1)
     const inputs = [zeros(1, 1, 1), zeros(1, 1, 1), list([6], 1, 1, 1), undefined, undefined, undefined, past, past]

@@ -156,6 +156,15 @@ describe.each(HALVES)('%s', type => {
       expectNear(type, ['onnx', 'Attention', 23], [...inputs, ...cache], { region, outputs: 3 })
     })
 
+    test('MultiHeadAttention, but not where scores are a result, which have numbers of their type', () => {
+      const rows = [2, 9, 24]
+      const given = [noise(rows, 1), noise(rows, 2), noise(rows, 3)].map(tensor => narrow(type, tensor))
+      const kind: Kind = ['onnx', 'MultiHeadAttention', 1, 'com.microsoft']
+      const attributes = { num_heads: 3, unidirectional: 1 }
+      expectNear(type, kind, given, { attributes, outputs: 3 })
+      expect(() => runAccelerated(kind, given, { attributes, outputs: 4 })).toThrow('no accelerated kernel')
+    })
+
     test('GroupQueryAttention over a cache', () => {
       const cache = [noise([1, 2, 5, 16], 4), noise([1, 2, 5, 16], 5)]
       const counts = [[24], [25]].map(data => new Tensor('int32', data, [1]))
