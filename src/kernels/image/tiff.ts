@@ -48,6 +48,8 @@ const JPEG = 7
 const COMPRESSIONS: readonly number[] = [NOT_COMPRESSED, 2, 3, 4, 5, JPEG, 8, 32946, 32773]
 /** The others that the package knows: of cameras, scanners and old writers. */
 const RARE_COMPRESSIONS: readonly number[] = [OLD_JPEG, 9, 32767, 32809, 34316, 34676, 34713, 34892]
+/** LZW and Deflate, which alone may hold differences: with the others libtiff, too, does not look at tag 317. */
+const DIFFERENCED: readonly number[] = [5, 8, 32946]
 /** The first byte of files whose numbers begin with the lowest byte. */
 const LITTLE_ENDIAN = 0x49
 /** Bits of a sample by what it means. */
@@ -131,10 +133,15 @@ function layoutOf(image: Tags, width: number, height: number): Layout {
   }
 }
 
+/** How differences are stored; undefined where the samples themselves are. */
+const predictorOf = (image: Tags): readonly number[] | undefined =>
+  DIFFERENCED.includes(image.t259?.[0] ?? NOT_COMPRESSED) ? image.t317 : undefined
+
 /** Whether the samples are whole numbers of a usual width, packed in a usual way, for grey or colours. */
 function isPlain(image: Tags, { bits, samples, compression, meaning, isPlanar }: Layout): boolean {
   const format = image.t339?.[0] ?? 1
-  const [order, predictor] = [image.t266?.[0] ?? 1, image.t317?.[0] ?? 1]
+  const order = image.t266?.[0] ?? 1
+  const predictor = predictorOf(image)?.[0] ?? 1
   if (!COMPRESSIONS.includes(compression) || samples < 1 || samples > MAX_SAMPLES) return false
   // Only the faxes' decoders look at the order of bits; differences are of whole bytes.
   if (order !== 1 && ![2, 3, 4].includes(compression)) return false
@@ -203,7 +210,7 @@ function pieceOf(
     t278: [height],
     t279: [length ?? buffer.byteLength - (offset ?? 0)],
     t292: image.t292,
-    t317: image.t317,
+    t317: predictorOf(image),
     t347: image.t347
   }
   for (const key of Object.keys(part) as (keyof typeof part)[]) if (part[key] === undefined) delete part[key]

@@ -55,6 +55,17 @@ describe('TIFF', () => {
     expect(await decoded(five)).toEqual([[1, 1, 3], 1, 2, 3])
   })
 
+  test('a predictor counts with LZW and Deflate alone', async () => {
+    const packed = tiff({ ...form(2, 1, 8, 1, 1, 32773), 317: 2 }, [[1, 7, 9]])
+    for (const bytes of [tiff({ ...form(2, 1, 8, 1, 1), 317: 2 }, [[7, 9]]), packed])
+      expect(await decoded(bytes, 'Grayscale')).toEqual([[1, 2, 1], 7, 9])
+    const bits = tiff({ ...form(2, 1, 1, 0, 1), 317: 2 }, [[0b0100_0000]])
+    expect(await decoded(bits, 'Grayscale')).toEqual([[1, 2, 1], 255, 0])
+    // The code to clear the table, 7, 2 and the end of the data.
+    const lzw = tiff({ ...form(2, 1, 8, 1, 1, 5), 317: 2 }, [[0x80, 0x01, 0xc0, 0x50, 0x10]])
+    expect(await decoded(lzw, 'Grayscale')).toEqual([[1, 2, 1], 7, 9])
+  })
+
   test('planes of their own for red, green and blue', async () => {
     const planes = tiff({ ...form(2, 2, 8, 2, 3), 278: 1, 284: 2 }, [
       [1, 4],
