@@ -71,6 +71,8 @@ function indicesOf(
 ): PoolIndices {
   const spatial = dims.slice(2)
   const plane = elementCount(spatial)
+  // Of a plane without elements all windows lie in the padding.
+  if (plane === 0) return { out, none, indexOf: () => 0 }
   if (columnMajor) return { out, none, indexOf: (index, element) => index * plane + columnMajorIndex(element, spatial) }
   const within = elementCount(dims.slice(normalizeAxis(axis, dims.length)))
   return { out, none, indexOf: (index, element) => (index * plane + element) % within }

@@ -76,6 +76,14 @@ describe('ONNX MaxPool', () => {
     expect(both(POOL, row(1, 2), { kernel_shape: [2], dilations: [3], pads: [1, 1] })).toEqual([[-Infinity], [-1]])
   })
 
+  test.each([0, 1])('an axis without elements has windows of padding alone, storage order %i', storage_order => {
+    const attributes = { kernel_shape: [3], pads: [2, 2], storage_order }
+    expect(both(POOL, new Tensor('float32', [], [1, 1, 0]), attributes)).toEqual([
+      [-Infinity, -Infinity],
+      [-1, -1]
+    ])
+  })
+
   test('8-bit integers came with version 12', () => {
     const bytes = new Tensor('uint8', [1, 255], [1, 1, 2])
     expect([...runTensor(['onnx', 'MaxPool', 12], [bytes], { attributes: { kernel_shape: [2] } }).data]).toEqual([255])
@@ -107,6 +115,15 @@ describe('ONNX MaxPool', () => {
 
 describe('OpenVINO MaxPool', () => {
   const LOWEST = -(2 ** 128 - 2 ** 104)
+
+  test.each([0, 2])('an axis without elements has windows of padding alone, indices from axis %i on', axis => {
+    const attributes = { kernel: [3], strides: [1], pads_begin: [2], pads_end: [2], axis }
+    expect(both(['openvino', 'MaxPool', 8], new Tensor('float32', [], [1, 1, 0]), attributes)).toEqual([
+      [LOWEST, LOWEST],
+      [0, 0]
+    ])
+  })
+
   const attributes = { kernel: [2, 3], strides: [2, 1], pads_begin: [0, 0], pads_end: [0, 0] }
 
   test('indices count from an axis on, in the type asked for', () => {
