@@ -168,9 +168,14 @@ function priorsIn(proposals: readonly Dim[], p: Params): Dim {
   return count
 }
 
-/** The number of classes that scores of so many priors tell, which is a fraction where they are no multiple. */
-const classesIn = (scores: readonly Dim[] | undefined, count: Dim): Dim =>
-  typeof scores?.[1] === 'number' && typeof count === 'number' && count > 0 ? scores[1] / count : unknownDim()
+/**
+ * The number of classes that scores of so many priors tell, which is a fraction where they are no multiple. Without
+ * priors there are no scores, whatever the classes: none counts.
+ */
+function classesIn(scores: readonly Dim[] | undefined, count: Dim): Dim {
+  if (count === 0) return 0
+  return typeof scores?.[1] === 'number' && typeof count === 'number' ? scores[1] / count : unknownDim()
+}
 
 function imagesIn(locations: readonly Dim[] | undefined, scores: readonly Dim[] | undefined): Dim {
   if (!locations || !scores) return (locations ?? scores)?.[0] ?? unknownDim()

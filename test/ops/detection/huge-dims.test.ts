@@ -36,6 +36,7 @@ holdCalls(
     ],
     ['ov:MulticlassNms', 9, [none(HUGE, 0, 4), none(HUGE, 0), t('int32', [2], 0, 1)], {}, 'value-out-of-range'],
     ['ov:DetectionOutput', 8, [none(HUGE, 0), none(HUGE, 0), none(1, 2, 0)], DETECTION, 'float32[1,1,0,7]'],
+    ['ov:DetectionOutput', 8, [none(2, 0), none(2, 0), none(1, 2, 0)], { ...DETECTION, top_k: 2 }, 'float32[1,1,0,7]'],
     [
       'ov:DetectionOutput',
       1,
