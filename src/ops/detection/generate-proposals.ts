@@ -120,7 +120,7 @@ export const generateProposals = defineOp({
     if (grid && maps && [2, 3, 1].some((axis, i) => meetDims(grid[i], maps[axis]) === undefined))
       fail('dims-mismatch', `anchors ${printShape(grid)} and scores ${printShape(maps)} do not fit together`)
     const images = meetBatch([image, deltas, scores])
-    const count = unknownDim(0, maxDim(images) * p.maxKept)
+    const count = unknownDim(0, maxDim(mulDims(images, p.maxKept)))
     return [tensorFact(type, [count, 4]), tensorFact(type, [count]), tensorFact(p.countType, [images])]
   },
 

@@ -125,6 +125,8 @@ describe('GenerateProposals and its form for a single image', () => {
     const inferred = inferOp(batch, facts, { attributes, outputs: 3 }).map(dimsOf)
     expect(inferred[0]?.[1]).toBe(4)
     expect(inferred[2]).toEqual(['n'])
+    const none = inferOp(batch, facts, { attributes: { ...attributes, post_nms_count: 0 }, outputs: 3 }).map(dimsOf)
+    expect(none).toEqual([[0, 4], [0], ['n']])
     const wrong = [...facts.slice(0, 2), fact('float32', ['n', 11, 'h', 'w']), facts[3]]
     expect(errorOf(() => inferOp(batch, wrong, { attributes, outputs: 3 })).code).toBe('dims-mismatch')
     expect(errorOf(() => inferOp(batch, facts, { attributes: { ...attributes, nms_eta: 2 } })).code).toBe(
