@@ -145,6 +145,7 @@ const calls: readonly Hostile[] = [
   ['GridSample', 20, [t('float32', [1, 1, 0, 2]), up(1, 1, 1, 2)], {}, 'float32[1,1,1,1] 0'],
   ['GridSample', 20, [t('float32', [1, 1, 1, 1], 1), f32(0)], {}, 'rank-mismatch'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, 0, 4)], {}, 'float32[1,0,4,2]'],
+  ['AffineGrid', 20, [t('float32', [0, 2, 3]), i64(0, 1, 2, 2147483648)], {}, 'float32[0,2,2147483648,2]'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, -1, 4)], {}, 'value-out-of-range'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, 1000000000, 1000000000)], {}, 'limit-exceeded'],
   ['Col2Im', 18, [up(1, 4, 1), i64(2, 2), i64(2, 2)], { strides: [0, 1] }, 'value-out-of-range'],

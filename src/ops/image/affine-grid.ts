@@ -51,6 +51,8 @@ export const affineGridRules = defineRules({
 export const affineGrid = /* @__PURE__ */ withKernel(affineGridRules, {
   *run({ theta }, { size, alignCorners }, call) {
     const out = call.rawOutput()
+    // An axis may be huge though there are no points.
+    if (out.data.length === 0) return
     const matrices = yield* readNumbers(theta)
     const { numbers, finish } = targetOf(out)
     const dims = size.slice(2)
