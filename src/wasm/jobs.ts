@@ -5,7 +5,7 @@ import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { jobWatcher } from './job-watcher.ts'
 import { runTiles } from './open-job.ts'
 import { type DividedJob, isAtOnce, runAlone, runInPlace, runnerOf, workersFor, writeHeader } from './shared-jobs.ts'
-import { BY_PART, MIN_SHARED, runStaged } from './staged-job.ts'
+import { BY_PART, firstOf, MIN_SHARED, runStaged } from './staged-job.ts'
 import { alignedBytes, copyFrom, copyTo, type InputUse, isStaged, type OutputStaging, stageWhole } from './staging.ts'
 import { type Tiling, tilingOf } from './tiling.ts'
 import { PART_BYTES, STAGE_BYTES, type Workspace, workspaceOf } from './workspace.ts'
@@ -58,7 +58,8 @@ export function* runJob(
   try {
     const addresses: number[] = []
     for (let i = 0; i < inputs.length; i++) {
-      const address = placeInput(template.inputs[i], inputs[i], copies)
+      const first = firstOf(template, inputs, i)
+      const address = first < i ? addresses[first] : placeInput(template.inputs[i], inputs[i], copies)
       if (address === undefined) return 'full'
       addresses.push(address)
     }

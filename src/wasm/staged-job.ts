@@ -59,9 +59,17 @@ export function* runStaged(job: StagedJob, workspace: Workspace, threads: number
   return true
 }
 
-/** An input that is staged. */
+/** The first input that is the same array and read alike, by its index: such inputs are copied to the heap once. */
+export function firstOf({ inputs: uses }: StagedJob['template'], inputs: readonly NumericArray[], i: number): number {
+  const { staging, elementsPerBlock, isWidened } = uses[i]
+  const isAlike = (use: InputUse): boolean =>
+    use.staging === staging && use.elementsPerBlock === elementsPerBlock && use.isWidened === isWidened
+  return inputs.findIndex((array, k) => array === inputs[i] && isAlike(uses[k]))
+}
+
+/** An input that is staged, with others that are the same. */
 interface StagedInput {
-  readonly index: number
+  readonly indices: readonly number[]
   readonly elementsPerBlock: number
   readonly bytesPerBlock: number
 }
@@ -87,10 +95,11 @@ class StagedRun {
     this.isOutStaged = addresses[inputs.length] === BY_PART
     this.target = bytesOf(out)
     this.staged = inputs.flatMap((array, index) => {
-      if (addresses[index] !== BY_PART) return []
+      if (addresses[index] !== BY_PART || firstOf(template, inputs, index) < index) return []
       const use = template.inputs[index]
+      const indices = [...inputs.keys()].filter(k => firstOf(template, inputs, k) === index)
       const { elementsPerBlock = 0 } = use
-      return { index, elementsPerBlock, bytesPerBlock: elementsPerBlock * stagedBytes(use, array) }
+      return { indices, elementsPerBlock, bytesPerBlock: elementsPerBlock * stagedBytes(use, array) }
     })
     const most = this.blocksPerPart()
     this.tile = Math.max(1, Math.floor(most / TILES))
@@ -192,7 +201,8 @@ class StagedRun {
     const { template, inputs } = this.job
     const { bytes } = this.workspace.inputStage
     let offset = at
-    for (const { index, elementsPerBlock: count, bytesPerBlock } of this.staged) {
+    for (const { indices, elementsPerBlock: count, bytesPerBlock } of this.staged) {
+      const [index] = indices
       copyElements(template.inputs[index], inputs[index], start * count, end * count, bytes, offset)
       offset += alignedBytes((end - start) * bytesPerBlock)
     }
@@ -205,8 +215,8 @@ class StagedRun {
   private placeInputs(start: number, end: number, at: number): void {
     const { args, inputStage } = this.workspace
     let offset = at
-    for (const { index, bytesPerBlock } of this.staged) {
-      args[index] = inputStage.bytes.byteOffset + offset - start * bytesPerBlock
+    for (const { indices, bytesPerBlock } of this.staged) {
+      for (const index of indices) args[index] = inputStage.bytes.byteOffset + offset - start * bytesPerBlock
       offset += alignedBytes((end - start) * bytesPerBlock)
     }
   }

@@ -13,10 +13,9 @@ import {
   liesOver,
   type Selector,
   selectorFor,
-  staged,
   type TensorOperands
 } from '../selector.ts'
-import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { broadcastLoops, isByParts, lineBlocks, placedByParts } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -126,7 +125,8 @@ export const selectArithmetic = (kind: ArithmeticKind): Selector =>
         // The reference names a divisor that is 0, which must still be there.
         return mayFail && liesOver(out, given.b!) ? undefined : { template, inputs }
       }),
-      looksAt: []
+      looksAt: [],
+      isByParts: isByParts(template)
     }
   })
 
@@ -148,7 +148,8 @@ export const selectSingle =
     if (template === undefined) return undefined
     return {
       kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), arrayOf(given.x!)] })),
-      looksAt: []
+      looksAt: [],
+      isByParts: isByParts(template)
     }
   }
 
@@ -171,7 +172,11 @@ function bitSelection(
   const template = found && arithmeticTemplate(found[0], 'uint16', dims, [], dims)
   if (template === undefined) return undefined
   const other = Uint16Array.of(found![1])
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })), looksAt: [] }
+  return {
+    kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })),
+    looksAt: [],
+    isByParts: isByParts(template)
+  }
 }
 
 /** A function of an integer and of one number. */
@@ -181,7 +186,11 @@ const selectWithNumber =
     const template = x && arithmeticTemplate(kind, x.type, dims, [], dims)
     if (template === undefined) return undefined
     const other = arrayOf(new Tensor(x!.type, [is64BitInteger(x!.type) ? BigInt(second) : second] as number[], []))
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })), looksAt: [] }
+    return {
+      kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })),
+      looksAt: [],
+      isByParts: isByParts(template)
+    }
   }
 
 /** Reciprocal of float64. */
@@ -305,8 +314,7 @@ export function arithmeticTemplate(
     tile,
     work:
       elements * width * BYTE_WORK * (QUOTIENTS.has(kind) && !(type === 'float64' && kind === 'divide') ? QUOTIENT : 1),
-    inputs: staged(2),
-    outputStaging: 'whole',
+    ...placedByParts(strided, loops, elements / blocks),
     args: [KINDS[kind], number, Number(isUnsigned), inner.size, ...inner.steps, ...outerArguments]
   }
 }

@@ -1,3 +1,6 @@
+import { product } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+
 /** A loop over the output: its size, and the bytes that each operand moves by. */
 export interface BroadcastLoop {
   size: number
@@ -66,3 +69,36 @@ export function lineBlocks(loops: readonly BroadcastLoop[], width: number, tile:
     elements: lines * inner.size
   }
 }
+
+/** Bytes of an output up to which whole arrays are copied to the heap and back: two parts, which a cache holds. */
+const MAX_WHOLE = 1 << 19
+/** Most bytes of a block that is staged with others of its part, see PART_BYTES. */
+const MAX_BLOCK_BYTES = 1 << 15
+
+/** How a job takes arrays that do not lie on the heap. */
+export type Placement = Pick<JobTemplate, 'inputs' | 'outputStaging'>
+
+/**
+ * Operands that have an element for each of the output, and the output, pass through the stage part by part, each while
+ * it is in the cache; operands that are broadcast are copied as a whole. What is small is copied as a whole, too.
+ * @param operands of a job that computes the elements of its output one by one, in the order of its inputs
+ * @param perBlock elements of a block
+ */
+export function placedByParts(
+  operands: readonly Strided[],
+  { blocks, blockBytes }: Pick<LineBlocks, 'blocks' | 'blockBytes'>,
+  perBlock: number
+): Placement {
+  const widest = Math.max(blockBytes, ...operands.map(({ width }) => width * perBlock))
+  const areParts = blocks * blockBytes > MAX_WHOLE && widest <= MAX_BLOCK_BYTES
+  const isWhole = ({ dims }: Strided): boolean => !areParts || product(dims) !== blocks * perBlock
+  return {
+    inputs: operands.map(operand =>
+      isWhole(operand) ? { staging: 'whole' } : { staging: 'parts', elementsPerBlock: perBlock }
+    ),
+    outputStaging: areParts ? 'parts' : 'whole'
+  }
+}
+
+/** Whether a job writes an output outside the heap part by part, see Selection. */
+export const isByParts = ({ outputStaging }: Placement): boolean => outputStaging === 'parts'

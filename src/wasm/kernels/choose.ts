@@ -9,12 +9,11 @@ import {
   jobKernel,
   type Selector,
   selectorFor,
-  staged,
   type TensorOperands,
   widthOf
 } from '../selector.ts'
 import type { KernelName } from '../wasm.ts'
-import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { broadcastLoops, isByParts, lineBlocks, placedByParts } from './broadcast-loops.ts'
 import { INTEGERS } from './integers.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -172,14 +171,14 @@ function linesSelection(
     blockBytes,
     tile,
     work: elements * ELEMENT_WORK * Math.max(1, width / 4),
-    inputs: staged(sources.length),
-    outputStaging: 'whole',
+    ...placedByParts(strided, loops, elements / blocks),
     args: [...first, inner.size, ...inner.steps, ...outerArguments]
   }
   const inputOf = (source: string | NumericArray, given: TensorOperands): NumericArray =>
     typeof source === 'string' ? arrayOf(given[source]!) : source
   return {
     kernel: jobKernel(op, given => ({ template, inputs: sources.map(source => inputOf(source, given)) })),
-    looksAt: []
+    looksAt: [],
+    isByParts: isByParts(template)
   }
 }

@@ -5,18 +5,9 @@ import type { Activation } from '../../op-kit/fused.ts'
 import { slopeAxis, type SlopeParams } from '../../op-kit/slopes.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import {
-  areFloat32,
-  arrayOf,
-  type Candidate,
-  floatBits,
-  jobKernel,
-  type Selector,
-  selectorFor,
-  staged
-} from '../selector.ts'
+import { areFloat32, arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
-import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { broadcastLoops, isByParts, lineBlocks, placedByParts } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -137,7 +128,11 @@ function unarySelection({ op, operands }: Candidate<unknown>, fn: UnaryCall, cos
   const { x } = operands
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
   const template = unaryTemplate(product(x.dims), fn, cost)
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })), looksAt: [] }
+  return {
+    kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })),
+    looksAt: [],
+    isByParts: isByParts(template)
+  }
 }
 
 /** The arguments are those of UnaryArguments in ../assembly/f32/elementwise.ts. */
@@ -147,8 +142,7 @@ export const unaryTemplate = (count: number, fn: UnaryCall, cost: number): JobTe
   blockBytes: 4,
   tile: Math.ceil(TILE / cost / 4) * 4,
   work: count * ELEMENT_WORK * cost,
-  inputs: staged(1),
-  outputStaging: 'whole',
+  ...placedByParts([{ dims: [count], width: 4 }], { blocks: count, blockBytes: 4 }, 1),
   args: unaryArguments(fn)
 })
 
@@ -166,7 +160,7 @@ export const selectClip = selectorFor<{ readonly low: number; readonly high: num
       inputs: [arrayOf(given.x!)]
     }
   })
-  return { kernel, looksAt: ['min', 'max'] }
+  return { kernel, looksAt: ['min', 'max'], isByParts: isByParts(unaryTemplate(count, ['clip'], 1)) }
 })
 
 /** Numbers of the functions in ../assembly/f32/elementwise.ts. */
@@ -190,7 +184,11 @@ export const selectBinary = (name: keyof typeof BINARY): Selector =>
     if (a === undefined || b === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
     const template = binaryTemplate(name, a.dims, b.dims, dims)
     return (
-      template && { kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })), looksAt: [] }
+      template && {
+        kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })),
+        looksAt: [],
+        isByParts: isByParts(template)
+      }
     )
   })
 
@@ -207,7 +205,8 @@ export const selectPRelu = selectorFor<SlopeParams>(({ op, operands, parameters,
   return (
     template && {
       kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.x!, given.slope!) })),
-      looksAt: []
+      looksAt: [],
+      isByParts: isByParts(template)
     }
   )
 })
@@ -238,8 +237,7 @@ export function binaryTemplate(
     blockBytes,
     tile,
     work: elements * ELEMENT_WORK * cost,
-    inputs: staged(2),
-    outputStaging: 'whole',
+    ...placedByParts(strided, loops, elements / blocks),
     args: [
       BINARY[name],
       inner.size,

@@ -124,8 +124,8 @@ function measuresSelection(
   const size = new Tensor(type, [is64BitInteger(type) ? BigInt(count) : count] as number[], [])
   const passOf = (step: ArithmeticKind | undefined, own: readonly number[]): Pass[] | undefined => {
     if (step === undefined) return []
-    const template = arithmeticTemplate(step, type, own, step === 'divide' ? [] : own, own, 1)
-    // The second operand counts for quotients alone.
+    // The second operand counts for quotients alone, but its one element is read for all functions.
+    const template = arithmeticTemplate(step, type, own, [], own, 1)
     return template && [{ template, tables: [arrayOf(size)], count: Math.ceil((product(own) * wide[1]) / 4) }]
   }
   const [first, last] = [passOf(before, dims), passOf(after, kept)]
