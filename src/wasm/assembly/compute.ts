@@ -193,7 +193,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       chooseLines(changetype<ChooseArguments>(args), from, to)
       break
     case 44:
-      convertElements(changetype<ConvertArguments>(args), from, to)
+      convertElements(changetype<ConvertArguments>(args), scratch, from, to)
       break
     case 45:
       best(changetype<BestArguments>(args), from, to)
