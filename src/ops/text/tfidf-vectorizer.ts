@@ -61,7 +61,8 @@ export const tfIdfVectorizerRules = defineRules({
 /**
  * Counts the n-grams of a pool in a list, or in each row, where 0 to `skips` items may be skipped between two items of
  * an n-gram. Weights are in the order of the pool, as in the specification and ONNX Runtime (ONNX's own reference takes
- * them by coordinate); n-grams with the same coordinate add up. ONNX TfIdfVectorizer-9.
+ * them by coordinate). Counts with the same coordinate add up; under IDF, where a count is 1 at most, the weight of the
+ * n-gram that is found last stands there, as in ONNX Runtime. ONNX TfIdfVectorizer-9.
  */
 export const tfIdfVectorizer = /* @__PURE__ */ withKernel(tfIdfVectorizerRules, {
   *run({ x }, { mode, grams, weights, min, max, skips }, call) {
@@ -78,8 +79,10 @@ export const tfIdfVectorizer = /* @__PURE__ */ withKernel(tfIdfVectorizerRules, 
     for (let i = 0; i < rows; i++) {
       yield* countGrams(items, i * length, (i + 1) * length, tree, range, row, pace)
       for (const at of row.found) {
-        const value = mode === 'presence' ? 1 : row.counts[at]
-        numbers[i * size + grams[at].coordinate] += mode === 'counts' ? value : value * (weights?.[at] ?? 1)
+        const to = i * size + grams[at].coordinate
+        const weight = weights?.[at] ?? 1
+        if (mode === 'presence') numbers[to] = weight
+        else numbers[to] += mode === 'counts' ? row.counts[at] : row.counts[at] * weight
         row.counts[at] = 0
       }
       row.found.length = 0

@@ -38,6 +38,13 @@ describe('TfIdfVectorizer', () => {
     expect(count(list, { pool_int64s: [5, 5], ngram_counts: [0], ngram_indexes: [0, 1] })).toEqual([2, 2])
   })
 
+  test('IDF counts n-grams of one coordinate once', () => {
+    const shared = { mode: 'IDF', ngram_indexes: [0, 0, 2] }
+    expect(count(list, shared)).toEqual([1, 0, 1])
+    expect(count(ints(5, 6), { ...shared, weights: [10, 20, 30] })).toEqual([20, 0, 30])
+    expect(count(ints(6, 5), { ...shared, weights: [10, 20, 30] })).toEqual([10, 0, 0])
+  })
+
   test('goes row by row', () => {
     const out = runTensor(KIND, [new Tensor('int32', [5, 5, 5, 6, 6, 6], [2, 3])], {
       attributes: { mode: 'TF', ...POOL }
