@@ -82,13 +82,12 @@ const MOVING: Table = {
     const axis = read('axis', 1)
     return w.outputsOf('Split', [d, sizesAlong(w, x, axis)], { axis: int(axis) }, x.length)
   }),
-  Split: rule((w, { y, dy, int: read }) => [
-    w.call(
-      'Concat',
-      y.map((id, i) => dy[i] ?? zerosLike(w, id)),
-      { axis: int(read('axis', 0)) }
-    )
-  ]),
+  Split: rule((w, { node, y, dy, int: read }) => {
+    // Parts that the node leaves out have a size, too.
+    const parts = node.outputs.includes(undefined) ? w.again(node, {}, y.length) : y
+    const all = parts.map((id, i) => dy[i] ?? zerosLike(w, id))
+    return [w.call('Concat', all, { axis: int(read('axis', 0)) })]
+  }),
   Gather: rule((w, call) => {
     const { x, d, int: read } = call
     if (read('axis', 0) !== 0) return MOVED(w, call)

@@ -46,6 +46,16 @@ describe('Gradient', () => {
     expect(dx[1]).toBe(1)
   })
 
+  test('of Split whose other parts are left out', async () => {
+    const nodes = [
+      node('Split', ['x', 'sizes'], ['', 'part', '']),
+      node('ReduceSum', ['part'], ['y'], { keepdims: 0 }),
+      gradient(['x'], 'y', ['dx'])
+    ]
+    const rest = { initializers: [int64s('sizes', [3], [1, 2, 1])] }
+    expect(await run(model(nodes, ['x'], ['dx'], rest), { x: vector(1, 2, 3, 4) })).toEqual({ dx: [0, 1, 1, 0] })
+  })
+
   test.each([
     ['reflect', [1, 3, 1]],
     ['edge', [2, 1, 2]]
