@@ -64,7 +64,11 @@ const einsumRule = rule((w, { node, x, d, text: read, wants }) => {
       inputs.push(w.filled(1, id))
       given.push(term)
     }
-    return w.sumTo(w.einsum(`${given.join()}->${term}`, ...inputs), id)
+    // Axes that are broadcast come first, since they are added up from the first on.
+    const front = term.includes('...') ? `...${term.replace('...', '')}` : term
+    const whole = w.einsum(`${given.join()}->${front}`, ...inputs)
+    if (front === term) return w.sumTo(whole, id)
+    return w.einsum(`${front}->${term}`, w.sumTo(whole, w.einsum(`${term}->${front}`, id)))
   })
 })
 

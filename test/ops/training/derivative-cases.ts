@@ -161,6 +161,15 @@ export const CASES: readonly Case[] = [
     attributes: { equation: '...ij,...jk->...ki' }
   },
   { type: 'Einsum', xs: [[2, 3], [4]], attributes: { equation: 'ij,k->j' } },
+  {
+    type: 'Einsum',
+    xs: [
+      [2, 2, 2],
+      [2, 2]
+    ],
+    attributes: { equation: 'i...,i...->...' }
+  },
+  { type: 'Einsum', xs: [[2, 3, 4, 2], [4]], attributes: { equation: 'i...j,...->ji...' } },
   { type: 'Conv', xs: [[2, 2, 5], [3, 2, 2], [3]] },
   {
     type: 'Conv',
