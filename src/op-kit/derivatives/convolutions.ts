@@ -134,6 +134,8 @@ const averagePool = rewrite((w, call) => {
 
 /** The derivative goes to the elements that were the largest, which the second output of MaxPool names. */
 const maxPool = rule((w, call) => {
+  // Nothing is differentiated by indices, whatever is made of them.
+  if (call.dy[0] === undefined) return []
   const { node, x, d } = call
   if (call.int('storage_order', 0) !== 0) return without(node, ' with storage_order')
   const version = String(Math.max(12, call.version))

@@ -112,13 +112,19 @@ const MOVING: Table = {
     const [all, inside] = [d, inner].map(id => w.call('ReduceSum', [id], { keepdims: int(0) }))
     return [inner, undefined, w.reshapeLike(w.sub(all, inside), x[2])]
   }),
-  TopK: rule((w, { node, x, d, int: read }) => {
+  TopK: rule((w, call) => {
+    // Nothing is differentiated by indices, whatever is made of them.
+    if (call.dy[0] === undefined) return []
+    const { node, x, d, int: read } = call
     const indices = node.outputs[1] ?? w.again(node, {}, 2)[1]
     return [scatter(w, 'ScatterElements', [zerosLike(w, x[0]), indices, d], { axis: int(read('axis', -1)) })]
   }),
   Cast: rule((w, { x: [x], d, int: read }) => [FLOATS.has(read('to')) ? w.call('CastLike', [d, x]) : undefined]),
   CastLike: rule((w, { x: [x], d }) => [w.call('CastLike', [d, x])]),
-  Dropout: rule((w, { node, x, y, version, d }) => {
+  Dropout: rule((w, call) => {
+    // Nor by the mask.
+    if (call.dy[0] === undefined) return []
+    const { node, x, y, version, d } = call
     const isTraining = version >= 12 && node.inputs[2] !== undefined
     if (!isTraining && version >= 7) return [d]
     if (!isTraining || node.outputs[1] === undefined) return without(node, ' without its mask')

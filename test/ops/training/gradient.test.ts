@@ -57,6 +57,22 @@ describe('Gradient', () => {
   })
 
   test.each([
+    ['TopK', ['x', 'k'], {}],
+    ['Dropout', ['x'], {}],
+    ['MaxPool', ['rows'], { kernel_shape: [2] }]
+  ])('of what depends on the indices of %s, or on its mask, alone is zero', async (type, inputs, attributes) => {
+    const nodes = [
+      node('Reshape', ['x', 'dims'], ['rows']),
+      node(type, inputs, ['first', 'at'], attributes),
+      node('Cast', ['at'], ['place'], { to: 1 }),
+      node('ReduceSum', ['place'], ['y'], { keepdims: 0 }),
+      gradient(['x'], 'y', ['dx'])
+    ]
+    const rest = { initializers: [int64s('k', [1], [1]), int64s('dims', [3], [1, 1, -1])] }
+    expect(await run(model(nodes, ['x'], ['dx'], rest), { x: vector(1, 3, 2) })).toEqual({ dx: [0, 0, 0] })
+  })
+
+  test.each([
     ['reflect', [1, 3, 1]],
     ['edge', [2, 1, 2]]
   ])('of Pad of mode %s of float32, which has a constant that is not used', async (mode, expected) => {
