@@ -224,6 +224,26 @@ ${name} (float[n, 3] x) => (float[n, 3] y) <float[3] b = {1, 1, 1}> { y = Add(x,
   })
 })
 
+test('requests that give an input which has a default are joined with no others', async () => {
+  using folder = temporaryFolder()
+  writeModels(folder.path, {
+    'scale/1': `<ir_version: 8, opset_import: ["" : 17]>
+scale (float[n, 2] x, float[k] by) => (float[n, 2] y) <float[1] by = {1}> { y = Mul(x, by) }`
+  })
+  const server = await serve(folder.path, { maxBatch: 8, maxDelay: 50 })
+  await server.loaded
+  const scaled = async (values: number[], by: number): Promise<unknown> => {
+    const inputs = [input('x', 'FP32', [1, 2], values), input('by', 'FP32', [1], [by])]
+    const { json } = await ask(server, 'v2/models/scale/infer', { inputs })
+    return (json.outputs as [{ data: number[] }])[0].data
+  }
+  expect(await Promise.all([scaled([1, 2], 10), scaled([3, 4], 100)])).toEqual([
+    [10, 20],
+    [300, 400]
+  ])
+  await server.close(1000)
+})
+
 test('a small model answers from the thread of the server once it is known to be quick', async () => {
   using folder = temporaryFolder()
   writeModels(folder.path, { 'twice/1': TWICE, 'thrice/1': TWICE, 'far/1': TWICE })

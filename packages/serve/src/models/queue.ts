@@ -58,6 +58,7 @@ export class Queue {
   private maxSize = 1
   /** Milliseconds that a request waits for others. */
   private maxDelay = 0
+  private alone: readonly string[] = []
   private delay: NodeJS.Timeout | undefined
   private isDue = false
   /** Runs in this thread what is {@link Pace.isShort}; and what makes it, when there is something of that kind. */
@@ -92,10 +93,14 @@ export class Queue {
     return this.entries.length === 0 && this.runs.size === 0
   }
 
-  /** Joins up to `maxSize` requests to one run, for which each waits for at most `maxDelay` milliseconds. */
-  join(maxSize: number, maxDelay: number): void {
+  /**
+   * Joins up to `maxSize` requests to one run, for which each waits for at most `maxDelay` milliseconds.
+   * @param alone inputs whose first dim need not be the rows: a request that gives one of them is joined with none
+   */
+  join(maxSize: number, maxDelay: number, alone: readonly string[] = []): void {
     this.maxSize = maxSize
     this.maxDelay = maxDelay
+    this.alone = alone
   }
 
   /** Lets it run in this thread what takes little time: only for models whose work follows from shapes alone. */
@@ -152,7 +157,8 @@ export class Queue {
         clearTimeout(timers.deadline)
         if (client) client.onLeave = undefined
       }
-      const rows = this.maxSize > 1 ? rowsOf(feeds) : undefined
+      const mayJoin = this.maxSize > 1 && !this.alone.some(name => name in feeds)
+      const rows = mayJoin ? rowsOf(feeds) : undefined
       const key = rows === undefined ? undefined : joinKey(item)
       const entry: Entry = { item, key, rows: rows ?? 0, arrived, started: 0, resolve, reject, isOver: false, settle }
       if (this.entries.length >= this.options.maxQueue) return this.refuse(entry, this.full(), 'REJECTED')

@@ -158,6 +158,7 @@ export class ModelVersion {
   }
 
   private async engine(threads: number): Promise<Instance> {
+    if (this.isClosed) throw new Refusal('not-ready', `model "${this.name}" was unloaded`)
     const options = this.engineOptions(threads)
     const instance = new Instance(this.startEngine, () => this.replace(instance, threads))
     this.instances.add(instance)
@@ -236,7 +237,9 @@ export class ModelVersion {
   private configure(): void {
     const { maxSize = this.defaults.maxBatch, maxDelay = this.defaults.maxDelay, force } = this.config.batching ?? {}
     const isAllowed = force === true || this.info.notBatched === undefined
-    this.queue.join(isAllowed ? maxSize : 1, maxDelay)
+    // The proof takes inputs that have a default to be that: of others it says nothing.
+    const alone = this.info.inputs.flatMap(({ name, isOptional }) => (isOptional ? [name] : []))
+    this.queue.join(isAllowed ? maxSize : 1, maxDelay, alone)
     // Where rows are proven to be independent, no node's work depends on what the elements are, but on how many.
     if (this.info.notBatched === undefined && this.info.weightBytes <= NEAR_WEIGHTS && this.config.nearby !== false)
       this.queue.runNear(() => this.nearby())
