@@ -32,8 +32,8 @@ interface Entry {
   reason: string
   /** Served, but its engines are put away until a request comes. */
   isAway: boolean
-  /** The last change that was begun; changes of a model follow each other. */
-  turn: Promise<unknown>
+  /** Requests that wait until it is back. */
+  wanted: number
 }
 
 /** Names that a refusal lists. */
@@ -45,6 +45,13 @@ export class Models {
   private readonly options: ModelsOptions
   private readonly tell: Tell
   private readonly entries = new Map<string, Entry>()
+  /** The last change of each model that was begun; changes of a model follow each other, also where it was unloaded. */
+  private readonly turns = new Map<string, Promise<unknown>>()
+  /** Names that a request has unloaded: they stay so until one loads them. */
+  private readonly unloaded = new Set<string>()
+  /** Versions that are being loaded. */
+  private readonly loading = new Set<ModelVersion>()
+  private isClosed = false
 
   constructor(repository: Repository, options: ModelsOptions, tell: Tell = () => undefined) {
     this.repository = repository
@@ -65,7 +72,8 @@ export class Models {
   /** Loads all models of the repository; those that fail are told and stay unavailable. */
   async loadAll(): Promise<void> {
     for (const name of this.repository.names()) this.entryOf(name).state = 'LOADING'
-    for (const name of this.repository.names()) await this.load(name).catch(() => undefined)
+    for (const name of this.repository.names())
+      if (!this.unloaded.has(name)) await this.load(name).catch(() => undefined)
   }
 
   /** What the repository offers, loaded or not. */
@@ -107,14 +115,25 @@ export class Models {
         Object.assign(entry, { state: 'UNAVAILABLE', reason: refusalOf(error).message })
       return Promise.reject(refusalOf(error))
     }
+    this.unloaded.delete(name)
+    this.entryOf(name)
     return this.change(name, () => this.loadNow(this.entryOf(name), folder))
   }
 
-  /** @throws Refusal (as a rejection) `unknown-model` */
+  /**
+   * Unloads a model until it is loaded by name: no look at the repository brings it back.
+   * @throws Refusal (as a rejection) `unknown-model`
+   */
   unload(name: string): Promise<void> {
     if (!this.entries.has(name)) return Promise.reject(this.unknown(name))
+    this.unloaded.add(name)
+    return this.remove(name)
+  }
+
+  private remove(name: string): Promise<void> {
     return this.change(name, async () => {
-      const entry = this.entryOf(name)
+      const entry = this.entries.get(name)
+      if (entry === undefined) return
       const { versions } = entry
       entry.state = 'UNLOADING'
       entry.versions = new Map()
@@ -145,9 +164,15 @@ export class Models {
     const found = this.find(name, version)
     const entry = this.entryOf(name)
     if (!entry.isAway) return found
-    await this.change(name, async () => {
-      if (entry.isAway) await this.loadNow(entry, this.repository.find(name))
-    })
+    entry.wanted++
+    try {
+      await this.change(name, async () => {
+        const isThere = this.entries.get(name) === entry
+        if (isThere && entry.isAway) await this.loadNow(entry, this.repository.find(name))
+      })
+    } finally {
+      entry.wanted--
+    }
     return this.find(name, version)
   }
 
@@ -168,7 +193,7 @@ export class Models {
   async refresh(seen: Map<string, string>, isAll: boolean): Promise<void> {
     const names = this.repository.names()
     for (const name of names) {
-      if (!isAll && !this.entries.has(name)) continue
+      if (!this.entries.has(name) && (!isAll || this.unloaded.has(name))) continue
       let fingerprint: string
       try {
         ;({ fingerprint } = this.repository.find(name))
@@ -180,16 +205,20 @@ export class Models {
       if (isStill && this.entries.get(name)?.fingerprint !== fingerprint) await this.load(name).catch(() => undefined)
     }
     for (const name of this.entries.keys())
-      if (!names.includes(name) && !seen.delete(name)) await this.unload(name).catch(() => undefined)
+      if (!names.includes(name) && !seen.delete(name)) await this.remove(name).catch(() => undefined)
+    // What comes back under the name of one that is gone is another model.
+    for (const name of this.unloaded) if (!names.includes(name)) this.unloaded.delete(name)
   }
 
-  /** Ends all engines, when their requests are over or `patience` milliseconds have passed. */
+  /** Ends all engines, when their requests are over or `patience` milliseconds have passed; nothing is loaded any more. */
   async close(patience: number): Promise<void> {
+    this.isClosed = true
+    const begun = [...this.loading].map(version => version.close())
     const drained = Promise.all(this.loaded.map(({ queue }) => queue.drained()))
     let timer: NodeJS.Timeout | undefined
     await Promise.race([drained, new Promise(resolve => (timer = setTimeout(resolve, patience)))])
     clearTimeout(timer)
-    await Promise.all(this.loaded.map(version => version.close()))
+    await Promise.all([...begun, ...this.loaded.map(version => version.close())])
     this.entries.clear()
   }
 
@@ -202,17 +231,20 @@ export class Models {
   private entryOf(name: string): Entry {
     let entry = this.entries.get(name)
     if (!entry) {
-      const turn = Promise.resolve()
-      entry = { name, versions: new Map(), fingerprint: '', state: 'LOADING', reason: '', isAway: false, turn }
+      entry = { name, versions: new Map(), fingerprint: '', state: 'LOADING', reason: '', isAway: false, wanted: 0 }
       this.entries.set(name, entry)
     }
     return entry
   }
 
   private change(name: string, action: () => Promise<void>): Promise<void> {
-    const entry = this.entryOf(name)
-    const done = entry.turn.then(action)
-    entry.turn = done.catch(() => undefined)
+    const done = (this.turns.get(name) ?? Promise.resolve()).then(action)
+    const turn = done
+      .catch(() => undefined)
+      .then(() => {
+        if (this.turns.get(name) === turn) this.turns.delete(name)
+      })
+    this.turns.set(name, turn)
     return done
   }
 
@@ -225,6 +257,7 @@ export class Models {
     if (before.size === 0) entry.state = 'LOADING'
     try {
       for (const file of folder.served) {
+        if (this.isClosed) throw new Refusal('not-ready', 'the server is ending')
         const { startEngine = inThread, ...defaults } = this.options
         const onChange = (): void => {
           // Where it has been replaced, others answer already.
@@ -232,7 +265,8 @@ export class Models {
         }
         const version = new ModelVersion(name, file, { config: folder.config, defaults, startEngine, onChange })
         versions.set(file.version, version)
-        await version.load()
+        this.loading.add(version)
+        await version.load().finally(() => this.loading.delete(version))
       }
     } catch (error) {
       await drainAll(versions.values())
@@ -240,7 +274,7 @@ export class Models {
       // Nothing is said against the files: the next look tries them again.
       if (code === 'files-changed' || code === 'worker-ended') entry.fingerprint = ''
       if (before.size === 0) Object.assign(entry, { state: 'UNAVAILABLE', reason: message })
-      this.tell('failed', name, { reason: message })
+      if (!this.isClosed) this.tell('failed', name, { reason: message })
       throw error
     }
     Object.assign(entry, { versions, state: 'READY', reason: '', isAway: false })
@@ -259,7 +293,7 @@ export class Models {
       const used = [...this.entries.values()].reduce((sum, entry) => sum + memoryOf(entry), 0)
       if (used <= modelMemory) return
       const [idle] = [...this.entries.values()]
-        .filter(entry => entry !== kept && !entry.isAway && memoryOf(entry) > 0)
+        .filter(entry => entry !== kept && !entry.isAway && entry.wanted === 0 && memoryOf(entry) > 0)
         .filter(({ versions }) => [...versions.values()].every(({ queue }) => queue.isIdle))
         .sort((a, b) => lastUsed(a) - lastUsed(b))
       if (idle === undefined) return

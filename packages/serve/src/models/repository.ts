@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { Refusal } from '../refusal.ts'
 import { type ModelConfig, readConfig } from './config.ts'
@@ -121,19 +121,19 @@ function described({ name, versions, configPath }: Found): ModelFolder {
 const versionFile = (version: string, path: string): VersionFile => ({
   version,
   path,
-  files: readdirSync(dirname(path)).map(file => join(dirname(path), file))
+  files: filesIn(dirname(path)).map(file => join(dirname(path), file))
 })
 
 /** Changes when a file of a version does. */
 export const stampOf = ({ files }: VersionFile): string => files.map(stampOfPath).join('\n')
 
 function stampOfPath(path: string): string {
-  const { mtimeMs = 0, size = 0, ino = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  const { mtimeMs = 0, size = 0, ino = 0 } = statOf(path) ?? {}
   return `${path} ${mtimeMs} ${size} ${ino}`
 }
 
 function versionsIn(folder: string): VersionFile[] {
-  return readdirSync(folder)
+  return filesIn(folder)
     .filter(entry => /^[1-9]\d{0,15}$/.test(entry))
     .flatMap(version => {
       const path = modelIn(join(folder, version))
@@ -144,8 +144,8 @@ function versionsIn(folder: string): VersionFile[] {
 
 /** The model file in a folder: one of the usual names, or the only one with the suffix of a model. */
 function modelIn(folder: string): string | undefined {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined
-  const files = readdirSync(folder)
+  if (!statOf(folder)?.isDirectory()) return undefined
+  const files = filesIn(folder)
   const usual = MODEL_FILES.find(name => files.includes(name))
   const only = files.filter(file => SUFFIXES.includes(extname(file)))
   const found = usual ?? (only.length === 1 ? only[0] : undefined)
@@ -153,5 +153,20 @@ function modelIn(folder: string): string | undefined {
 }
 
 const isFolderOfModel = (folder: string): boolean =>
-  statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true &&
-  (modelIn(folder) !== undefined || versionsIn(folder).length > 0)
+  statOf(folder)?.isDirectory() === true && (modelIn(folder) !== undefined || versionsIn(folder).length > 0)
+
+/** What the system says of a path that leads to nothing that this process may see, such as `lost+found` of a volume. */
+const OUT_OF_REACH: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']
+
+const filesIn = (folder: string): string[] => withinReach(() => readdirSync(folder)) ?? []
+const statOf = (path: string): Stats | undefined => withinReach(() => statSync(path))
+
+/** Undefined for what is out of reach: that is no fault of the models beside it. */
+function withinReach<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (OUT_OF_REACH.includes((error as NodeJS.ErrnoException).code)) return undefined
+    throw error
+  }
+}
