@@ -174,6 +174,14 @@ describe('inference', () => {
     expect((json.outputs as [{ data: number[] }])[0].data).toEqual(many)
   })
 
+  test('takes names of codings in capitals, and null for what is left out', async () => {
+    const one = { ...input('x', 'INT32', [1], [7]), parameters: null }
+    const body = gzipSync(JSON.stringify({ id: null, parameters: null, outputs: null, inputs: [one] }))
+    const { json } = await infer('same_int32', body, { 'content-encoding': 'GZIP' })
+    expect(json).toMatchObject({ outputs: [{ name: 'y', data: [7] }] })
+    expect(json).not.toHaveProperty('id')
+  })
+
   test('of the classification extension gives the greatest elements', async () => {
     const { json } = await infer('same_float', {
       inputs: [input('x', 'FP32', [3], [0.5, 2, 1])],
@@ -217,6 +225,17 @@ describe('what is wrong is refused with a status, a code and a place', () => {
     const answer = await infer('twice', body)
     expect([answer.status, answer.json.code]).toEqual([status, code])
     expect(answer.json.error).toEqual(expect.any(String))
+  })
+
+  test('a text that looks like the mark of a long integer, and an id that is one', async () => {
+    for (const text of ['\0int:abc', '\0int:12', '\0int:']) {
+      const { status, json } = await infer('same_int64', { inputs: [input('x', 'INT64', [1], [text])] })
+      expect([status, json.code]).toEqual([400, 'bad-request'])
+      const same = await infer('same_string', { inputs: [input('x', 'BYTES', [1], [text])] })
+      expect((same.json.outputs as [{ data: string[] }])[0].data).toEqual([text])
+    }
+    const id = await infer('same_int64', '{"id":12345678901234567,"inputs":[]}')
+    expect([id.status, id.json.error]).toEqual([400, '"id" is no string'])
   })
 
   test('an index out of range has the node and the details of Nodewise, and no path of the server', async () => {

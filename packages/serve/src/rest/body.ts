@@ -56,7 +56,8 @@ let unpacking = 0
  */
 export async function unpacked(context: Context, { body, headers, room }: FastifyRequest): Promise<Buffer> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-  const coding = headers['content-encoding']
+  // Names of codings are alike in capitals and small letters (RFC 9110, 8.4.1).
+  const coding = headers['content-encoding']?.trim().toLowerCase()
   if (coding === undefined || coding === 'identity') return bytes
   if (!Object.hasOwn(UNPACK, coding)) throw new Refusal('bad-request', `Content-Encoding ${coding} is not known`)
   if (unpacking >= UNPACKING) await new Promise<void>(resolve => waiting.push(resolve))
@@ -93,7 +94,7 @@ export async function packed(
   const accepted = request.headers['accept-encoding']
   if (typeof accepted !== 'string' || body.length < WORTH_PACKING) return body
   // Triton's clients name the one coding that they want; others list many, of which plain is cheapest.
-  const coding = accepted.trim()
+  const coding = accepted.trim().toLowerCase()
   if (!Object.hasOwn(PACK, coding)) return body
   void reply.header('content-encoding', coding)
   return PACK[coding as keyof typeof PACK](body)

@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts'
 import { bytesOfTensor, tensorFromBytes } from '../tensors/binary.ts'
 import { classesOf } from '../tensors/classification.ts'
 import { datatypeOf, type PlainTensor, shapeOf, typeNamed } from '../tensors/datatypes.ts'
-import { dataText, parseBody, tensorFromData } from '../tensors/json.ts'
+import { dataText, isLong, parseBody, tensorFromData } from '../tensors/json.ts'
 
 /** An output that is asked for. */
 interface Asked {
@@ -33,8 +33,11 @@ const bad = (why: string): never => {
   throw new Refusal('bad-request', why)
 }
 
+/** Whether a member is left out; `null` says the same, as in the JSON form of gRPC's messages. */
+const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
+
 const fieldsOf = (value: unknown, what: string): Fields =>
-  value === undefined ? {} : isFields(value) ? value : bad(`${what} is no object`)
+  isAbsent(value) ? {} : isFields(value) ? value : bad(`${what} is no object`)
 
 const listOf = (value: unknown, what: string): readonly Fields[] =>
   Array.isArray(value) && value.every(isFields) ? value : bad(`${what} is no array of objects`)
@@ -56,10 +59,10 @@ export function readRequest(body: Buffer, headerLength: string | undefined, maxJ
   const document = parseBody(body.toString('utf8', 0, length))
   if (!isFields(document)) return bad('a request is a JSON object')
   const { id, inputs, outputs } = document
-  if (id !== undefined && typeof id !== 'string') bad('"id" is no string')
+  if (!isAbsent(id) && (typeof id !== 'string' || isLong(id))) bad('"id" is no string')
   const parameters = fieldsOf(document.parameters, '"parameters"')
   const binary = parameters.binary_data_output === true
-  const asked = outputs === undefined ? undefined : listOf(outputs, '"outputs"').map(one => askedFrom(one, binary))
+  const asked = isAbsent(outputs) ? undefined : listOf(outputs, '"outputs"').map(one => askedFrom(one, binary))
   const { timeout } = parameters
   return {
     ...(typeof id === 'string' && { id }),

@@ -4,6 +4,8 @@ import { arrayOf, NARROW, type PlainTensor, type Shape } from './datatypes.ts'
 
 /** Marks an integer that a double cannot hold, in a document read by {@link parseBody}. */
 const MARK = '\u0000int:'
+/** Such an integer; a client's own text may begin with the mark, too. */
+const MARKED = /^\0int:-?\d{16,20}$/
 const LONG_INTEGER = /\d{16}/
 /** A string as a whole, or an integer of many digits that has no fraction and no exponent. */
 const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,20}(?![\d.eE])/gs
@@ -42,7 +44,7 @@ export function tensorFromData(name: string, type: DType, shape: Shape, data: un
   const { dims } = shape
   const array = arrayOf(type)
   if (array === undefined) {
-    if (items.some(item => typeof item !== 'string' || item.startsWith(MARK))) wrong('an element is no string')
+    if (items.some(item => typeof item !== 'string' || isLong(item))) wrong('an element is no string')
     return { type, dims, data: items as string[] }
   }
   const target = new array(items.length)
@@ -74,7 +76,7 @@ const numberOf = (item: unknown): number | undefined =>
     ? item
     : typeof item !== 'string'
       ? undefined
-      : item.startsWith(MARK)
+      : isLong(item)
         ? Number(item.slice(MARK.length))
         : NUMBERS[item]
 
@@ -102,7 +104,8 @@ function fillWide(target: BigInt64Array, items: readonly unknown[], wrong: (why:
   }
 }
 
-const isLong = (item: unknown): boolean => typeof item === 'string' && item.startsWith(MARK)
+/** Whether a value of a document is an integer that a double cannot hold. */
+export const isLong = (item: unknown): boolean => typeof item === 'string' && MARKED.test(item)
 
 const shown = (item: unknown): string => (JSON.stringify(item) ?? 'undefined').replace('\\u0000int:', '').slice(0, 40)
 
