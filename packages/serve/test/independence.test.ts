@@ -30,6 +30,12 @@ describe('rows are proven independent of each other', () => {
       'g (float[n, 3] x) => (float[n] y) <int64[1] a = {1}> { y = ReduceSum<keepdims = 0>(x, a) }'
     ],
     [
+      'put elsewhere within each row',
+      'g (float[n, 3] x, int64[n, 2] i, float[n, 2] u) => (float[n, 3] y) { y = ScatterElements<axis = 1>(x, i, u) }'
+    ],
+    ['by maxima', 'g (float[n, 1, 4] x) => (float[n, 1, 2] y) { y = MaxPool<kernel_shape = [2], strides = [2]>(x) }'],
+    ['by the responses of channels', 'g (float[n, 3, 2, 2] x) => (float[n, 3, 2, 2] y) { y = LRN<size = 3>(x) }'],
+    [
       'reshaped by a shape that follows from theirs',
       'g (float[n, 2, 3] x) => (float[n, k] y) <int64[1] z = {0}, int64[1] m = {-1}> ' +
         '{ s = Shape(x) b = Gather(s, z) t = Concat<axis = 0>(b, m) y = Reshape(x, t) }'
@@ -63,6 +69,28 @@ describe('nothing is proven', () => {
       'where rows are reversed',
       'g (float[n] x) => (float[n] y) <int64[1] s = {-1}, int64[1] e = {-9999}, int64[1] a = {0}> ' +
         '{ y = Slice(x, s, e, a, s) }',
+      'mix'
+    ],
+    [
+      'where places of maxima count all rows',
+      'g (float[n, 1, 4] x) => (float[n, 1, 2] y, int64[n, 1, 2] i) ' +
+        '{ y, i = MaxPool<kernel_shape = [2], strides = [2]>(x) }',
+      'mix'
+    ],
+    [
+      'where elements are put into other rows',
+      'g (float[n, 3] x, int64[n, 3] i) => (float[n, 3] y) { y = ScatterElements<axis = 0>(x, i, x) }',
+      'mix'
+    ],
+    [
+      'where elements are put into the first row',
+      'g (float[n, 3] x) => (float[n, 3] y) <int64[1, 1] i = {1}, float[1, 1] u = {5}> ' +
+        '{ y = ScatterElements<axis = 1>(x, i, u) }',
+      'mix'
+    ],
+    [
+      'where a row is named by its number',
+      'g (float[n, 3] x) => (float[n, 3] y) <int64[1, 2] i = {0, 1}, float[1] u = {5}> { y = ScatterND(x, i, u) }',
       'mix'
     ],
     ['where the batch is transposed', 'g (float[n, 3] x) => (float[3, n] y) { y = Transpose(x) }', 'mix'],

@@ -79,7 +79,7 @@ function follow({ batch, again, known }: Proof, call: Call): string | undefined 
   const inputs = call.inputs.map(id => (id === undefined ? undefined : known.get(id)))
   if (call.inputs.some((id, i) => id !== undefined && inputs[i] === undefined)) return mixes
   const kinds = new Set(inputs.map(input => input?.kind))
-  for (const id of call.outputs) {
+  for (const [position, id] of call.outputs.entries()) {
     if (id === undefined) continue
     const fact = again.facts.get(id)
     const shape = fact?.kind === 'tensor' ? fact.shape : undefined
@@ -90,7 +90,7 @@ function follow({ batch, again, known }: Proof, call: Call): string | undefined 
     if (isKnown || (!kinds.has('rows') && !kinds.has('size'))) note('fixed')
     else if (rules.includes('shape')) note('size')
     else if (!kinds.has('rows')) note(hasRows && rules.includes('fill') ? fillKind(inputs) : 'size')
-    else if (hasRows && keepsRows(rules, { call, inputs, output: shape, again })) note('rows')
+    else if (hasRows && keepsRows(rules, { call, inputs, output: shape, position, again })) note('rows')
     else return mixes
   }
   return undefined
@@ -118,12 +118,12 @@ const startsWith = ([first, ...rest]: readonly Dim[], batch: Symbolic): boolean 
   shapes.subDims(first, batch) === 0 &&
   rest.every(dim => typeof dim === 'number' || !mentions(dim, batch))
 
-interface Step extends Pick<RuleCall, 'inputs' | 'output'> {
+interface Step extends Pick<RuleCall, 'inputs' | 'output' | 'position'> {
   readonly call: Call
   readonly again: Propagation
 }
 
-function keepsRows(rules: readonly RuleName[], { call, inputs, output, again }: Step): boolean {
+function keepsRows(rules: readonly RuleName[], { call, inputs, output, position, again }: Step): boolean {
   const parameter = (name: string): unknown => {
     if (name in call.known) return call.known[name]
     const source = call.dataDependent.find(one => one.name === name)?.source
@@ -136,7 +136,7 @@ function keepsRows(rules: readonly RuleName[], { call, inputs, output, again }: 
     const numbers = Array.from(value.data as ArrayLike<number | bigint>, Number)
     return source.form === 'ints' || source.form === 'floats' ? numbers : numbers[0]
   }
-  return rules.some(rule => RULES[rule]({ inputs, output, parameter }))
+  return rules.some(rule => RULES[rule]({ inputs, output, position, parameter }))
 }
 
 const nameOf = ({ name, type, index }: Call['node']): string =>

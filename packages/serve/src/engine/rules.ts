@@ -16,6 +16,8 @@ export interface Known {
 export interface RuleCall {
   readonly inputs: readonly (Known | undefined)[]
   readonly output: readonly shapes.Dim[]
+  /** Which output that is; 0 for the first. */
+  readonly position: number
   /** A parameter that is known, from an attribute or an input. */
   parameter(name: string): unknown
 }
@@ -63,6 +65,14 @@ export const RULES = {
   /** The same, where more operands have rows. */
   allAreBatch: ({ inputs }: RuleCall): boolean =>
     inputs.every(input => isFixed(input) || isRows(input)) && isRows(inputs[0]),
+  /** Maxima alone: what says where they were counts the elements of all rows. */
+  maxima: (call: RuleCall): boolean => call.position === 0 && RULES.firstIsBatch(call),
+  /** Elements that are put elsewhere in their own row, by indices of their own row. */
+  scatter: (call: RuleCall): boolean =>
+    call.inputs.every(input => isRows(input) && rankOf(input) === call.output.length) &&
+    axesOf(call, call.output.length, 'axis')?.every(axis => axis > 0) === true,
+  /** What names rows by their number. */
+  never: (): boolean => false,
   /** Matrices: rows of the first with one matrix for all, or stacks of matrices. */
   product: ({ inputs: [a, b, ...rest], output }: RuleCall): boolean =>
     rest.every(input => isShared(input, output.length)) &&
@@ -109,12 +119,15 @@ const OPERATORS: readonly (readonly [RuleName, string])[] = [
   ['product', 'MatMul Gemm MatMulInteger'],
   [
     'firstIsBatch',
-    'Conv ConvTranspose ConvInteger QLinearConv AveragePool MaxPool LpPool GlobalAveragePool GlobalMaxPool ' +
+    'Conv ConvTranspose ConvInteger QLinearConv AveragePool LpPool GlobalAveragePool GlobalMaxPool ' +
       'GlobalLpPool ' +
-      'InstanceNormalization GroupNormalization LRN DepthToSpace SpaceToDepth TreeEnsembleClassifier ' +
+      'InstanceNormalization GroupNormalization DepthToSpace SpaceToDepth TreeEnsembleClassifier ' +
       'TreeEnsembleRegressor LinearClassifier LinearRegressor Scaler Normalizer Imputer Binarizer SVMClassifier ' +
       'SVMRegressor ArrayFeatureExtractor MatMulNBits'
   ],
+  ['maxima', 'MaxPool'],
+  ['scatter', 'ScatterElements'],
+  ['never', 'ScatterND'],
   ['allAreBatch', 'SkipLayerNormalization FeatureVectorizer'],
   ['inference', 'BatchNormalization'],
   [
@@ -126,7 +139,7 @@ const OPERATORS: readonly (readonly [RuleName, string])[] = [
   [
     'axes',
     'ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ' +
-      'ReduceSumSquare ReduceLogicalAnd ReduceLogicalOr NormalizeL2 Squeeze Unsqueeze Slice'
+      'ReduceSumSquare ReduceLogicalAnd ReduceLogicalOr NormalizeL2 LRN Squeeze Unsqueeze Slice'
   ],
   ['join', 'Concat'],
   ['reshape', 'Reshape Flatten Squeeze Unsqueeze'],
