@@ -29,6 +29,15 @@ async function weights(options: LoadOptions): Promise<number[]> {
   return [...w.data]
 }
 
+test.each(['file://elsewhere/x.onnx', 'file:///a%2fb.onnx', 'file:///%zz.onnx'])(
+  'the address %s is that of no file, which is a typed error',
+  async address => {
+    const place = { file: address }
+    await expect(load(address)).rejects.toMatchObject({ code: 'missing-file', place })
+    await expect(load(new URL(address))).rejects.toMatchObject({ code: 'missing-file', place })
+  }
+)
+
 describe('a model in a Blob', () => {
   test('is read, of either dialect', async () => {
     expect((await load(palette('palette.onnx'))).dialect).toBe('onnx')

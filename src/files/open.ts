@@ -60,11 +60,20 @@ const refuseContent = (): never =>
 async function openAddress(what: string | URL, name: string, opening: Opening): Promise<OpenedFile> {
   const url = typeof what === 'string' ? urlOf(what) : what
   if (url === undefined) return { source: fileSource(what as string), path: what as string }
-  if (isNode && url.protocol === 'file:') return openAddress(fileURLToPath(url), name, opening)
+  if (isNode && url.protocol === 'file:') return openAddress(pathOf(url), name, opening)
   if (!/^https?:$/.test(url.protocol)) return openOther(url, opening)
   const { openUrl } = await import('./http.ts')
   const { network, traffic, signal } = opening
   return atOnce({ ...(await openUrl(url, network, traffic, signal)), url }, opening)
+}
+
+/** @throws NodewiseError `missing-file` for the address of another host, and one that decodes to no path */
+function pathOf(url: URL): string {
+  try {
+    return fileURLToPath(url)
+  } catch (error) {
+    throw new NodewiseError('missing-file', `no file has this address: ${(error as Error).message}`, { file: url.href })
+  }
 }
 
 /**

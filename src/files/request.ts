@@ -97,7 +97,7 @@ async function once<T>(
       url,
       async body(take) {
         await body(bytes => {
-          watch.progressed()
+          watch.progressed(bytes.length)
           take(bytes)
         })
         watch.isRead = true
@@ -160,15 +160,18 @@ class Watch {
   late: string | undefined
   private readonly controller = new AbortController()
   private readonly timeout: number
-  private readonly deadline: number
-  private last = clock()
+  private readonly start = clock()
+  /** Bytes that the answer has, as far as is known, and those that have come. */
+  private readonly length: number
+  private came = 0
+  private last = this.start
   private timer: ReturnType<typeof setTimeout> | undefined
   private readonly outer: AbortSignal | undefined
   private readonly stop = (): void => this.controller.abort()
 
   constructor(timeout: number, length: number, signal: AbortSignal | undefined) {
     this.timeout = timeout
-    this.deadline = this.last + timeout * (1 + Math.ceil(length / MIB))
+    this.length = length
     this.outer = signal
     if (signal?.aborted) this.stop()
     else signal?.addEventListener('abort', this.stop, { once: true })
@@ -179,9 +182,15 @@ class Watch {
     return this.controller.signal
   }
 
-  /** Something has come. */
-  progressed(): void {
+  /** A file that comes whole is longer than was known when it was asked for. */
+  private get deadline(): number {
+    return this.start + this.timeout * (1 + Math.ceil(Math.max(this.length, this.came) / MIB))
+  }
+
+  /** Something has come, of the body so many bytes. */
+  progressed(bytes = 0): void {
     this.last = clock()
+    this.came += bytes
   }
 
   end(): void {
@@ -191,14 +200,13 @@ class Watch {
   }
 
   private wait(): void {
-    const due = Math.min(this.last + this.timeout, this.deadline)
+    const { deadline } = this
+    const due = Math.min(this.last + this.timeout, deadline)
     const left = due - clock()
     if (left > 0) this.timer = setTimeout(() => this.wait(), Math.min(left, MAX_DELAY))
     else {
       this.late =
-        due === this.deadline
-          ? 'the answer takes too long (timeout)'
-          : `nothing has come for ${this.timeout} ms (timeout)`
+        due === deadline ? 'the answer takes too long (timeout)' : `nothing has come for ${this.timeout} ms (timeout)`
       this.stop()
     }
   }

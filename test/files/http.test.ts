@@ -238,6 +238,21 @@ describe('a server that', () => {
     await fails(work, 'network-failed', /takes too long \(timeout\)/)
   })
 
+  test('has no ranges and sends MiB after MiB takes as long as their number says', async () => {
+    const piece = new Uint8Array(2 ** 20)
+    web.files.set(FILE, (_, response) => {
+      response.writeHead(200, { 'Content-Length': 5 * piece.length })
+      let left = 5
+      const timer = setInterval(() => {
+        response.write(piece)
+        if (--left === 0) response.end()
+      }, SHORT / 2)
+      response.on('close', () => clearInterval(timer))
+    })
+    const { source } = await openUrl(new URL(web.url(FILE)), networkFrom(quick({ timeout: SHORT })), new Traffic())
+    expect(source.size).toBe(5 * piece.length)
+  })
+
   test('is not there leads to a typed error', async () => {
     const other = await startWeb()
     other.close()
