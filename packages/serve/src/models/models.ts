@@ -210,7 +210,7 @@ export class Models {
     for (const name of this.unloaded) if (!names.includes(name)) this.unloaded.delete(name)
   }
 
-  /** Ends all engines, when their requests are over or `patience` milliseconds have passed; nothing is loaded any more. */
+  /** Ends all engines when their requests are over or `patience` milliseconds have passed; nothing is loaded then. */
   async close(patience: number): Promise<void> {
     this.isClosed = true
     const begun = [...this.loading].map(version => version.close())
