@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -105,4 +105,18 @@ test('a link of a repository that leads in a circle keeps no model from being se
   expect(repository.names()).toEqual(['twice'])
   expect(repository.find('twice').served).toHaveLength(1)
   expect(() => repository.find('circle')).toThrow('there is no model "circle"')
+})
+
+test('requests that warm a model up leave inputs their defaults; a byte order mark is no fault', async () => {
+  using folder = temporaryFolder()
+  writeModels(folder.path, {
+    'steps/1': `<ir_version: 8, opset_import: ["" : 17]>
+steps (int64[n] x, int64 step) => (int64[n] y) <int64 step = {1}, int64 from = {0}, int64 to = {1}>
+{ r = Range(from, to, step) y = Add(x, r) }`
+  })
+  writeFileSync(join(folder.path, 'steps/nodewise.json'), '\ufeff{"warmUp": [{"x": [2]}]}')
+  const server = await serve(folder.path)
+  await server.loaded
+  expect(server.models.index()).toMatchObject([{ state: 'READY', reason: '' }])
+  await server.close(1000)
 })

@@ -70,7 +70,8 @@ const KEYS: Readonly<Record<string, Check>> = {
  */
 export function readConfig(path: string): ModelConfig {
   try {
-    return configFrom(JSON.parse(readFileSync(path, 'utf8')))
+    // Editors of Windows write a byte order mark before the text.
+    return configFrom(JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, '')))
   } catch (error) {
     throw new Refusal('bad-request', `${path}: ${(error as Error).message}`)
   }

@@ -248,8 +248,10 @@ export class ModelVersion {
   private async warmUp(instance: Instance): Promise<void> {
     for (const shapes of this.config.warmUp ?? []) {
       const feeds = Object.fromEntries(
-        this.info.inputs.flatMap(({ name, type, shape }) => {
-          const dims = Object.hasOwn(shapes, name) ? shapes[name] : shape?.map(dim => (dim < 0 ? 1 : dim))
+        this.info.inputs.flatMap(({ name, type, shape, isOptional }) => {
+          // One that has a default keeps it: zeros may be no step, no size and no divisor.
+          const own = isOptional ? undefined : shape?.map(dim => (dim < 0 ? 1 : dim))
+          const dims = Object.hasOwn(shapes, name) ? shapes[name] : own
           return type === undefined || dims === undefined ? [] : [[name, zeros(type, dims)]]
         })
       )
