@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServer } from '../src/server.ts'
+import { parseBody } from '../src/tensors/json.ts'
 import { ask, input, serve, temporaryFolder, TWICE, writeModels } from './harness.ts'
 
 const folder = temporaryFolder()
@@ -155,6 +156,20 @@ describe('inference', () => {
       const body = `{"inputs":[{"name":"x","datatype":"${datatype}","shape":[${count}],"data":${text}}]}`
       expect((await infer(`same_${type}`, body)).body.toString()).toContain(`"data":${text}`)
     }
+  })
+
+  test('reads integers of many digits as numbers of any type, and none in strings', async () => {
+    const long = '{"inputs":[{"name":"x","datatype":"BF16","shape":[2],"data":[1,9223372036854775808]}]}'
+    expect((await infer('same_bfloat16', long)).json.outputs).toMatchObject([{ data: [1, 2 ** 63] }])
+    const texts = ['1234567890123456789', '"1234567890123456789', '\\"', '1234567890123456789\\', 'x']
+    const { json } = await infer('same_string', { inputs: [input('x', 'BYTES', [5], texts)] })
+    expect(json.outputs).toMatchObject([{ data: texts }])
+  })
+
+  test('reads strings of millions of escapes beside a long integer', () => {
+    const text = `["${'\\n'.repeat(8e6)}",1234567890123456789]`
+    const [lines, long] = parseBody(text) as string[]
+    expect([lines.length, long]).toEqual([8e6, '\0int:1234567890123456789'])
   })
 
   test('reads fractions and exponents of many digits', async () => {

@@ -7,8 +7,11 @@ const MARK = '\u0000int:'
 /** Such an integer; a client's own text may begin with the mark, too. */
 const MARKED = /^\0int:-?\d{16,20}$/
 const LONG_INTEGER = /\d{16}/
-/** A string as a whole, or an integer of many digits that has no fraction and no exponent. */
-const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,20}(?![\d.eE])/gs
+/**
+ * What begins or ends a string, what is escaped in one, or an integer of many digits that has no fraction and no
+ * exponent. A pattern of whole strings would keep a place to go back to for each escape: its stack is not that large.
+ */
+const QUOTE_OR_LONG = /"|\\.|(?<![\d.eE+-])-?\d{16,20}(?![\d.eE])/gs
 
 /**
  * Parses a document and keeps integers of 64 bits: those that doubles cannot hold become marked strings, which
@@ -18,7 +21,11 @@ const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,20}(?![\d
 export function parseBody(text: string): unknown {
   try {
     if (!LONG_INTEGER.test(text)) return JSON.parse(text) as unknown
-    const kept = text.replace(STRING_OR_LONG, found => (found[0] === '"' ? found : `"\\u0000int:${found}"`))
+    let isString = false
+    const kept = text.replace(QUOTE_OR_LONG, found => {
+      if (found === '"') isString = !isString
+      return isString || found === '"' || found[0] === '\\' ? found : `"\\u0000int:${found}"`
+    })
     return JSON.parse(kept) as unknown
   } catch (error) {
     throw new Refusal('bad-request', `the body is no JSON: ${(error as Error).message}`)
@@ -112,7 +119,10 @@ const shown = (item: unknown): string => (JSON.stringify(item) ?? 'undefined').r
 function codedTensor(name: string, type: DType, { dims, count }: Shape, items: readonly unknown[]): PlainTensor {
   try {
     const isComplex = type.startsWith('complex')
-    const pairs = isComplex ? Array.from({ length: items.length / 2 }, (_, i) => items.slice(2 * i, 2 * i + 2)) : items
+    const numbers = items.map(item => (isLong(item) ? numberOf(item) : item))
+    const pairs = isComplex
+      ? Array.from({ length: items.length / 2 }, (_, i) => numbers.slice(2 * i, 2 * i + 2))
+      : numbers
     if (items.length !== count * (isComplex ? 2 : 1)) throw new Refusal('bad-request', 'its shape holds another number')
     const { data } = tensorFromJson(pairs as Json, { type, dims })
     return { type, dims, data }
