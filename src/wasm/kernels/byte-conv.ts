@@ -19,7 +19,7 @@ import {
 import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { packOf, type PackWeights, POINTS, STRIP, zerosOf } from './byte-conv-pack.ts'
 import { FLIP, isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS, spread } from './byte-product.ts'
-import { type ConvParams, type ConvShape, convShapeOf, partsOf, wantedParts } from './conv-template.ts'
+import { type ConvParams, type ConvShape, convShapeOf, isIdle, partsOf, wantedParts } from './conv-template.ts'
 
 /** Most panels of a block, and their bytes, which stay in the second cache. */
 const MAX_PANELS = 32
@@ -209,8 +209,7 @@ function wayOf({ images, groups, m, channels, positions, taps, axes }: ConvShape
   const k = channels * taps
   if (k > MAX_DEPTH || images * groups * m * k * positions < MIN_MULTIPLICATIONS) return undefined
   const [depth, h, w] = axes
-  const isPlane = depth.size === 1 && depth.kernel === 1 && depth.count === 1
-  if (channels === 1 && groups > 1 && isPlane && BEFORE + 6 * (taps + 1) + planeBytes(h, w) <= SCRATCH_BYTES)
+  if (channels === 1 && groups > 1 && isIdle(depth) && BEFORE + 6 * (taps + 1) + planeBytes(h, w) <= SCRATCH_BYTES)
     return { kernel: 'byteDepthwise', panels: 1, perPlane: 1, parts: 1 }
   const allPanels = Math.ceil(positions / PANEL)
   const bytes = 2 * PANEL * (k + 1)
@@ -232,7 +231,7 @@ function tileRows({ images, groups, m, channels, taps, axes }: ConvShape): numbe
   const [depth, h, w] = axes
   const isThree = h.kernel === 3 && w.kernel === 3 && taps === 9
   const isDense = axes.every(({ stride, dilation, begin }) => stride === 1 && dilation === 1 && begin >= 0)
-  const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && depth.size === 1
+  const isWide = groups === 1 && Math.min(channels, m) >= MIN_WINOGRAD_CHANNELS && isIdle(depth)
   if (!isThree || !isDense || !isWide || channels > MAX_WINOGRAD_CHANNELS) return 0
   const across = Math.ceil(w.count / 8) * 4
   const inputBytes = POINTS * 4 * Math.ceil(channels / 2)

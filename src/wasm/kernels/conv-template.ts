@@ -48,6 +48,10 @@ export function convShapeOf(
   }
 }
 
+/** Whether an axis changes nothing: its one window reads its one element, not what lies around it. */
+export const isIdle = ({ size, kernel, count, begin }: WindowAxis): boolean =>
+  size === 1 && kernel === 1 && count === 1 && begin === 0
+
 /** What is added to the sums. */
 export interface Extras {
   readonly hasBias: boolean

@@ -5,6 +5,7 @@ import {
   dividedTemplate,
   type Division,
   type FusedConvParams,
+  isIdle,
   partsOf,
   wantedParts,
   type Way,
@@ -100,17 +101,9 @@ function winogradRows(across: number, height: number, depth: number, strips: num
 }
 
 /** Whether Winograd's algorithm along one axis serves a convolution, and saves more than its transforms cost. */
-function isLine({
-  groups,
-  channels,
-  m,
-  taps,
-  positions,
-  axes: [d, h, { kernel, stride, dilation }]
-}: ConvShape): boolean {
-  const isAlone = d.size === 1 && h.size === 1 && h.count === 1 && taps === kernel
+function isLine({ groups, channels, m, positions, axes: [d, h, { kernel, stride, dilation }] }: ConvShape): boolean {
   const isWide = groups === 1 && Math.min(channels, m) >= MIN_CHANNELS
-  if (!isAlone || !isWide || stride !== 1 || dilation > MAX_LINE_DILATION) return false
+  if (!isIdle(d) || !isIdle(h) || !isWide || stride !== 1 || dilation > MAX_LINE_DILATION) return false
   const tiles = Math.ceil(positions / (LINE_SIDE * dilation)) * dilation
   const products = Math.ceil(tiles / PANEL) * LINE_POINTS * Math.ceil(kernel / LINE_SIDE)
   const saved = (Math.ceil(positions / PANEL) * kernel - products) * PANEL * channels * m

@@ -11,6 +11,7 @@ import {
   type Division,
   flopsOf,
   type FusedConvParams,
+  isIdle,
   partsOf,
   wantedParts,
   type Way,
@@ -96,7 +97,7 @@ function fewDivision({ axes, groups, m, channels, taps, images }: ConvShape): Di
   const reads = taps / (h.stride * w.stride)
   const most = MAX_OUTPUTS[reads < MANY_TAPS ? 'few' : 'many'][channels === 1 ? 'one' : 'more']
   const isFew = groups === 1 && m <= (channels === 1 ? most : Math.min(reads, most))
-  if (!isFew || taps === 1 || d.size > 1 || d.count > 1 || d.kernel > 1) return undefined
+  if (!isFew || taps === 1 || !isIdle(d)) return undefined
   const isLine = h.count === 1
   const [total, least] = isLine ? [w.count, 16] : [h.count, 4]
   const bytesOf = (rows: number): number => {

@@ -55,7 +55,19 @@ const CASES = [
   ['depthwise, stride 3, dilation', [1, 24, 25, 18], [24, 1, 3, 3], { group: 24, strides: [3, 3], dilations: [2, 1] }],
   ['depthwise with a multiplier', [1, 8, 15, 18], [16, 1, 3, 3], { pads: [1, 1, 1, 1], group: 8 }],
   ['depthwise, one axis', [1, 32, 60], [32, 1, 7], { pads: [3, 3], group: 32 }],
-  ['depthwise, three axes', [1, 8, 5, 6, 9], [8, 1, 3, 3, 3], { pads: [1, 1, 1, 1, 1, 1], group: 8 }]
+  ['depthwise, three axes', [1, 8, 5, 6, 9], [8, 1, 3, 3, 3], { pads: [1, 1, 1, 1, 1, 1], group: 8 }],
+  [
+    'depthwise, three axes, a plane before the only one',
+    [1, 8, 1, 6, 9],
+    [8, 1, 1, 3, 3],
+    { pads: [1, 1, 1, 1, 1, 1], group: 8, strides: [3, 1, 1] }
+  ],
+  [
+    "Winograd's algorithm, three axes, planes around the only one",
+    [1, 16, 1, 8, 9],
+    [16, 16, 1, 3, 3],
+    { pads: [1, 1, 1, 1, 1, 1] }
+  ]
 ] as const
 
 describe.each(['heap', 'array'] as const)('convolutions of bytes in WebAssembly, operands in an %s', region => {

@@ -72,6 +72,25 @@ const cases = [
     { pads: [2, 0, 1, 1, 1, 3], group: 6, strides: [2, 1, 3], dilations: [2, 3, 1] }
   ],
   ['depthwise, three axes, one deep', [1, 6, 1, 9, 11], [6, 1, 1, 3, 3], { pads: [1, 1, 1, 0, 1, 1], group: 6 }],
+  [
+    'depthwise, three axes, a plane before the only one',
+    [1, 6, 1, 9, 11],
+    [6, 1, 1, 3, 3],
+    { pads: [1, 1, 1, 0, 1, 1], group: 6, strides: [2, 1, 1] }
+  ],
+  [
+    'to few channels, a plane before the only one',
+    [2, 1, 1, 8, 9],
+    [3, 1, 1, 3, 3],
+    { pads: [1, 1, 1, 1, 1, 1], strides: [3, 1, 1] }
+  ],
+  ['one axis of three, planes around the only one', [1, 32, 1, 1, 64], [32, 32, 1, 1, 5], { pads: [1, 0, 2, 1, 0, 2] }],
+  [
+    'one axis of two, a line before the only one',
+    [1, 32, 1, 64],
+    [32, 32, 1, 5],
+    { pads: [1, 2, 1, 2], strides: [3, 1] }
+  ],
   ['depthwise, three axes, five by five of three', [1, 6, 4, 9, 11], [6, 1, 1, 5, 5], { group: 6, strides: [2, 1, 1] }],
   ['to one channel', [2, 37, 19, 23], [1, 37, 3, 3], { pads: [1, 1, 1, 1] }],
   ['to two channels, several bands', [1, 20, 70, 50], [2, 20, 3, 3], { pads: [2, 0, 0, 3] }],

@@ -38,7 +38,7 @@ export function depthwisePlanes(args: ConvArguments, scratch: usize, from: u32, 
 
 /** Whether planes are read where they lie, without a padded copy. */
 function isInPlace(args: ConvArguments, kind: i32): bool {
-  if (args.pH != 1 || args.pW != 1 || args.inD != 1 || args.outD != 1) return false
+  if (args.pH != 1 || args.pW != 1 || args.pD != 0 || args.inD != 1 || args.outD != 1) return false
   if (kind == THREE_BY_TWO) return args.inH == 2 * args.outH && args.inW == 2 * args.outW
   return kind == THREE && args.outH == args.inH && args.outW == args.inW && args.inW > 4
 }
