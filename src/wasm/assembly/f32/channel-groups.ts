@@ -110,7 +110,7 @@ function addSpan(
 ): void {
   let a = splat(0)
   let s = splat(0)
-  for (; x < end; x += step) {
+  for (; x != end; x += step) {
     const d = f32x4.sub(isOne ? v128.load32_splat(x) : v128.load(x), mean)
     a = f32x4.add(a, d)
     if (withSquares) s = fma(s, d, d)

@@ -127,7 +127,7 @@ export function copyColumns(
   cols: u32
 ): void {
   const wholeBytes = <usize>(cols >> 3) * step
-  for (const last = x + channels * channelBytes; x < last; x += channelBytes, panels += 32) {
+  for (const last = x + channels * channelBytes; x != last; x += channelBytes, panels += 32) {
     let from = x
     let panel = panels
     for (const end = panels + wholeBytes; panel < end; panel += step, from += 32) {

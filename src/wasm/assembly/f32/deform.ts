@@ -80,7 +80,7 @@ function readChannels(
   const end = y + args.channels * down
   if (!reads(args, atY, args.height) || !reads(args, atX, args.width)) {
     // A mask may be infinite, or no number.
-    for (; y < end; y += down) f32.store(y, scale * 0)
+    for (; y != end; y += down) f32.store(y, scale * 0)
     return
   }
   const top = floor<f64>(atY)
@@ -103,18 +103,18 @@ function readChannels(
     const b = yFirst * right
     const c = below * xFirst
     const d = below * right
-    for (let q = p; y < end; y += down, q += plane) {
+    for (let q = p; y != end; y += down, q += plane) {
       const r = q + next
       const sum = a * f32.load(q) + b * f32.load(q, 4) + (c * f32.load(r) + d * f32.load(r, 4))
       f32.store(y, scale * sum)
     }
   } else if (isTall || isWide) {
     const b = isTall ? below * xFirst : yFirst * right
-    for (let q = p; y < end; y += down, q += plane) {
+    for (let q = p; y != end; y += down, q += plane) {
       f32.store(y, scale * (a * f32.load(q) + b * f32.load(q + next)))
     }
   } else {
-    for (let q = p; y < end; y += down, q += plane) f32.store(y, scale * (a * f32.load(q)))
+    for (let q = p; y != end; y += down, q += plane) f32.store(y, scale * (a * f32.load(q)))
   }
 }
 

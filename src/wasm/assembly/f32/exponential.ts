@@ -278,7 +278,8 @@ function sumsOfExponentials(
     more = sum
     x += step
     y += step
-  } while (y < end)
+    // Not below it: behind columns at the end of the memory, `end` is above 4 GiB, and wraps as y does.
+  } while (y != end)
   return f32x4.add(sums, more)
 }
 

@@ -244,7 +244,7 @@ function columns(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: us
       let b = a
       let c = a
       let d = a
-      for (const stop = p + min(n - start, LINES) * step; p < stop; p += step) {
+      for (const stop = p + min(n - start, LINES) * step; p != stop; p += step) {
         a = combine(kind, a, v128.load(p))
         b = combine(kind, b, v128.load(p, 16))
         c = combine(kind, c, v128.load(p, 32))
@@ -277,26 +277,28 @@ function columns(kind: i32, args: ReduceArguments, x: usize, bytes: usize, y: us
 @inline
 function column(kind: i32, bytes: usize, x: usize, n: usize, step: usize): v128 {
   let total = neutral(kind)
-  const end = x + (n - 1) * step
-  while (x < end) {
+  // Ends are compared as what is left: the address of rows behind them may be above 4 GiB.
+  for (let left = n - 1; left > 0;) {
+    const rows = min(left, LINES)
+    left -= rows
     let a = neutral(kind)
     let b = a
     let c = a
     let d = a
-    const stop = min(end, x + LINES * step)
-    for (; x + 3 * step < stop; x += 4 * step) {
+    const stop = x + rows * step
+    for (; stop - x > 3 * step; x += 4 * step) {
       a = combine(kind, a, v128.load(x))
       b = combine(kind, b, v128.load(x + step))
       c = combine(kind, c, v128.load(x + 2 * step))
       d = combine(kind, d, v128.load(x + 3 * step))
     }
-    for (; x < stop; x += step) a = combine(kind, a, v128.load(x))
+    for (; x != stop; x += step) a = combine(kind, a, v128.load(x))
     total = merge(kind, total, merge(kind, merge(kind, a, b), merge(kind, c, d)))
   }
-  if (bytes == 16) return combine(kind, total, v128.load(end))
-  let v = v128.load32_zero(end)
-  if (bytes > 4) v = v128.load32_lane(end + 4, v, 1)
-  if (bytes > 8) v = v128.load32_lane(end + 8, v, 2)
+  if (bytes == 16) return combine(kind, total, v128.load(x))
+  let v = v128.load32_zero(x)
+  if (bytes > 4) v = v128.load32_lane(x + 4, v, 1)
+  if (bytes > 8) v = v128.load32_lane(x + 8, v, 2)
   return combine(kind, total, v)
 }
 

@@ -27,7 +27,7 @@ export function localResponse(args: ResponseArguments, from: u32, to: u32): void
     let column: usize = 0
     for (; column + 16 <= bytes; column += 16) {
       let sum = splat(0)
-      for (let p = first + column; p < end + column; p += bytes) {
+      for (let p = first + column; p != end + column; p += bytes) {
         const v = v128.load(p)
         sum = f32x4.add(sum, f32x4.mul(v, v))
       }
@@ -35,7 +35,7 @@ export function localResponse(args: ResponseArguments, from: u32, to: u32): void
     }
     for (; column < bytes; column += 4) {
       let sum: f32 = 0
-      for (let p = first + column; p < end + column; p += bytes) sum += f32.load(p) * f32.load(p)
+      for (let p = first + column; p != end + column; p += bytes) sum += f32.load(p) * f32.load(p)
       const one = divided(args, v128.load32_splat(x + column), splat(sum))
       v128.store32_lane(args.y + line * bytes + column, one, 0)
     }

@@ -111,7 +111,7 @@ function columns<T>(x: usize, n: usize, step: usize, bytes: usize, flip: T, flip
     let b = v128.xor(v128.load(p, 16), flips)
     let c = v128.xor(v128.load(p, 32), flips)
     let d = v128.xor(v128.load(p, 48), flips)
-    for (const stop = p + end; (p += step), p < stop;) {
+    for (const stop = p + end; (p += step), p != stop;) {
       a = higher<T>(a, v128.xor(v128.load(p), flips))
       b = higher<T>(b, v128.xor(v128.load(p, 16), flips))
       c = higher<T>(c, v128.xor(v128.load(p, 32), flips))
@@ -125,7 +125,7 @@ function columns<T>(x: usize, n: usize, step: usize, bytes: usize, flip: T, flip
   for (; at < bytes; at += sizeof<T>()) {
     let p = x + at
     let best = load<T>(p) ^ flip
-    for (const stop = p + end; (p += step), p < stop;) best = max<T>(best, load<T>(p) ^ flip)
+    for (const stop = p + end; (p += step), p != stop;) best = max<T>(best, load<T>(p) ^ flip)
     store<T>(y + at, best ^ flip)
   }
 }

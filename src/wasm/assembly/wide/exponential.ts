@@ -79,7 +79,8 @@ export function exponentials(
   const p5 = hiddenDouble(P5, zero)
   const end = y + bytes
   let sums = f64x2.splat(0)
-  for (; y < end; x += step, y += step) {
+  // Not below it: behind columns at the end of the memory, `end` is above 4 GiB, and wraps as y does.
+  for (; y != end; x += step, y += step) {
     const v = f64x2.sub(loadDoubles(x, isWhole), base)
     const c = f64x2.pmax(f64x2.pmin(v, high), low)
     const z = f64x2.add(f64x2.mul(c, factor), magic)

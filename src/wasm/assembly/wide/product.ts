@@ -80,7 +80,7 @@ function fourRows<T>(args: WideProductArguments, a: usize, b: usize, y: usize, y
     let r1 = p0
     let s0 = p0
     let s1 = p0
-    for (let x = a, end = a + depth, z = b + at; x < end; x += aElement, z += bRow) {
+    for (let x = a, end = a + depth, z = b + at; x != end; x += aElement, z += bRow) {
       const v = v128.load(z)
       const w = v128.load(z, 16)
       const p = v128.load_splat<T>(x)
@@ -122,7 +122,7 @@ function oneRow<T>(args: WideProductArguments, a: usize, b: usize, y: usize, yRo
     let q = p
     let r = p
     let s = p
-    for (let x = a, end = a + depth, z = b + at; x < end; x += aElement, z += bRow) {
+    for (let x = a, end = a + depth, z = b + at; x != end; x += aElement, z += bRow) {
       const v = v128.load_splat<T>(x)
       p = add<T>(p, v, v128.load(z))
       q = add<T>(q, v, v128.load(z, 16))
@@ -144,7 +144,7 @@ function lastColumns<T>(args: WideProductArguments, a: usize, b: usize, y: usize
   const stop = a + <usize>args.k * aElement
   for (; at < end; at += sizeof<T>()) {
     let sum: T = 0
-    for (let x = a, z = b + at; x < stop; x += aElement, z += bRow) sum += load<T>(x) * load<T>(z)
+    for (let x = a, z = b + at; x != stop; x += aElement, z += bRow) sum += load<T>(x) * load<T>(z)
     store<T>(y + at, sum)
   }
 }

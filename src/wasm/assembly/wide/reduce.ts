@@ -227,7 +227,7 @@ function columns<T, A, R>(kind: i32, args: WideReduceArguments, x: usize, bytes:
     let b = a
     let c = a
     let d = a
-    for (let p = x + at, end = p + length; p < end; p += down) {
+    for (let p = x + at, end = p + length; p != end; p += down) {
       a = combine<A>(kind, a, read<T, A>(p))
       b = combine<A>(kind, b, read<T, A>(p + one))
       c = combine<A>(kind, c, read<T, A>(p + 2 * one))
@@ -243,7 +243,10 @@ function columns<T, A, R>(kind: i32, args: WideReduceArguments, x: usize, bytes:
     writeOne<A, R>(args, y, column<T, A>(kind, true, x + at, length, down))
 }
 
-/** The columns of a vector, or one in all lanes: four rows at once, so that none waits for the one before. */
+/**
+ * The columns of a vector, or one in all lanes: four rows at once, so that none waits for the one before. What is left
+ * is compared, not addresses: those behind the last row may be above 4 GiB.
+ */
 // @ts-ignore: decorator
 @inline
 function column<T, A>(kind: i32, isOne: bool, p: usize, length: usize, down: usize): v128 {
@@ -252,12 +255,12 @@ function column<T, A>(kind: i32, isOne: bool, p: usize, length: usize, down: usi
   let c = a
   let d = a
   const end = p + length
-  for (; p + 3 * down < end; p += 4 * down) {
+  for (; end - p > 3 * down; p += 4 * down) {
     a = combine<A>(kind, a, isOne ? readOne<T, A>(p) : read<T, A>(p))
     b = combine<A>(kind, b, isOne ? readOne<T, A>(p + down) : read<T, A>(p + down))
     c = combine<A>(kind, c, isOne ? readOne<T, A>(p + 2 * down) : read<T, A>(p + 2 * down))
     d = combine<A>(kind, d, isOne ? readOne<T, A>(p + 3 * down) : read<T, A>(p + 3 * down))
   }
-  for (; p < end; p += down) a = combine<A>(kind, a, isOne ? readOne<T, A>(p) : read<T, A>(p))
+  for (; p != end; p += down) a = combine<A>(kind, a, isOne ? readOne<T, A>(p) : read<T, A>(p))
   return combine<A>(kind, combine<A>(kind, a, b), combine<A>(kind, c, d))
 }
