@@ -33,17 +33,23 @@ export const schedule: Pass = {
   }
 }
 
-/** Input positions of operands that are free after a call, and whose type and dims may be those of its first output. */
+/**
+ * Input positions of operands that are free after a call, and whose type and dims may be those of its first output. One
+ * that is another operand as well stays as it is, since only elements of operands that may be written over are read
+ * before: the updates of ScatterElements are read at other positions than its data.
+ */
 function inPlaceInputs(graph: PlanGraph, { call }: PlanCall, free: ReadonlySet<ValueId>): number[] {
   const [output] = call.outputs
   if (output === undefined || call.op.inPlace === undefined) return []
   if (!graph.isBody && graph.isOutside(output)) return []
-  return call.op.inPlace
-    .map(name => positionOf(call, name))
-    .filter(position => {
-      const id = call.inputs[position]
-      return id !== undefined && free.has(id) && mayAgree(graph.facts.get(id), graph.facts.get(output)) !== false
-    })
+  const positions = call.op.inPlace.map(name => positionOf(call, name))
+  const isReadElsewhere = (id: ValueId): boolean =>
+    call.inputs.some((other, i) => other === id && !positions.includes(i))
+  return positions.filter(position => {
+    const id = call.inputs[position]
+    if (id === undefined || !free.has(id) || isReadElsewhere(id)) return false
+    return mayAgree(graph.facts.get(id), graph.facts.get(output)) !== false
+  })
 }
 
 /** Whether two values have one type and the same dims; undefined: that is known when the graph runs. */

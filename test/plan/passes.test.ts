@@ -204,6 +204,25 @@ describe('schedule', () => {
     expect(fetched.steps.map(step => step.inPlace)).toEqual([[], [], []])
   })
 
+  test('does not where the input is an operand besides that is read at other positions', async () => {
+    const scattered = (updates: string): Parameters<typeof planOf>[0] => ({
+      inputs: [x, port('at', 'int64', [2, 3])],
+      outputs: [y],
+      nodes: [
+        node('Neg', ['x'], ['a']),
+        node('Abs', ['x'], ['b']),
+        node('ScatterElements', ['a', 'at', updates], ['c'], { reduction: 'add' }),
+        node('Neg', ['c'], ['y'])
+      ]
+    })
+    const inPlace = async (updates: string): Promise<(readonly number[])[]> =>
+      (await planOf(scattered(updates))).steps
+        .filter(({ call }) => call.op.name === 'ScatterElements')
+        .map(step => step.inPlace)
+    expect(await inPlace('b')).toEqual([[0]])
+    expect(await inPlace('a')).toEqual([[]])
+  })
+
   test('does not where the run is observed', async () => {
     const plan = await planOf(chain, { isObserved: true })
     expect(plan.steps.map(({ inPlace }) => inPlace)).toEqual([[], [], []])

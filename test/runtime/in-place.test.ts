@@ -55,6 +55,34 @@ describe('elementwise operators write over an input that nobody reads any more',
     expect(numbers(y)).toEqual([...data].map(value => -value - Math.abs(value)))
   })
 
+  test('not where ScatterElements and ScatterND read the value at other positions, too', async () => {
+    const session = await InferenceSession.create(
+      onnxBytes({
+        inputs: [port('x', 'float', [4]), port('at', 'int64', [4]), port('tuples', 'int64', [4, 1])],
+        outputs: [port('y', 'float'), port('z', 'float')],
+        nodes: [
+          node('Neg', ['x'], ['a']),
+          node('ScatterElements', ['a', 'at', 'a'], ['b'], { reduction: 'add' }),
+          node('Neg', ['b'], ['y']),
+          node('Abs', ['x'], ['c']),
+          node('ScatterND', ['c', 'tuples', 'c'], ['d']),
+          node('Neg', ['d'], ['z'])
+        ]
+      })
+    )
+    const turned = [3n, 0n, 1n, 2n]
+    const feeds = {
+      x: new Tensor('float32', [1, 2, 3, 4]),
+      at: new Tensor('int64', turned),
+      tuples: new Tensor('int64', turned, [4, 1])
+    }
+    for (let runs = 0; runs < 4; runs++) {
+      const { y, z } = await session.run(feeds)
+      expect(numbers(y)).toEqual([3, 5, 7, 5])
+      expect(numbers(z)).toEqual([-2, -3, -4, -1])
+    }
+  })
+
   test('not where another value shares the memory', async () => {
     const { y } = await run({
       nodes: [
