@@ -16,7 +16,7 @@ import {
   type TensorFact,
   tensorFact
 } from '../shapes/fact.ts'
-import { fresh } from '../shapes/sym.ts'
+import { fresh, isSym } from '../shapes/sym.ts'
 import { type DType, DTYPES, isInteger } from '../tensor/dtype.ts'
 import { isCodedFloat, rounderTo } from '../tensor/floats.ts'
 import { elementCount, isTensor, Tensor, type Value } from '../tensor/tensor.ts'
@@ -239,19 +239,39 @@ function broadcastIndex(at: number, dims: readonly number[], own: readonly numbe
 
 function finish({ type, shape }: TensorFact, elements: readonly Elem[]): Movable | undefined {
   if (type === undefined || shape === undefined || !isConcrete(shape)) return undefined
-  return settle({ type, dims: shape, data: rounded(type, elements) })
+  return settle({ type, dims: shape, data: stored(type, elements) })
 }
 
 /**
- * Floats as a kernel would store them. Beside a symbol they stay JavaScript numbers, which are doubles: 10 times the
- * float32 nearest to 1.1 is 11 in float32, and a Ceil of the double would be 12.
+ * Elements as a kernel would store them. Floats beside a symbol stay JavaScript numbers, which are doubles: 10 times
+ * the float32 nearest to 1.1 is 11 in float32, and a Ceil of the double would be 12. Integers wrap.
  */
-function rounded(type: DType, elements: readonly Elem[]): readonly Elem[] {
+function stored(type: DType, elements: readonly Elem[]): readonly Elem[] {
+  if (isInteger(type)) return elements.map(element => storedInteger(type, element))
   if (DTYPES[type].kind !== 'float') return elements
   const round = type === 'float64' ? Number : isCodedFloat(type) ? rounderTo(type) : Math.fround
   return elements.map(element =>
     typeof element === 'number' || typeof element === 'bigint' ? round(Number(element)) : element
   )
+}
+
+/** An integer as a kernel would store it; of a symbol that may have wrapped only the type is known. */
+function storedInteger(type: DType, element: Elem): Elem {
+  const { kind, bits } = DTYPES[type]
+  const lowest = kind === 'int' ? -(2 ** (bits - 1)) : 0
+  if (isSym(element)) {
+    const highest = lowest + 2 ** bits - 1
+    // What has no bound is a size, or nothing is known of it; those are assumed to fit into 32 bits.
+    const isWide = (bound: number): boolean => bits >= 32 && Math.abs(bound) === Infinity
+    const fits =
+      (element.min >= lowest || (kind === 'int' && isWide(element.min))) &&
+      (element.max <= highest || isWide(element.max))
+    return fits ? element : fresh(lowest, highest)
+  }
+  // A power of an integer to a float is a number.
+  if (typeof element === 'number' ? !Number.isSafeInteger(element) : typeof element !== 'bigint') return element
+  const whole = BigInt(element)
+  return kind === 'int' ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole)
 }
 
 /** A partial tensor without symbols becomes an ordinary one. */

@@ -67,3 +67,30 @@ describe('floats beside symbols', () => {
     expect(div(n)).toMatchObject({ value: { data: new Float32Array([0]) } })
   })
 })
+
+describe('integers beside symbols', () => {
+  const integers = (type: 'int32' | 'uint32' | 'int64', ...data: readonly Elem[]): TensorFact =>
+    tensorFact(type, [data.length], { type, dims: [data.length], data })
+  const n = named('n')
+
+  test('wrap as those of kernels do', () => {
+    const product = [integers('int32', n, 4n), integers('int32', 1n, 2n ** 30n)]
+    expect(valueOf(['onnx', 'Mul', 14], product)).toEqual([n, 0n])
+    const difference = [integers('uint32', n, 4n), integers('uint32', 0n, 5n)]
+    expect(valueOf(['onnx', 'Sub', 14], difference)).toEqual([n, 2n ** 32n - 1n])
+  })
+
+  test('are any where a symbol may have wrapped', () => {
+    const difference = [integers('uint32', n), integers('uint32', 5n)]
+    expect(valueOf(['onnx', 'Sub', 14], difference)).toEqual([expect.objectContaining({ min: 0, max: 2 ** 32 - 1 })])
+    const signed = [integers('int32', n), integers('int32', 5n)]
+    expect(valueOf(['onnx', 'Sub', 14], signed)).toEqual([expect.objectContaining({ key: 'n+-5' })])
+  })
+
+  test('stay integers where they are raised to a float', () => {
+    const powers = inferOp(['onnx', 'Pow', 15], [integers('int64', n, 7n), new Tensor('float32', [1])])[0]
+    expect(powers).toMatchObject({ value: { data: [n, 7n] } })
+    const halves = valueOf(['onnx', 'Div', 14], [powers, integers('int64', 2n, 2n)])
+    expect(halves).toEqual([expect.anything(), 3n])
+  })
+})
