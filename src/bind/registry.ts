@@ -2,6 +2,7 @@ import { fail } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
 import type { AnyOpVersion, Op } from '../op-kit/define.ts'
 import { joined, libraryOf, type OpLibrary } from '../op-kit/library.ts'
+import { problemOf } from '../op-kit/problem.ts'
 
 /** An operator version with its operator. */
 export interface Binding {
@@ -31,6 +32,15 @@ export interface OpListing {
 
 /** Later operators win over earlier ones of the same type: a caller's own come last. */
 export const createRegistry = (ops: readonly Op[]): Registry => registryOf(libraryOf(ops))
+
+/**
+ * The same for operators that a caller names.
+ * @throws NodewiseError `bad-usage` for what is no list of operators
+ */
+export function namedRegistry(ops: readonly Op[]): Registry {
+  requireOps(ops)
+  return createRegistry(ops)
+}
 
 /** A registry that asks a library for the operators of a type when a node first has it. */
 function registryOf(library: OpLibrary): Registry {
@@ -97,12 +107,21 @@ function listed(key: string, bindings: readonly Binding[]): OpListing[] {
 export function registries(standard: OpLibrary): (own?: readonly Op[]) => Registry {
   let alone: Registry | undefined
   return (own = []) => {
-    if (!Array.isArray(own) || !own.every(isOp)) fail('bad-usage', '`ops` is a list of what `defineOp` gives')
+    requireOps(own)
     return own.length === 0 ? (alone ??= registryOf(standard)) : registryOf(joined(standard, libraryOf(own)))
   }
 }
 
 const isOp = (op: unknown): boolean => typeof op === 'object' && op !== null
+
+/** Operators of plain JavaScript may lack anything; what binds and infers trusts that nothing is missing. */
+function requireOps(ops: readonly Op[]): void {
+  if (!Array.isArray(ops) || !ops.every(isOp)) fail('bad-usage', '`ops` is a list of what `defineOp` gives')
+  for (const op of ops as readonly Op[]) {
+    const problem = problemOf(op)
+    if (problem !== undefined) fail('bad-usage', `the operator ${JSON.stringify(String(op.name))} is none: ${problem}`)
+  }
+}
 
 const defaultDomain = (dialect: Dialect): string => (dialect === 'onnx' ? 'ai.onnx' : 'openvino')
 

@@ -5,6 +5,7 @@ import { rulesWith } from '../built-in-rules.ts'
 import { registryWith } from '../built-in.ts'
 import { NodewiseError, type Place } from '../errors.ts'
 import type { Op } from '../op-kit/define.ts'
+import { problemOf } from '../op-kit/problem.ts'
 import { statOf } from './stat.ts'
 
 /** The option of every command that binds the nodes of a model. */
@@ -104,16 +105,3 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Whether a value is meant as an operator: whether it has some of an operator's members. */
 const looksLikeOp = (value: unknown): boolean =>
   isObject(value) && typeof value.name === 'string' && ('operands' in value || 'shape' in value || 'run' in value)
-
-/** What an operator from plain JavaScript lacks, which no compiler has checked; undefined where it lacks nothing. */
-function problemOf(value: unknown): string | undefined {
-  const { name, operands, onnx = [], openvino = [], shape, run } = value as Readonly<Record<string, unknown>>
-  if (name === '') return 'its name is empty'
-  if (!isObject(operands)) return 'it has no operands'
-  const versions = [onnx, openvino].flat()
-  if (versions.length === 0) return 'it has no versions, neither "onnx" nor "openvino"'
-  if (!versions.every(version => isObject(version) && typeof version.since === 'number' && isObject(version.bind)))
-    return 'each of its versions needs "since", a number, and "bind", an object'
-  if (typeof shape !== 'function') return 'it has no function "shape"'
-  return typeof run === 'function' ? undefined : 'it has no function "run"'
-}

@@ -1,16 +1,18 @@
 import type { Call } from '../bind/call.ts'
 import { byOperand } from '../bind/operands.ts'
-import type {
-  FactOperands,
-  Kernel,
-  Op,
-  Pack,
-  Parameters,
-  Preparation,
-  Selection,
-  SelectKernel,
-  ValueOperands
+import {
+  type FactOperands,
+  isBuiltIn,
+  type Kernel,
+  type Op,
+  type Pack,
+  type Parameters,
+  type Preparation,
+  type Selection,
+  type SelectKernel,
+  type ValueOperands
 } from '../op-kit/define.ts'
+import { requireFacts } from '../op-kit/problem.ts'
 import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
 import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
@@ -40,6 +42,7 @@ export function prepareCall(
   const parameters = parametersOf(call, inputs, options)
   const operands = byOperand(call, inputs)
   const outputs = isRunning && call.op.dynamic ? [] : call.op.shape(operands, parameters, call)
+  if (!isBuiltIn(call.op)) requireFacts(call.op, outputs)
   return { operands, parameters, outputs }
 }
 

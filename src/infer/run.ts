@@ -2,7 +2,18 @@ import type { BoundGraph, Call } from '../bind/call.ts'
 import { byOperand } from '../bind/operands.ts'
 import { fail } from '../errors.ts'
 import type { Paced } from '../kernels/core/pace.ts'
-import type { Body, Kernel, KernelContext, Pack, Packed, Parameters, State, ValueOperands } from '../op-kit/define.ts'
+import {
+  type Body,
+  isBuiltIn,
+  type Kernel,
+  type KernelContext,
+  type Pack,
+  type Packed,
+  type Parameters,
+  type State,
+  type ValueOperands
+} from '../op-kit/define.ts'
+import { requireSteps } from '../op-kit/problem.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import type { Fact, Movable } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
@@ -100,6 +111,7 @@ export class ActiveCall implements KernelContext {
     const packing = pack && context.pack?.(pack, parameters)
     if (packing) return this.runAfter(packing, kernel, operands, parameters)
     const work = kernel ? kernel(operands, parameters, this) : call.op.run(operands, parameters, this)
+    if (work && !isBuiltIn(call.op)) requireSteps(call.op, work)
     return work as Paced | undefined
   }
 

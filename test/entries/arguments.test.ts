@@ -9,6 +9,7 @@ import {
   compareStructure,
   convert,
   dataToJson,
+  defineOp,
   fix,
   htmlReport,
   InferenceSession,
@@ -16,6 +17,7 @@ import {
   load,
   meaningOf,
   modelFiles,
+  params,
   parseJsonExact,
   parseModel,
   parseTensor,
@@ -25,6 +27,8 @@ import {
   readNpy,
   readNpz,
   readTensorProto,
+  shapes,
+  sources,
   Tensor,
   tensorFromJson,
   writeNpy,
@@ -36,6 +40,21 @@ const RELU = onnxBytes({
   inputs: [port('x', 'float', ['n'])],
   outputs: [port('y', 'float', ['n'])],
   nodes: [node('Relu', ['x'], ['y'])]
+})
+
+const SCALED = `<ir_version: 10, opset_import: ["" : 17, "my.domain" : 1]>
+scaled (float[n] x) => (float[n] y) { y = my.domain.Scale <factor: float = 3.0> (x) }`
+
+const SCALE = defineOp({
+  name: 'Scale',
+  operands: { x: 'tensor' },
+  params: params<{ factor: number }>(),
+  onnx: [{ domain: 'my.domain', since: 1, bind: { factor: sources.float('factor', 2) } }],
+  shape: ({ x }) => [shapes.tensorFact('float32', x.shape)],
+  run({ x }, { factor }, call) {
+    const scaled = x.toFloat32().map(value => value * factor)
+    call.give(0, new Tensor('float32', scaled, x.dims))
+  }
 })
 
 const refusal = (what: string): object =>
@@ -73,6 +92,70 @@ test('operators that are no list of operators are refused', async () => {
       expect(call).toThrow(
         expect.objectContaining({ code: 'bad-usage', reason: '`ops` is a list of what `defineOp` gives' }) as Error
       )
+  }
+})
+
+test('an operator that lacks something is refused, and says what', async () => {
+  const model = parseModel(SCALED)
+  const onnx = SCALE.onnx ?? []
+  const wrong: readonly [object, string][] = [
+    [{ name: undefined }, 'it has no name'],
+    [{ operands: undefined }, 'it has no operands'],
+    [
+      { operands: { x: 'tensr' } },
+      'its operand "x" is none of tensor, optional, variadic, any, any-optional, any-variadic'
+    ],
+    [{ onnx: undefined }, 'it has no versions, neither "onnx" nor "openvino"'],
+    [{ onnx: onnx[0] }, 'its "onnx" and "openvino" are lists of versions'],
+    [
+      { onnx: [{ domain: 'my.domain', since: 1 }] },
+      'each of its versions needs "since", a number, and "bind", an object'
+    ],
+    [
+      { onnx: [{ domain: 'my.domain', since: 1, bind: { factor: 3 } }] },
+      'its parameter "factor" is bound to none of the sources of `sources`'
+    ],
+    [{ shape: undefined }, 'it has no function "shape"'],
+    [{ run: undefined }, 'it has no function "run"']
+  ]
+  for (const [change, why] of wrong) {
+    const options = { ops: [{ ...SCALE, ...change } as never] }
+    for (const call of [
+      () => check(model, options),
+      () => propagate(model, options),
+      () => new InferenceSession(model, options),
+      () => new core.InferenceSession(model, options)
+    ])
+      expect(call).toThrow(
+        expect.objectContaining({ code: 'bad-usage', reason: expect.stringMatching(/ is none: /) as string }) as Error
+      )
+    expect(() => check(model, options)).toThrow(why)
+  }
+  expect(() => new core.InferenceSession(model, { ops: 5 as never })).toThrow(
+    '`ops` is a list of what `defineOp` gives'
+  )
+  const { y } = await new InferenceSession(model, { ops: [SCALE] }).run({ x: new Tensor('float32', [1, 2]) })
+  expect(y.data).toEqual(Float32Array.of(3, 6))
+})
+
+test('a shape rule and a kernel that return something else are told at their node', async () => {
+  const model = parseModel(SCALED)
+  const wrong: readonly [object, string, string][] = [
+    [{ shape: () => undefined }, 'bad-usage', '"shape" of the operator "Scale" returns no list of facts'],
+    [{ shape: () => shapes.tensorFact('float32', [2]) }, 'bad-usage', 'returns no list of facts, one for each output'],
+    [{ shape: () => [shapes.tensorFact('float' as never, [2])] }, 'type-mismatch', 'unknown element type "float"'],
+    [{ run: async () => undefined }, 'bad-usage', '"run" of the operator "Scale" is asynchronous'],
+    [{ run: ({ x }: { x: Tensor }) => x }, 'bad-usage', 'outputs are given to `call.give`']
+  ]
+  for (const [change, code, why] of wrong) {
+    const session = new InferenceSession(model, { ops: [{ ...SCALE, ...change }] })
+    await expect(session.run({ x: new Tensor('float32', [1, 2]) })).rejects.toEqual(
+      expect.objectContaining({
+        code,
+        place: expect.objectContaining({ type: 'Scale' }) as object,
+        reason: expect.stringContaining(why) as string
+      })
+    )
   }
 })
 

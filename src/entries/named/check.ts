@@ -1,4 +1,4 @@
-import { createRegistry } from '../../bind/registry.ts'
+import { namedRegistry } from '../../bind/registry.ts'
 import { check as checkModel, type CheckOptions as OptionsOfCheck } from '../../check/check.ts'
 import type { CheckResult } from '../../check/result.ts'
 import type { Model } from '../../graph/graph.ts'
@@ -15,5 +15,5 @@ export type CheckOptions = OptionsOfCheck & NamedOps
  */
 export const check = (model: Model, options: CheckOptions): CheckResult => {
   const [ops, rest] = withoutOps(options)
-  return checkModel(model, createRegistry(ops), rest)
+  return checkModel(model, namedRegistry(ops), rest)
 }

@@ -1,5 +1,5 @@
 import { bind } from '../../bind/bind.ts'
-import { createRegistry } from '../../bind/registry.ts'
+import { namedRegistry } from '../../bind/registry.ts'
 import type { Model } from '../../graph/graph.ts'
 import {
   checkPropagateOptions,
@@ -21,5 +21,5 @@ export type PropagateOptions = OptionsOfPropagate & NamedOps
 export const propagate = (model: Model, options: PropagateOptions): Propagation => {
   const [ops, rest] = withoutOps(options)
   checkPropagateOptions(rest)
-  return propagateModel(bind(model, createRegistry(ops)), rest)
+  return propagateModel(bind(model, namedRegistry(ops)), rest)
 }

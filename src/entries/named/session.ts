@@ -1,4 +1,4 @@
-import { createRegistry } from '../../bind/registry.ts'
+import { namedRegistry } from '../../bind/registry.ts'
 import type { Model } from '../../graph/graph.ts'
 import { loadModel, type LoadOptions, type ModelSource } from '../../load.ts'
 import { type SessionOptions as OptionsOfSession, Session } from '../../runtime/session.ts'
@@ -13,7 +13,7 @@ export class InferenceSession extends Session {
   /** Makes a loaded model ready to run. */
   constructor(model: Model, options: SessionOptions) {
     const [ops, rest] = withoutOps(options)
-    super(model, createRegistry(ops), rest)
+    super(model, namedRegistry(ops), rest)
   }
 
   /**
