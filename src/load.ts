@@ -8,7 +8,7 @@ import { derive } from './graph/derive.ts'
 import type { Model } from './graph/graph.ts'
 import { exceed, type Limits, limitsFrom, LOAD_OPTIONS } from './graph/limits.ts'
 import { path } from './host.ts'
-import { refuseUnknownOptions, requireOptions } from './suggest.ts'
+import { refuseUnknownOptions, requireOptions, requireSignal } from './suggest.ts'
 
 export type { NetworkOptions, ReadProgress } from './files/network.ts'
 export type { FileContent } from './files/open.ts'
@@ -70,6 +70,7 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
 /** {@link load}, whose options may be among others: those of a session. */
 export async function loadModel(source: ModelSource, options: LoadOptions): Promise<Model> {
   requireOptions(options)
+  requireSignal(options.signal)
   const limits = limitsFrom(options.limits)
   if (!isFileContent(source) && !isPair(source)) fail('bad-usage', 'a model is a path, a URL, bytes, or { xml, bin }')
   const opening: Opening = {

@@ -30,6 +30,21 @@ export function requireOptions(options: unknown): void {
 }
 
 /**
+ * A program that gives the controller in place of its signal would wait for an end that never comes. Signals of another
+ * realm, or of a program's own making, will do, and so does null, as it does for `fetch`.
+ * @throws NodewiseError `bad-usage` for what is no signal
+ */
+export function requireSignal(signal: unknown): void {
+  if (signal === undefined || signal === null) return
+  if (typeof signal === 'object' && 'aborted' in signal && typeof signal.aborted === 'boolean') return
+  const hint = signal instanceof AbortController ? '; give the `signal` of the AbortController' : ''
+  fail(
+    'bad-usage',
+    `signal is an AbortSignal, not ${typeof signal === 'object' ? 'another object' : typeof signal}${hint}`
+  )
+}
+
+/**
  * Options parted into the operators of the caller's own and the rest, for whatever takes both.
  * @throws NodewiseError `bad-usage` for what is no object
  */

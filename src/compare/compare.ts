@@ -1,11 +1,13 @@
 import { bind } from '../bind/bind.ts'
 import type { Call } from '../bind/call.ts'
 import type { Registry } from '../bind/registry.ts'
+import { fail } from '../errors.ts'
 import type { Model } from '../graph/graph.ts'
 import { requireModel } from '../graph/require-model.ts'
+import { requireFeeds } from '../runtime/arguments.ts'
 import type { Feeds } from '../runtime/feeds.ts'
 import { Session } from '../runtime/session.ts'
-import { refuseUnknownOptions } from '../suggest.ts'
+import { refuseUnknownOptions, requireSignal } from '../suggest.ts'
 import type { Value } from '../tensor/tensor.ts'
 import { explain } from './explain.ts'
 import { extendPairs } from './extend.ts'
@@ -68,11 +70,14 @@ export async function compareValues(
   refuseUnknownOptions(options, KNOWN)
   requireNames('inputs', options.inputs)
   requireNames('values', options.values)
+  requireTolerances(options)
+  requireSignal(options.signal)
   const closeness = { ...options, rtol: options.rtol ?? DEFAULT_RTOL }
   const values = options.values ?? new Map<string, string>()
   const settings = { closeness, values, isolate: options.isolate === true }
-  if (isModel(a) && isModel(b)) return compareModels([a, b], registry, feeds, options, closeness)
   if (!isModel(a) && !isModel(b)) return compareRecordings(a, b, settings)
+  requireFeeds(feeds)
+  if (isModel(a) && isModel(b)) return compareModels([a, b], registry, feeds, options, closeness)
   const [model, recording] = isModel(a) ? [a, b as Recording] : [b as Model, a]
   const runner = runnerOf(sideOf(model, bind(model, registry)), registry, feeds, options)
   try {
@@ -80,6 +85,20 @@ export async function compareValues(
   } finally {
     runner.end()
   }
+}
+
+/**
+ * NaN is neither more nor less than anything: elements that are far apart would count as equal.
+ * @throws NodewiseError `bad-usage`
+ */
+function requireTolerances({ rtol, atol, sqnr }: CompareOptions): void {
+  for (const [name, given, least] of [
+    ['rtol', rtol, 0],
+    ['atol', atol, 0],
+    ['sqnr', sqnr, -Infinity]
+  ] as const)
+    if (given !== undefined && !(typeof given === 'number' && given >= least))
+      fail('bad-usage', `${name} is ${String(given)}; expected a number${least === 0 ? ' of at least 0' : ''}`)
 }
 
 async function compareModels(

@@ -41,6 +41,11 @@ export function convertModel(
   const { dialect = model.dialect, from = [], to = [], inputShapes, opset, simplify = false, ...last } = options
   if (dialect !== 'onnx' && dialect !== 'openvino')
     fail('bad-usage', `the dialect is "onnx" or "openvino", not ${JSON.stringify(String(dialect))}`)
+  for (const [name, names] of Object.entries({ from, to }))
+    if (!Array.isArray(names) || !names.every(one => typeof one === 'string'))
+      fail('bad-usage', `\`${name}\` is a list of names of values`)
+  if (opset !== undefined && !(Number.isSafeInteger(opset) && opset >= 1))
+    fail('bad-usage', `opset is ${String(opset)}; expected a whole number of at least 1`)
   const wanted = opset === undefined ? {} : { opset }
   const cut = editModel(model, registry, { from, to, simplify, ...(inputShapes && { inputShapes }) })
   const said = inDialect(cut.model, dialect, registry, conversions, wanted)

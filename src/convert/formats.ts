@@ -6,6 +6,7 @@ import { printModel } from '../onnx/syntax/print.ts'
 import { encodeText } from '../onnx/text.ts'
 import { writeOnnx } from '../onnx/write/write.ts'
 import { writeOpenvino } from '../openvino/write/write.ts'
+import { refuseUnknownOptions } from '../suggest.ts'
 
 /** Formats of model files that are written, by suffix. */
 const FORMATS = { '.onnx': 'onnx', '.onnxtxt': 'onnx', '.xml': 'openvino' } as const satisfies Record<string, Dialect>
@@ -20,6 +21,8 @@ export interface FileOptions {
   /** ONNX: whether tensors that are external stay where they are: the model is written beside them. */
   readonly keepExternal?: boolean
 }
+
+const KNOWN: ReadonlySet<string> = new Set<keyof FileOptions>(['externalBytes', 'keepExternal'])
 
 /** The files of a model, the one that names the others last. */
 export interface ModelFiles {
@@ -47,9 +50,14 @@ export const dialectOf = (format: Format): Dialect => FORMATS[format]
 /**
  * The files that a model is written to. Their bytes are made when they are asked for.
  * @param path of the model file; others lie beside it
+ * @throws NodewiseError `bad-usage` for another suffix, and for an option that does not exist or cannot be so
  */
 export function filesOf(model: Model, path: string, options: FileOptions = {}): ModelFiles {
   requireModel(model)
+  refuseUnknownOptions(options, KNOWN)
+  const { externalBytes } = options
+  if (externalBytes !== undefined && !(typeof externalBytes === 'number' && externalBytes >= 0))
+    fail('bad-usage', `externalBytes is ${String(externalBytes)}; expected a number of bytes`)
   switch (formatOf(path)) {
     case '.onnx':
       return onnxFiles(model, path, options)

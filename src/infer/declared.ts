@@ -53,12 +53,30 @@ export function inputFacts(model: Model, shapes: InputShapes = {}): Map<ValueId,
       fail('unexpected-input', `the model has no input "${name}"; it has ${names || 'none'}`)
     }
     if (!Array.isArray(dims)) fail('bad-usage', `the dims of "${name}" in \`inputShapes\` are a list`)
+    const strange: unknown = dims.find(dim => !isDeclaredDim(dim))
+    if (strange !== undefined || dims.includes(undefined))
+      fail(
+        'bad-usage',
+        `a dim of "${name}" in \`inputShapes\` is ${shown(strange)}; expected a size, a name, { min, max } or null`
+      )
     const declared = declaredOf(model.graph, port)
     const type = declared?.kind === 'tensor' ? declared.type : undefined
     facts.set(port.value, declaredFact({ kind: 'tensor', dims, ...(type && { type }) }, true))
   }
   return facts
 }
+
+const isSize = (size: unknown): boolean => Number.isSafeInteger(size) && (size as number) >= 0
+
+/** Whether a dim from JavaScript is one. */
+function isDeclaredDim(dim: unknown): boolean {
+  if (dim === null || typeof dim === 'string' || isSize(dim)) return true
+  if (typeof dim !== 'object') return false
+  const { min, max } = dim as { readonly min?: unknown; readonly max?: unknown }
+  return isSize(min) && (max === Infinity || isSize(max)) && (max as number) >= (min as number)
+}
+
+const shown = (dim: unknown): string => (typeof dim === 'object' ? 'an object' : String(dim))
 
 /** Larger constants are not read while shapes are worked out; sparse ones are large with their zeros. */
 const MAX_READ = 1 << 20

@@ -4,7 +4,7 @@ import { type DType, dtypeFromName, DTYPES, is64BitInteger } from '../tensor/dty
 import { type Element, elementsOf } from '../tensor/elements.ts'
 import { encodeFloat, isCodedFloat } from '../tensor/floats.ts'
 import { requireTensor } from '../tensor/given.ts'
-import { allocate, elementCount, MAX_RANK, Tensor } from '../tensor/tensor.ts'
+import { allocate, elementCount, infoOf, MAX_RANK, Tensor } from '../tensor/tensor.ts'
 import { isJsonObject, type Json } from './json-text.ts'
 
 /** What a JSON literal is read as. */
@@ -27,6 +27,7 @@ export interface JsonOptions {
  */
 export function tensorFromJson(value: Json, options: JsonOptions = {}): Tensor {
   requireOptions(options)
+  if (options.type !== undefined) infoOf(options.type)
   if (isJsonObject(value)) return flatTensor(value, options)
   const { elements, dims } = flatten(value, options.type !== undefined && DTYPES[options.type].kind === 'complex')
   return tensorOf(options.type ?? naturalType(elements), elements, options.dims ?? dims)

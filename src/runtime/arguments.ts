@@ -16,7 +16,7 @@ export function argumentsOf<Options extends object>(
   second: Fetches | Options | undefined,
   options: Options
 ): [Fetches | undefined, Options] {
-  if (!isObject(feeds)) fail('bad-usage', `the inputs of a run are an object of values by name, not ${kindOf(feeds)}`)
+  requireFeeds(feeds)
   requireOptions(options)
   if (second !== undefined && !isObject(second))
     fail('bad-usage', `a run takes what it is to fetch, or options, not ${kindOf(second)}`)
@@ -24,6 +24,11 @@ export function argumentsOf<Options extends object>(
   const own = fetches === second ? options : (second as Options)
   if (own !== NO_OPTIONS) checkRunOptions(own)
   return [fetches, own]
+}
+
+/** @throws NodewiseError `bad-usage` for inputs that are no object */
+export function requireFeeds(feeds: unknown): void {
+  if (!isObject(feeds)) fail('bad-usage', `the inputs of a run are an object of values by name, not ${kindOf(feeds)}`)
 }
 
 const isObject = (given: unknown): boolean => typeof given === 'object' && given !== null

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import { LOAD_OPTIONS } from '../graph/limits.ts'
-import { refuseUnknownOptions } from '../suggest.ts'
+import { refuseUnknownOptions, requireSignal } from '../suggest.ts'
 
 /**
  * Options of `onnxruntime-common` that say how its own engines work. Programs that set them run unchanged; they have no
@@ -85,9 +85,11 @@ export function checkRunOptions(options: {
   readonly outOfRange?: string
   readonly timeout?: number
   readonly onStep?: unknown
+  readonly signal?: unknown
 }): void {
   refuseUnknownOptions(options, RUN)
   checkChoice('outOfRange', options.outOfRange, ['error', 'zero'])
+  requireSignal(options.signal)
   // One that is negative has passed: callers subtract.
   if (options.timeout !== undefined && !(typeof options.timeout === 'number' && !Number.isNaN(options.timeout)))
     fail('bad-usage', `timeout is ${String(options.timeout)}; expected a number of milliseconds`)
@@ -97,11 +99,9 @@ export function checkRunOptions(options: {
 
 /** What no type has checked would count as one of the choices. */
 function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
-  if (value !== undefined && !choices.includes(value))
-    fail(
-      'bad-usage',
-      `${name} is ${JSON.stringify(value)}; expected ${choices.map(choice => `"${choice}"`).join(' or ')}`
-    )
+  if (value === undefined || choices.includes(value)) return
+  const given = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  fail('bad-usage', `${name} is ${given}; expected ${choices.map(choice => `"${choice}"`).join(' or ')}`)
 }
 
 function checkWhole(name: string, value: unknown, least: number): void {

@@ -10,7 +10,8 @@ import type { SelectKernel } from '../op-kit/define.ts'
 import type { Plan } from '../plan/plan.ts'
 import { droppedArrays } from '../tensor/dropped-arrays.ts'
 import type { DType } from '../tensor/dtype.ts'
-import { allocate, type Tensor, type Value } from '../tensor/tensor.ts'
+import { requireTensor } from '../tensor/given.ts'
+import { allocate, requireDims, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Precision, selectorOf } from '../wasm/select.ts'
 import { enterRun, leaveRun } from '../wasm/threads.ts'
 import { absentAmong, branchInputs } from './absent.ts'
@@ -246,6 +247,7 @@ export class Session {
    * tensor.
    */
   allocate<T extends DType>(type: T, dims: readonly number[]): Tensor<T> {
+    requireDims(dims)
     const placed = this.disposed ? undefined : onHeap(type, dims, true)
     const tensor = (placed ?? allocate(type, dims)) as Tensor<T>
     if (liesOnHeap(tensor.data)) {
@@ -261,6 +263,7 @@ export class Session {
    * a run is under way an output is left as it is.
    */
   free(tensor: Tensor): void {
+    requireTensor(tensor)
     if (liesOnHeap(tensor.data)) {
       this.views.forget(tensor.data)
       this.blocks.giveUp(tensor.data)

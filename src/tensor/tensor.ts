@@ -59,9 +59,7 @@ class DenseTensor<T extends DType> {
     const storage = storageFrom(type, data)
     const size = storage.length / info.slots
     const shape = dims ?? [size]
-    // Dims that come from JavaScript may be anything; all that is done with them later trusts that they are a list.
-    if (!Array.isArray(shape) && !ArrayBuffer.isView(shape))
-      fail('type-mismatch', `the dims of a tensor are a list of sizes, not ${String(shape)}`)
+    requireDims(shape)
     const expected = elementCount(shape)
     if (size !== expected)
       fail('shape-mismatch', `dims [${shape.join(', ')}] hold ${expected} elements, the data ${size}`)
@@ -243,6 +241,15 @@ export type Value = Tensor | Sequence | Optional | MapValue
 /** Whether a value is one tensor: no sequence, optional or map. */
 export const isTensor = (value: Value): value is Tensor =>
   value.type !== 'sequence' && value.type !== 'optional' && value.type !== 'map'
+
+/**
+ * Dims that come from JavaScript may be anything; all that is done with them later trusts that they are a list.
+ * @throws NodewiseError `type-mismatch`
+ */
+export function requireDims(dims: unknown): void {
+  if (!Array.isArray(dims) && !ArrayBuffer.isView(dims))
+    fail('type-mismatch', `the dims of a tensor are a list of sizes, not ${String(dims)}`)
+}
 
 /**
  * Number of elements of `dims`, exact.

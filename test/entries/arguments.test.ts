@@ -210,6 +210,84 @@ test('options that do not exist, and options of another kind, are refused', asyn
   await expect(compare(model, model, {}, { inputs: [] as never })).rejects.toEqual(badUsage)
 })
 
+test('dims, tensors and element types that are none are refused', async () => {
+  const session = new InferenceSession(await load(RELU))
+  for (const dims of [undefined, null, 5, -1, 'ab', {}])
+    expect(() => session.allocate('float32', dims as never)).toThrow(
+      expect.objectContaining({
+        code: 'type-mismatch',
+        reason: expect.stringContaining('a list of sizes') as string
+      }) as Error
+    )
+  expect(() => session.allocate('float32', [-1])).toThrow(expect.objectContaining({ code: 'shape-mismatch' }) as Error)
+  for (const tensor of [undefined, null, 5, {}, [], Float32Array.of(1)])
+    expect(() => session.free(tensor as never)).toThrow(badUsage)
+  for (const type of ['float', null, 5] as never[])
+    for (const call of [() => parseTensor('[1]', type), () => tensorFromJson([1], { type })])
+      expect(call).toThrow(expect.objectContaining({ code: 'type-mismatch' }) as Error)
+})
+
+test('the dims of an input are sizes, names, intervals or null', async () => {
+  const model = await load(RELU)
+  for (const dim of [undefined, -1, 1.5, NaN, 1e20, 5n, true, [], {}, { min: 3, max: 2 }, { min: -1, max: 2 }])
+    for (const call of [
+      () => check(model, { inputShapes: { x: [dim as never] } }),
+      () => convert(model, { inferShapes: true, inputShapes: new Map([['x', [dim as never]]]) })
+    ])
+      expect(call).toThrow(badUsage)
+  for (const dim of [0, 4, 'batch', { min: 1, max: Infinity }, { min: 2, max: 2 }, null])
+    expect(check(model, { inputShapes: { x: [dim] } }).summary.errors).toBe(0)
+})
+
+test('a tolerance that is no number, and inputs that are none, are refused by compare', async () => {
+  const model = await load(RELU)
+  const feeds = { x: new Tensor('float32', [1]) }
+  for (const name of ['rtol', 'atol', 'sqnr'])
+    for (const given of [NaN, '5', null, {}])
+      await expect(compare(model, model, feeds, { [name]: given })).rejects.toEqual(badUsage)
+  await expect(compare(model, model, feeds, { rtol: -1 })).rejects.toEqual(badUsage)
+  for (const given of [undefined, null, 5])
+    await expect(compare(model, model, given as never)).rejects.toEqual(badUsage)
+})
+
+test('a controller in place of its signal is refused, since nothing would ever end', async () => {
+  const model = await load(RELU)
+  const session = new InferenceSession(model)
+  const feeds = { x: new Tensor('float32', [1]) }
+  for (const given of [new AbortController(), true, 'signal', 5, {}]) {
+    const signal = given as never
+    await expect(session.run(feeds, ['y'], { signal })).rejects.toEqual(badUsage)
+    await expect(session.walk(feeds, { signal }).next()).rejects.toEqual(badUsage)
+    await expect(compare(model, model, feeds, { signal })).rejects.toEqual(badUsage)
+    await expect(load(RELU, { signal })).rejects.toEqual(badUsage)
+    await expect(InferenceSession.create(RELU, { signal })).rejects.toEqual(badUsage)
+  }
+  await expect(session.run(feeds, { signal: new AbortController() as never })).rejects.toThrow(
+    'give the `signal` of the AbortController'
+  )
+  for (const signal of [new AbortController().signal, null, { aborted: false }])
+    expect(await session.run(feeds, ['y'], { signal: signal as never })).toHaveProperty('y')
+})
+
+test('names, operator sets and options of files that cannot be are refused', async () => {
+  const model = await load(RELU)
+  const calls: readonly (() => unknown)[] = [
+    ...['x', null, 5, [null], [5], {}].flatMap(names => [
+      () => convert(model, { from: names as never }),
+      () => convert(model, { to: names as never })
+    ]),
+    ...[NaN, 0, -1, 1.5, '17', 17n, null].map(opset => () => convert(model, { opset: opset as never })),
+    ...[NaN, -1, '1', null].map(bytes => () => modelFiles(model, 'x.onnx', { externalBytes: bytes as never })),
+    () => modelFiles(model, 'x.onnx', { externalData: 0 } as never),
+    () => modelFiles(model, 'x.onnx', null as never),
+    ...[NaN, -1, '1', null].map(count => () => printModel(model, { maxElements: count as never })),
+    () => printModel(model, { maxElement: 1 } as never),
+    () => printModel(model, null as never),
+    () => new InferenceSession(model, { precision: 5n as never })
+  ]
+  for (const call of calls) expect(call).toThrow(badUsage)
+})
+
 test.each([null, undefined, 5, 'text', {}, [], new ArrayBuffer(8)])('readers and writers refuse %o', given => {
   const what = given as never
   const bytes: readonly ((what: never) => unknown)[] = [readNpy, readNpz, readTensorProto]
