@@ -5,9 +5,9 @@
 export interface Place {
   /** Name of the file as the caller gave it. */
   file?: string
-  /** XML: line of the `<` of the element, from 1. */
+  /** XML: line of the `<` of the element, from 1. ONNX as text: line of the node, or of the value's declaration. */
   line?: number
-  /** XML: column of that `<`, from 1, in UTF-16 units. */
+  /** Column of the same, from 1, in UTF-16 units. */
   column?: number
   /** XML: byte offset of that `<`. */
   offset?: number

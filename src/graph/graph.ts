@@ -317,7 +317,7 @@ export interface Model {
    * A conversion to another dialect leaves it out.
    */
   readonly source?: ByteSource
-  /** The place with `line` and `column`, computed from `offset`; places without an offset are returned as they are. */
+  /** The place with `line` and `column`, where the file has lines and the place tells them. */
   readonly locate: (place: Place) => Place
 }
 

@@ -29,6 +29,8 @@ export interface OnnxOptions {
   readonly limits?: Limits
   /** Read doc strings too. */
   readonly docs?: boolean
+  /** As that of the model, where the bytes were made of a text, whose lines it knows. */
+  readonly locate?: Model['locate']
 }
 
 /** Versions of the file format that are read. 3 is the first one that imports operator sets. */
@@ -52,7 +54,7 @@ export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
 
 function modelOf(source: ByteSource, options: OnnxOptions): Model {
   if (source.size === 0) fail('invalid-file', 'the file is empty')
-  const { file, limits = defaultLimits(), docs = false } = options
+  const { file, limits = defaultLimits(), docs = false, locate } = options
   const { message: proto, payloads, dropped } = decode(source, 'ModelProto', limits, docs)
   const irVersion = irVersionOf(proto)
   if (proto.graph === null) fail('invalid-file', 'the model has no graph')
@@ -86,7 +88,7 @@ function modelOf(source: ByteSource, options: OnnxOptions): Model {
     parameters: 0,
     notes: notesOf(dropped),
     limits,
-    locate: place => place
+    locate: locate ?? (place => place)
   }
   const weighed = { ...model, ...weightsOf(model) }
   setOrigin({ model: weighed, source, external: external.open, hasExternal: external.any })

@@ -95,7 +95,7 @@ describe('--ops', () => {
 
   test('prints a failure of an operator with its node, whichever copy of the package it throws with', async () => {
     const zero = file('zero.onnxtxt', readFileSync(model, 'utf8').replace('3.0', '0.0'))
-    const place = `${zero}: node 0 Scale (my.domain 1)`
+    const place = `${zero}:3:3: Scale (my.domain 1)`
     expect((await nodewise(['run', zero, '-i', 'x=[1]', '--ops', esm])).stderr).toBe(`${place}: the factor is 0\n`)
     expect((await nodewise(['check', zero, '--ops', esm])).stdout).toContain(
       `${place}: the factor is 0 [error: value-out-of-range]`

@@ -1,16 +1,18 @@
 import { exceed, type Limits } from '../../graph/limits.ts'
 import { FieldWriter } from '../write/fields.ts'
 import { gather, type MessageWriter } from '../write/message.ts'
+import { Positions } from './positions.ts'
 import { finished, readEntries, readTensor, type ReadType, readType } from './read-values.ts'
 import { INT64, numberOf, Scanner } from './scanner.ts'
 import { ATTRIBUTE_TYPES, isType, NO_TYPE } from './types.ts'
 
 /**
  * Reads a model in the text format of ONNX (docs/Syntax.md there), as its binary form.
+ * @param positions gets where nodes and declared values stand, those of functions aside: a call has nodes of its own
  * @throws NodewiseError `invalid-file` with line and column, `limit-exceeded` for graphs nested too deep
  */
-export function readModelText(text: string, limits: Limits): Uint8Array {
-  return gather(new TextReader(text, limits).model())
+export function readModelText(text: string, limits: Limits, positions = new Positions()): Uint8Array {
+  return gather(new TextReader(text, limits, positions).model())
 }
 
 type AttributeType = (typeof ATTRIBUTE_TYPES)[number]
@@ -34,9 +36,15 @@ const FIELD: Partial<Record<AttributeType, string>> = {
 class TextReader {
   readonly #scanner: Scanner
   readonly #limits: Limits
+  readonly #positions: Positions
   #depth = 0
+  /** Path of the graph that is read; undefined in functions. */
+  #path: string | undefined = ''
+  /** Path of a body that comes next. */
+  #bodyPath: string | undefined = ''
 
-  constructor(text: string, limits: Limits) {
+  constructor(text: string, limits: Limits, positions: Positions) {
+    this.#positions = positions
     this.#scanner = new Scanner(text)
     this.#limits = limits
   }
@@ -81,6 +89,8 @@ class TextReader {
     if (++this.#depth > this.#limits.graphDepth + 1)
       exceed('graphDepth', this.#limits, `graphs are nested more than ${this.#limits.graphDepth} deep`)
     const scanner = this.#scanner
+    const outer = this.#path
+    this.#path = this.#bodyPath
     const fields = new FieldWriter('GraphProto').text('name', name)
     fields.none('node')
     scanner.expect('(')
@@ -90,6 +100,7 @@ class TextReader {
     scanner.list(')', () => fields.bytes('output', this.#value().message))
     if (scanner.takes('<')) scanner.list('>', () => this.#valueOrInitializer(fields, 'value_info', false))
     fields.messages('node', this.#nodes())
+    this.#path = outer
     this.#depth--
     return finished(fields)
   }
@@ -106,7 +117,9 @@ class TextReader {
 
   #value(): { message: MessageWriter; name: string; type: ReadType | undefined } {
     const type = this.#startsType() ? readType(this.#scanner) : undefined
+    const { position } = this.#scanner
     const name = this.#scanner.name()
+    if (this.#path !== undefined) this.#positions.addValue(this.#path, name, position)
     const fields = new FieldWriter('ValueInfoProto').text('name', name)
     if (type) fields.bytes('type', type.message)
     return { message: finished(fields), name, type }
@@ -122,12 +135,13 @@ class TextReader {
     const scanner = this.#scanner
     const nodes: MessageWriter[] = []
     scanner.expect('{')
-    while (!scanner.takes('}')) nodes.push(this.#node())
+    while (!scanner.takes('}')) nodes.push(this.#node(nodes.length))
     return nodes
   }
 
-  #node(): MessageWriter {
+  #node(index: number): MessageWriter {
     const scanner = this.#scanner
+    if (this.#path !== undefined) this.#positions.addNode(this.#path, scanner.position)
     const fields = new FieldWriter('NodeProto').none('input', 'output')
     if (scanner.takes('[')) {
       if (scanner.next !== ']') fields.text('name', scanner.name())
@@ -138,10 +152,10 @@ class TextReader {
     fields.text('op_type', path.pop() ?? '')
     if (path.length > 0) fields.text('domain', path.join('.'))
     if (scanner.takes(':')) fields.text('overload', scanner.identifier())
-    const attributes = this.#attributes()
+    const attributes = this.#attributes(index)
     scanner.expect('(')
     fields.texts('input', this.#names(')'))
-    fields.messages('attribute', attributes.length > 0 ? attributes : this.#attributes())
+    fields.messages('attribute', attributes.length > 0 ? attributes : this.#attributes(index))
     return finished(fields)
   }
 
@@ -158,14 +172,19 @@ class TextReader {
     return names
   }
 
-  #attributes(): MessageWriter[] {
+  #attributes(nodeIndex: number): MessageWriter[] {
     const attributes: MessageWriter[] = []
+    const before = this.#path === undefined ? undefined : `${this.#path}${this.#path && '/'}${nodeIndex}:`
     if (this.#scanner.takes('<'))
-      this.#scanner.list('>', () => attributes.push(this.#attribute(this.#scanner.identifier())))
+      this.#scanner.list('>', () => {
+        const name = this.#scanner.identifier()
+        attributes.push(this.#attribute(name, before === undefined ? undefined : before + name))
+      })
     return attributes
   }
 
-  #attribute(name: string): MessageWriter {
+  /** @param path of a body that the attribute holds */
+  #attribute(name: string, path?: string): MessageWriter {
     const scanner = this.#scanner
     const fields = new FieldWriter('AttributeProto').text('name', name)
     const declared = scanner.takes(':') ? (scanner.identifier() as AttributeType) : undefined
@@ -173,15 +192,20 @@ class TextReader {
       scanner.fail(`"${declared as string}" is no type of attributes`)
     scanner.expect('=')
     let type = declared
+    let count = 0
     if (scanner.takes('[')) {
       scanner.list(']', () => {
         // Without a type, the first item says it for all.
+        this.#bodyPath = path === undefined ? undefined : `${path}[${count++}]`
         const found = this.#attributeValue(fields, type && singular(type), true)
         type ??= `${found}s` as AttributeType
       })
       if (type === undefined) scanner.fail('an empty list needs the type of its items')
     } else if (scanner.takes('@')) fields.text('ref_attr_name', scanner.name())
-    else type = this.#attributeValue(fields, declared, false)
+    else {
+      this.#bodyPath = path
+      type = this.#attributeValue(fields, declared, false)
+    }
     return finished(fields.integer('type', type === undefined ? 0 : ATTRIBUTE_TYPES.indexOf(type)))
   }
 
@@ -226,6 +250,7 @@ class TextReader {
 
   #function(): MessageWriter {
     const scanner = this.#scanner
+    this.#path = undefined
     const fields = new FieldWriter('FunctionProto').none('input', 'output')
     this.#header(fields, FUNCTION_KEYS)
     fields.text('name', scanner.name())

@@ -1,4 +1,5 @@
 import { NodewiseError } from '../../errors.ts'
+import type { Position } from './positions.ts'
 
 /** A literal of the text format: a number as it is written, or a text without its quotes. */
 export interface Literal {
@@ -22,6 +23,9 @@ const SPECIAL = /-?(?:infinity|inf|nan)(?![A-Za-z0-9_])/iy
 export class Scanner {
   readonly #text: string
   #at = 0
+  /** The line that was last asked for, and where it starts. */
+  #line = 1
+  #lineStart = 0
 
   constructor(text: string) {
     this.#text = text
@@ -37,6 +41,14 @@ export class Scanner {
   get next(): string {
     this.#skip()
     return this.#text.charAt(this.#at)
+  }
+
+  /** Where the next token stands; asked for in the order of the text, since only what lies between is looked at. */
+  get position(): Position {
+    this.#skip()
+    for (let end: number; (end = this.#text.indexOf('\n', this.#lineStart)) >= 0 && end < this.#at; this.#line++)
+      this.#lineStart = end + 1
+    return { line: this.#line, column: this.#at - this.#lineStart + 1 }
   }
 
   /** Takes a text where it is next. */
