@@ -37,7 +37,12 @@ export async function readTensorFile(path: string, options: ReadOptions = {}): P
  * @param name of the source, for messages
  */
 export async function readTensorBytes(bytes: Uint8Array, options: ReadOptions, name: string): Promise<Value> {
-  return placed(name, () => READERS[formatOf(bytes)]!(bytes, options))
+  return placed(name, () => {
+    // An optional without a value is no bytes in protobuf; of anything else no bytes are left by what failed before.
+    if (bytes.length === 0 && options.declared?.kind !== 'optional')
+      fail('invalid-file', 'nothing came; a tensor is a .npy, a .pb or JSON')
+    return READERS[formatOf(bytes)]!(bytes, options)
+  })
 }
 
 /**

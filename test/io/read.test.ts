@@ -189,3 +189,11 @@ it.each(['\ufeff[1, 2]', '\ufeff\n [1, 2]', ' \n[1, 2]', '\t\r\n[1, 2]'])(
     expect(read).toMatchObject({ type: 'int64', dims: [2] })
   }
 )
+
+it('says that nothing came where a stream is empty, unless that is an optional without a value', async () => {
+  await expect(readTensorBytes(new Uint8Array(0), {}, 'stdin')).rejects.toThrow(
+    'stdin: nothing came; a tensor is a .npy, a .pb or JSON'
+  )
+  const declared = { kind: 'optional', element: { kind: 'tensor', type: 'float32' } } as const
+  await expect(readTensorBytes(new Uint8Array(0), { declared }, 'stdin')).resolves.toMatchObject({ type: 'optional' })
+})
