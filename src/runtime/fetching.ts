@@ -38,7 +38,7 @@ export class Fetching {
   /** Starts to read constants, none of which is on its way. */
   begin(constants: readonly Constant[]): void {
     const controller = new AbortController()
-    const done = this.readAll(constants, controller.signal).finally(() => this.forget(batch))
+    const done = this.readAll(constants, controller).finally(() => this.forget(batch))
     // `wait` throws the failure: without this handler, Node would end the process where nobody waits.
     done.catch(() => undefined)
     const batch: Batch = { done, controller, constants, waiting: 0 }
@@ -56,16 +56,23 @@ export class Fetching {
     }
   }
 
-  /** Stops a batch for which no run waits any more; a run that needs its constants later begins anew. */
+  /**
+   * Stops a batch for which no run waits any more; a run that needs its constants later begins anew. What has not come
+   * is lost at once: that run must not be taken for the one that has been waiting, when reading ends.
+   */
   private forget(batch: Batch): void {
-    for (const constant of batch.constants) if (this.batches.get(constant) === batch) this.batches.delete(constant)
+    for (const constant of batch.constants) {
+      if (this.batches.get(constant) !== batch) continue
+      this.batches.delete(constant)
+      this.lost(constant)
+    }
     batch.controller.abort()
   }
 
-  private async readAll(constants: readonly Constant[], signal: AbortSignal): Promise<void> {
+  private async readAll(constants: readonly Constant[], controller: AbortController): Promise<void> {
     const targets = new Map<Constant, Target>()
     const parts = new Map<Remote, Part[]>()
-    const left = new Set(constants)
+    const { signal } = controller
     try {
       for (const constant of constants) {
         const remote = constant.raw?.source.remote
@@ -80,13 +87,13 @@ export class Fetching {
       for (const constant of constants) {
         const target = targets.get(constant)
         const tensor = target ? target.tensor() : await reading(() => constant.read(), signal)
+        if (this.batches.get(constant)?.controller !== controller) continue
         targets.delete(constant)
-        left.delete(constant)
+        this.batches.delete(constant)
         this.arrived(constant, tensor)
       }
     } finally {
       for (const { bytes, isOnHeap } of targets.values()) if (isOnHeap) heapFree(bytes)
-      for (const constant of left) this.lost(constant)
     }
   }
 }

@@ -292,3 +292,26 @@ test('An IR may come asynchronously, with its strings and packed weights', async
   expect([...(numbers.data as Float32Array)].slice(0, 4)).toEqual([1, 2, 1, 2])
   expect(words.data).toEqual(['a', 'bc'])
 })
+
+test('Weights of a run that is given up are read once by a run that begins then', async () => {
+  const reads: Read[] = []
+  let release: (() => void)[] = []
+  let isSlow = false
+  const wait = (): Promise<void> =>
+    isSlow ? new Promise(resolve => (release = [...release, resolve])) : Promise.resolve()
+  const session = await opened(reads, {}, wait)
+  isSlow = true
+  const controller = new AbortController()
+  const run = session.run({ x, ids: ids(1) }, ['y'], { signal: controller.signal })
+  await new Promise(resolve => setTimeout(resolve, 5))
+  controller.abort()
+  // The next run begins before whoever reads has heard of it.
+  const failure = await run.catch((error: unknown) => error)
+  const last = session.run({ x, ids: ids(1) }, ['y'])
+  await new Promise(resolve => setTimeout(resolve, 5))
+  isSlow = false
+  for (const end of release) end()
+  expect((await last).y.data[0]).toBe(2.5)
+  expect(failure).toMatchObject({ code: 'aborted' })
+  expect(reads.filter(({ offset }) => offset === TABLE).length).toBe(2)
+})
