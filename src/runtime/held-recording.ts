@@ -7,6 +7,8 @@ import type { Weights } from './weights.ts'
 export class HeldRecording {
   /** `none` where there can be none, or while it is made. */
   recording: Recording | 'none' | undefined
+  /** How often it has been begun, or let go of. */
+  private changes = 0
   private readonly weights: Weights
   private readonly blocks: Blocks
 
@@ -41,18 +43,19 @@ export class HeldRecording {
     take: (recording: Recording) => T,
     isWanted: () => boolean = () => true
   ): Paced<T | undefined> {
-    // Nobody else records it meanwhile, and whoever lets go of it, since a constant moves, says so here.
+    // Nobody else records it meanwhile, unless somebody lets go of it, since a constant moves: then another run may.
     this.recording = 'none'
+    const own = ++this.changes
     let recording: Recording | 'given up' | undefined = 'given up'
     try {
       recording = yield* record()
     } finally {
-      if (recording === 'given up' && this.recording === 'none') this.recording = undefined
+      if (recording === 'given up' && this.changes === own) this.recording = undefined
     }
     if (recording === undefined) return undefined
     const result = take(recording)
     for (const block of recording.blocks) this.blocks.keep(block)
-    if (isWanted() && this.recording === 'none') {
+    if (isWanted() && this.changes === own) {
       this.weights.otherBytes += recording.bytes
       this.recording = recording
     } else for (const block of recording.blocks) this.blocks.giveUp(block)
@@ -62,6 +65,7 @@ export class HeldRecording {
   /** @returns bytes that it held */
   letGo(): number {
     const { own } = this
+    this.changes++
     this.recording = undefined
     if (own === undefined) return 0
     for (const block of own.blocks) this.blocks.giveUp(block)
