@@ -165,6 +165,11 @@ export class Recording {
     this.isRunning = false
   }
 
+  /** The next run for the same call is taken in the usual way, which may write over what has been taken here. */
+  leaveCall(): void {
+    this.call = undefined
+  }
+
   /** Whether slots hold tensors of the types and dims for which it was made. */
   fits(slots: Slots): boolean {
     for (const { slot, tensor } of this.inputs) {

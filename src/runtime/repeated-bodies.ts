@@ -125,6 +125,7 @@ export class RepeatedBody {
       const started = recording.start(run, slots, call, passedOn)
       return started && 'next' in started ? this.endOf(started) : this.noted(started)
     }
+    recording?.leaveCall()
     return this.isDue(plan, slots) ? this.record(plan, slots, run) : undefined
   }
 

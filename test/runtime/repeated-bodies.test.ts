@@ -265,3 +265,53 @@ describe('bodies that run again and again for values of the same types and dims'
     swapping.dispose()
   })
 })
+
+test('what a body passes on is read anew after an iteration of other dims, which writes over it', async () => {
+  // The body swaps two values, one of which is added to; in one iteration another value has more elements.
+  const swapping = onnxBytes({
+    inputs: [port('x', 'float', ['n']), port('y', 'float', ['n']), port('at', 'int64', [])],
+    outputs: [port('a', 'float'), port('b', 'float')],
+    initializers: [
+      int64s('trip', [], [12]),
+      floats('half', [], [0.5]),
+      floats('two', [2], [1, 1]),
+      floats('three', [3], [1, 1, 1])
+    ],
+    nodes: [
+      node('Loop', ['trip', '', 'x', 'y', 'two'], ['a', 'b', ''], {
+        body: {
+          graph: {
+            inputs: [
+              port('i', 'int64', []),
+              port('c', 'bool', []),
+              ...['p', 'q', 'r'].map(name => port(name, 'float'))
+            ],
+            outputs: [port('c', 'bool'), ...['q', 'p2', 'r2'].map(name => port(name, 'float'))],
+            nodes: [
+              node('ReduceSum', ['r'], ['sum'], { keepdims: 0 }),
+              node('Mul', ['q', 'half'], ['h']),
+              node('Mul', ['h', 'sum'], ['wide']),
+              node('Sigmoid', ['wide'], ['step']),
+              node('Add', ['p', 'step'], ['p2']),
+              node('Equal', ['i', 'at'], ['isThere']),
+              node('If', ['isThere'], ['r2'], {
+                then_branch: { graph: { outputs: [port('t', 'float')], nodes: [node('Identity', ['three'], ['t'])] } },
+                else_branch: { graph: { outputs: [port('e', 'float')], nodes: [node('Identity', ['two'], ['e'])] } }
+              })
+            ]
+          }
+        }
+      })
+    ]
+  })
+  const of = await InferenceSession.create(swapping, { threads: 1 })
+  for (const at of [5, 6, 7, 8]) {
+    const feeds = {
+      x: new Tensor('float32', [0, 0, 0, 0], [4]),
+      y: new Tensor('float32', [3, 3, 3, 3], [4]),
+      at: new Tensor('int64', [BigInt(at)], [])
+    }
+    for (let run = 0; run < 3; run++) expect(contents(await of.run(feeds))).toEqual(await watched(of, feeds))
+  }
+  of.dispose()
+})
