@@ -328,7 +328,6 @@ export class Session {
       const values =
         repeated?.values ?? (yield* growing ? growing.take(run, slots, take) : take(repeated?.rest ?? plan))
       if (watch) settled?.keep(watch, budget)
-      state.settle()
       // What has been lent goes with the session.
       const mayLend = asViews && !this.disposed
       const outputs = deliver(
@@ -338,8 +337,10 @@ export class Session {
         values,
         data =>
           (repeated?.values !== undefined || (mayLend && lent.has(data)) || budget.mayGive(data, mayLend)) &&
-          (this.variables.isEmpty || !holds(this.variables.values, data))
+          !state.holds(data)
       )
+      // Not before: the caller's tensors may not fit.
+      state.settle()
       if (mayLend) this.views.lend((views = names.flatMap((name, i) => (targets[i] ? [] : outputs[name]))))
       else if (!isObserved) this.spares.lend(names, targets, outputs)
       return outputs

@@ -3,7 +3,7 @@ import { storageOf } from '../tensor/room.ts'
 import type { Value } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, tensorsIn } from './memory.ts'
-import { apartFrom } from './outputs.ts'
+import { apartFrom, holds } from './outputs.ts'
 
 /** The variables of a session, from run to run. What runs have made of them stays where it is, on the heap too. */
 export class Variables {
@@ -74,6 +74,13 @@ export class RunState implements State {
     this.budget.hold(value)
     this.assigned ??= new Map()
     this.assigned.set(id, value)
+  }
+
+  /** Whether a variable has this storage, or gets it when the run ends. */
+  holds(data: unknown): boolean {
+    const { assigned, variables } = this
+    if (variables.isEmpty && assigned === undefined) return false
+    return holds(variables.values, data) || (assigned !== undefined && holds(assigned.values(), data))
   }
 
   /** Saves what has been assigned: as it is where the run has made it, else, as of an input or a target, a copy. */

@@ -99,3 +99,12 @@ test('a run whose signal says so does not wait for the runs before it, and those
   expect(parts((await after).all)).toEqual([1, 3])
   session.dispose()
 })
+
+test('a run whose result does not fit what it is to be written into changes no variable', async () => {
+  const session = new InferenceSession(load(growing))
+  await session.run({ x: filled(1) })
+  const wrong = { all: filled(0), less: null }
+  await expect(session.run({ x: filled(2) }, wrong)).rejects.toMatchObject({ code: 'shape-mismatch' })
+  expect(parts((await session.run({ x: filled(3) })).all)).toEqual([1, 3])
+  session.dispose()
+})
