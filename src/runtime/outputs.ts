@@ -118,7 +118,8 @@ function lieApart(inputs: readonly (Value | undefined)[]): boolean {
   return views.every((view, i) => i === 0 || views[i - 1].byteOffset + views[i - 1].byteLength <= view.byteOffset)
 }
 
-function overlap(a: unknown, b: unknown): boolean {
+/** Whether elements share memory. */
+export function overlap(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!ArrayBuffer.isView(a) || !ArrayBuffer.isView(b)) return false
   // Buffer objects of one shared memory differ after it has grown.
@@ -139,8 +140,9 @@ export function deliver(
   mayGive: (data: unknown) => boolean
 ): Record<string, Value> {
   const result = Object.create(null) as Record<string, Value>
-  const given: Value[] = []
-  const isShared = (data: unknown): boolean => !mayGive(data) || holds(given, data)
+  // Values that the caller gets, and elements of one sequence, each have memory of their own.
+  const given = new Set<unknown>()
+  const isShared = (data: unknown): boolean => !mayGive(data) || given.size === given.add(data).size
   const made = targets.length === 0 ? values : readBeforeWritten(values, targets)
   for (let i = 0; i < names.length; i++) {
     const target = targets[i]
@@ -152,7 +154,6 @@ export function deliver(
         : value
     lendOut(own)
     result[names[i]] = target ? (target.given as Value) : own
-    given.push(own)
   }
   return result
 }

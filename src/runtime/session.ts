@@ -316,8 +316,8 @@ export class Session {
     droppedArrays.find()
     try {
       // Views of the run before are void from here on.
-      const lent = asViews && !isObserved ? this.views.all() : NOTHING_LENT
-      if (asViews) this.views.takeBack()
+      const former = asViews ? this.views.takeBack(targets) : NOTHING_LENT
+      const lent = isObserved ? NOTHING_LENT : former
       const writable = writableOf(targets, plan, given, data => lent.has(data))
       const mayExtend = (data: unknown): boolean =>
         lent.has(data) || budget.mayGive(data, true) || holds(this.variables.values, data)

@@ -65,3 +65,32 @@ test('a view keeps its session from being collected', async () => {
   expect(await isFree(view)).toBe(false)
   expect(view.data.every(value => value === 2)).toBe(true)
 })
+
+test.each([
+  ['', {}],
+  [', where steps are watched', { onStep: () => undefined }]
+])('a view that a run with views writes into is valid%s', async (_, options) => {
+  const session = await create()
+  const view = await lent(session, -1)
+  const { y } = await session.run(feeds(-2), { y: view }, { views: true, ...options })
+  expect(y).toBe(view)
+  expect(await isFree(view)).toBe(false)
+  expect(view.data.every(value => value === 2)).toBe(true)
+  await lent(session, -3)
+  expect(await isFree(view)).toBe(true)
+  session.dispose()
+})
+
+test('an input that is an output is apart from what another output is written into', async () => {
+  const session = await InferenceSession.create(
+    onnxBytes({
+      inputs: [port('x', 'float', ['n'])],
+      outputs: [port('same', 'float', ['n']), port('y', 'float', ['n'])],
+      nodes: [node('Identity', ['x'], ['same']), node('Neg', ['x'], ['y'])]
+    })
+  )
+  const { y: x } = await session.run(feeds(-1), ['y'], { views: true })
+  const { same, y } = await session.run({ x }, { same: null, y: x }, { views: true })
+  expect([same, y].map(({ data }) => data[0])).toEqual([1, -1])
+  session.dispose()
+})

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { InferenceSession, Tensor } from '../../src/index.ts'
+import { InferenceSession, type Sequence, Tensor } from '../../src/index.ts'
 import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import { int64s, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -289,4 +289,24 @@ describe('memory of the session', () => {
     await (await create()).run({ ids: many }, undefined, { onStep: ({ outputs }) => seen.push(outputs[0] as Tensor) })
     expect(data(seen[1])).toEqual(expected.map(value => 2 * value))
   })
+})
+
+test.each([
+  ['', {}],
+  [', where steps are watched', { onStep: () => undefined }],
+  [', as views', { views: true }]
+])('elements of a sequence are each an array of their own%s', async (_, options) => {
+  const session = await InferenceSession.create(
+    onnxBytes({
+      inputs: [port('x', 'float', ['n'])],
+      outputs: [{ name: 'twice', type: { sequenceType: { elemType: { tensorType: { elemType: 1 } } } } }],
+      nodes: [node('Abs', ['x'], ['y']), node('SequenceConstruct', ['y', 'y'], ['twice'])]
+    })
+  )
+  const x = new Tensor('float32', new Float32Array(5000).fill(-1), [5000])
+  const { twice } = (await session.run({ x }, options)) as unknown as { twice: Sequence }
+  const [first, second] = twice.values as Tensor<'float32'>[]
+  first.data.fill(2)
+  expect(second.data.every(value => value === 1)).toBe(true)
+  session.dispose()
 })
