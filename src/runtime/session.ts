@@ -284,9 +284,9 @@ export class Session {
     this.dispose()
   }
 
-  /** Forgets the state of ReadValue and Assign: the next run begins anew. */
+  /** Forgets the state of ReadValue and Assign: the next run begins anew. Runs that have been asked for end as ever. */
   resetState(): void {
-    this.variables.clear()
+    this.turns.afterAll(() => this.variables.clear())
   }
 
   private *start(feeds: Feeds, fetches: Fetches | undefined, options: RunOptions): Paced<Record<string, Value>> {

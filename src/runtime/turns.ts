@@ -5,6 +5,8 @@ import { abortedBy, type Patience } from './drive.ts'
 export class Turns {
   /** Settles when all runs have ended that have asked for a turn. */
   private last: Promise<void> = Promise.resolve()
+  /** Turns that have been asked for and have not ended. */
+  private count = 0
 
   /**
    * Waits until earlier runs have ended.
@@ -14,8 +16,12 @@ export class Turns {
   async take({ signal }: Patience): Promise<() => void> {
     const before = this.last
     let end = (): void => undefined
+    this.count++
     this.last = new Promise<void>(resolve => {
-      end = resolve
+      end = () => {
+        this.count--
+        resolve()
+      }
     })
     try {
       await unlessAborted(before, signal)
@@ -24,5 +30,14 @@ export class Turns {
       throw signal?.aborted ? abortedBy(signal) : error
     }
     return end
+  }
+
+  /** Does something when all runs have ended that have asked for a turn, before others begin: now if there are none. */
+  afterAll(act: () => void): void {
+    if (this.count === 0) return act()
+    void this.take({}).then(end => {
+      act()
+      end()
+    })
   }
 }

@@ -108,3 +108,25 @@ test('a run whose result does not fit what it is to be written into changes no v
   expect(parts((await session.run({ x: filled(3) })).all)).toEqual([1, 3])
   session.dispose()
 })
+
+test('a state that is reset while runs are under way ends with them, and the next run begins anew', async () => {
+  const session = new InferenceSession(load(growing))
+  await session.run({ x: filled(1) })
+  const before = [2, 3].map(value => session.run({ x: filled(value) }))
+  session.resetState()
+  const after = session.run({ x: filled(4) })
+  expect((await Promise.all(before)).map(({ all }) => parts(all))).toEqual([
+    [1, 2],
+    [1, 2, 3]
+  ])
+  expect(parts((await after).all)).toEqual([4])
+  // A step that resets it, as a button does that is pressed meanwhile.
+  const { all } = await session.run({ x: filled(5) }, { onStep: () => session.resetState() })
+  expect(parts(all)).toEqual([4, 5])
+  expect(parts((await session.run({ x: filled(6) })).all)).toEqual([6])
+  const stopped = session.run({ x: filled(7) }, { signal: AbortSignal.abort() })
+  session.resetState()
+  await expect(stopped).rejects.toMatchObject({ code: 'aborted' })
+  expect(parts((await session.run({ x: filled(8) })).all)).toEqual([8])
+  session.dispose()
+})
