@@ -13,7 +13,7 @@ import {
   type State,
   type ValueOperands
 } from '../op-kit/define.ts'
-import { requireSteps } from '../op-kit/problem.ts'
+import { stepsOf } from '../op-kit/problem.ts'
 import { isConcrete, printShape } from '../shapes/dim.ts'
 import type { Fact, Movable } from '../shapes/fact.ts'
 import { limitRank } from '../shapes/lists.ts'
@@ -111,8 +111,7 @@ export class ActiveCall implements KernelContext {
     const packing = pack && context.pack?.(pack, parameters)
     if (packing) return this.runAfter(packing, kernel, operands, parameters)
     const work = kernel ? kernel(operands, parameters, this) : call.op.run(operands, parameters, this)
-    if (work && !isBuiltIn(call.op)) requireSteps(call.op, work)
-    return work as Paced | undefined
+    return work ? this.stepsOf(work) : undefined
   }
 
   private *runAfter(
@@ -122,8 +121,14 @@ export class ActiveCall implements KernelContext {
     parameters: Parameters
   ): Paced {
     yield* packing
-    const work = kernel ? kernel(operands, parameters, this) : this.call.op.run(operands, parameters, this)
+    const begun = kernel ? kernel(operands, parameters, this) : this.call.op.run(operands, parameters, this)
+    const work = begun ? this.stepsOf(begun) : undefined
     if (work) yield* work
+  }
+
+  private stepsOf(returned: unknown): Paced | undefined {
+    const { op } = this.call
+    return isBuiltIn(op) ? (returned as Paced) : stepsOf(op, returned)
   }
 
   /** The outputs, held against what the shape rule said. */

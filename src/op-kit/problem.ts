@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
+import type { Paced } from '../kernels/core/pace.ts'
 import type { Fact } from '../shapes/fact.ts'
-import { infoOf } from '../tensor/tensor.ts'
+import { infoOf, Tensor } from '../tensor/tensor.ts'
 import type { Op } from './define.ts'
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -46,14 +47,19 @@ export function requireFacts({ name }: Op, facts: readonly Fact[]): void {
 }
 
 /**
- * A kernel hands its outputs over by `call`. What it returns, if anything, are the steps of a generator.
- * @throws NodewiseError `bad-usage` for a promise, a tensor, and whatever else a kernel of plain JavaScript returns
+ * What the kernel of a caller's own operator has left to do: the steps of a generator. One of plain JavaScript may
+ * return anything, such as the array that it has filled.
+ * @throws NodewiseError `bad-usage` for a promise, and for a tensor, which nobody would take for an output
  */
-export function requireSteps({ name }: Op, returned: unknown): void {
-  if (isObject(returned) && typeof returned.next === 'function') return
-  const why =
-    returned instanceof Promise
-      ? 'is asynchronous; a kernel computes at once, or is a generator'
-      : 'returns a value; outputs are given to `call.give`'
-  fail('bad-usage', `"run" of the operator "${name}" ${why}`)
+export function stepsOf({ name }: Op, returned: unknown): Paced | undefined {
+  if (!isObject(returned)) return undefined
+  if (typeof returned.next === 'function') return returned as unknown as Paced
+  const isPromise = typeof returned.then === 'function'
+  if (!isPromise && !(returned instanceof Tensor)) return undefined
+  // Nobody waits for it any more: were it to fail, Node would end the process.
+  if (isPromise) void Promise.resolve(returned).catch(() => undefined)
+  const why = isPromise
+    ? 'returns a promise; a kernel computes at once, or is a generator that yields the promise'
+    : 'returns a tensor; outputs are given to `call.give`'
+  return fail('bad-usage', `"run" of the operator "${name}" ${why}`)
 }

@@ -144,7 +144,7 @@ test('a shape rule and a kernel that return something else are told at their nod
     [{ shape: () => undefined }, 'bad-usage', '"shape" of the operator "Scale" returns no list of facts'],
     [{ shape: () => shapes.tensorFact('float32', [2]) }, 'bad-usage', 'returns no list of facts, one for each output'],
     [{ shape: () => [shapes.tensorFact('float' as never, [2])] }, 'type-mismatch', 'unknown element type "float"'],
-    [{ run: async () => undefined }, 'bad-usage', '"run" of the operator "Scale" is asynchronous'],
+    [{ run: async () => undefined }, 'bad-usage', '"run" of the operator "Scale" returns a promise'],
     [{ run: ({ x }: { x: Tensor }) => x }, 'bad-usage', 'outputs are given to `call.give`']
   ]
   for (const [change, code, why] of wrong) {

@@ -105,3 +105,34 @@ describe('a step that yields a promise', () => {
     expect(numbers((await session.run({})).y)).toEqual([4, 8])
   })
 })
+
+describe('an operator of JavaScript, which may return anything,', () => {
+  const ownOf = (run: (out: Float32Array) => unknown): ReturnType<typeof defineOp> =>
+    defineOp({
+      name: 'Elsewhere',
+      operands: { x: 'tensor' },
+      onnx: [{ domain: DOMAIN, since: 1, bind: {} }],
+      shape: ({ x: { type, shape } }) => [shapes.tensorFact(type, shape)],
+      run: (_, __, call) => run(call.rawOutput().data as Float32Array) as undefined
+    })
+  const run = async (by: (out: Float32Array) => unknown): Promise<Record<string, Tensor>> =>
+    (await InferenceSession.create(bytes, { ops: [ownOf(by)] })).run({ x: x(1, 2) })
+  const bytes = onnxBytes({ domains: [DOMAIN], inputs: [port('x', 'float', [2])], ...two })
+
+  test('is refused where it returns a promise, with the place of its node', async () => {
+    const refusal = { code: 'bad-usage', place: { node: 'Elsewhere_m' }, message: /generator that yields the promise/ }
+    await expect(run(async out => void out.fill(3))).rejects.toMatchObject(refusal)
+    const failing = async (): Promise<never> => {
+      throw new Error('nobody hears this')
+    }
+    await expect(run(failing)).rejects.toMatchObject(refusal)
+    await wait(1)
+  })
+
+  test.each([(out: Float32Array) => out.fill(3), (out: Float32Array) => out.fill(3).length])(
+    'has ended where it returns something else, %s',
+    async by => {
+      expect(numbers((await run(by)).y)).toEqual([3, 3])
+    }
+  )
+})
