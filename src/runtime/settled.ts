@@ -40,7 +40,8 @@ export class Settled implements Spare {
   private whole: Plan
   /** What `whole` holds of that. */
   private ofConstants: SparedPlan | undefined
-  private isBegun = false
+  /** Whether that has been found out, by a run that ended well. */
+  private isSeen = false
   private readonly weights: Weights
   private readonly blocks: Blocks
   private readonly growing: GrowingRuns
@@ -83,10 +84,10 @@ export class Settled implements Spare {
     const growing = this.growing.courseFor(given, last, whole)
     const signature = this.isGivenUp ? undefined : signatureOf(given)
     this.last = signature
-    if (!this.isBegun && !this.isGivenUp) {
-      this.isBegun = true
+    if (!this.isSeen && !this.isGivenUp) {
       if (whole.steps.some(step => readsConstants(step, whole)))
         return { plan: whole, watch: new Watch(whole, ANY, overrides) }
+      this.isSeen = true
     }
     const mayRecur = signature !== undefined && growing?.isRecorded !== true
     if (mayRecur && known) {
@@ -104,9 +105,11 @@ export class Settled implements Spare {
 
   /** Keeps what has been seen of a run that ended well, where there is room. */
   keep(watch: Watch, budget: Budget): void {
-    if (this.isGivenUp) return
+    // Of several runs at once the first to end has been enough.
+    if (this.isGivenUp || (watch.signature === ANY && this.isSeen)) return
     const spared = this.sparedBy(watch, budget)
     if (watch.signature === ANY) {
+      this.isSeen = true
       this.ofConstants = spared
       this.whole = spared?.plan ?? this.planned
       return

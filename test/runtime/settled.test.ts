@@ -249,6 +249,17 @@ describe('what constants alone decide', () => {
     of.dispose()
   })
 
+  test('is computed once by runs that end well, also where the first ones fail, or begin at once', async () => {
+    const of = await session({}, ofConstants)
+    const { used } = heapStats()
+    await expect(of.run({ x: x(0, 1) })).rejects.toMatchObject({ code: 'index-out-of-range' })
+    await expect(of.run({ x: x(3, 1) }, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
+    await Promise.all([1, 2, 3].map(size => of.run({ x: x(size, 1) })))
+    expect(await constantRuns(of, [4, 5, 6])).toEqual(['', '', ''])
+    expect(heapStats().used - used).toBeLessThan(2 * 4 * 3000)
+    of.dispose()
+  })
+
   test('is computed in each run once memory was needed', async () => {
     const of = await session({ maxMemory: 60_000 }, ofConstants)
     expect(await constantRuns(of, [3, 5, 11_000, 3, 5])).toEqual(['Large', '', '', 'Large', 'Large'])
