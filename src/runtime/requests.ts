@@ -54,7 +54,10 @@ export class Requests {
     for (const name of asked.names as readonly unknown[])
       if (typeof name !== 'string') fail('bad-usage', `names of values are to be fetched, not ${typeof name}`)
     const key = JSON.stringify([asked.names, asked.outOfRange, asked.isObserved, asked.replaced, asked.absent])
-    const request = this.made.get(key) ?? (yield* this.planned(asked))
+    const made = this.made.get(key) ?? (yield* this.planned(asked))
+    // Another run may have planned the same meanwhile: the session would hold what is kept for either.
+    const request = this.made.get(key) ?? made
+    if (request !== made) drop(made)
     this.made.delete(key)
     this.made.set(key, request)
     for (const [oldest, gone] of this.made) {

@@ -43,3 +43,18 @@ test('every value of a model can be asked for by itself, again and again', async
     for (const [i, name] of names.entries())
       expect((await session.run({ x }, [name]))[name].data[0]).toBe(i % 2 === 0 ? -1 : 1)
 })
+
+test('a plan that two runs have made at once is kept once, with what is held for its runs', async () => {
+  const model = await onnxModel(chain(Array.from({ length: 600 }, (_, i) => `w${i}`)))
+  const blocks = new Blocks({})
+  const weights = new Weights(blocks)
+  const surroundings = { limit: new MemoryLimit(1 << 24), isExact: false, weights, blocks }
+  const requests = new Requests(model, bind(model, registryWith([])), surroundings)
+  const asked = { names: ['w599'], outOfRange: undefined, isObserved: false, replaced: undefined }
+  const [first, second] = [requests.requestFor(asked), requests.requestFor(asked)]
+  for (const begun of [first, second]) expect(begun.next().done).not.toBe(true)
+  const request = drain(first)
+  const { size } = weights.others
+  expect(drain(second)).toBe(request)
+  expect(weights.others.size).toBe(size)
+})
