@@ -39,12 +39,16 @@ const isList = (fetches: Fetches): fetches is readonly string[] => Array.isArray
 /** Names of what a run is to return. */
 export const namesOf = (fetches: Fetches): readonly string[] => (isList(fetches) ? fetches : Object.keys(fetches))
 
+const isGiven = (given: unknown): given is Feed => typeof given === 'object' && given !== null
+
 /** @throws NodewiseError `type-mismatch` where something is given to write into that is no tensor, or cannot be */
 export function targetsOf(fetches: Fetches | undefined, names: readonly string[]): Targets {
   if (fetches === undefined || isList(fetches)) return NONE
   return names.map(name => {
-    const given = fetches[name]
+    const given: unknown = fetches[name]
     if (given === null) return undefined
+    if (!isGiven(given))
+      fail('type-mismatch', `${String(given)} is given to write "${name}" into; expected a tensor or null`)
     const tensor = valueFrom(given)
     if (!isTensor(tensor))
       fail('type-mismatch', `a ${tensor.type} is given to write "${name}" into; a tensor is expected`)

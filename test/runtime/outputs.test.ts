@@ -130,6 +130,11 @@ describe('outputs', () => {
     await expect(run).rejects.toMatchObject({ code: 'type-mismatch', message: /a list is given to write "rows"/ })
   })
 
+  test.each([undefined, 5])('do not go into %s', async given => {
+    const run = (await create()).run({ ids: ids(1) }, { rows: given as never, flat: null })
+    await expect(run).rejects.toMatchObject({ code: 'type-mismatch', message: /is given to write "rows" into/ })
+  })
+
   test('do not go into a tensor of another type or other dims', async () => {
     const session = await create()
     const run = (target: Tensor): Promise<unknown> => session.run({ ids: ids(1) }, { rows: target })
