@@ -1,11 +1,12 @@
 import type { Grouped } from '../../kernels/attention/grouped.ts'
-import type { Heads } from '../../kernels/attention/heads.ts'
+import { headOf, type Heads, headsInBlocks } from '../../kernels/attention/heads.ts'
 import type { Pace } from '../../kernels/core/pace.ts'
 import type { Kernel } from '../../op-kit/define.ts'
 import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
 import { makingOnce } from '../../op-kit/with-output.ts'
 import { type DType, isHalf } from '../../tensor/dtype.ts'
+import type { Numbers } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, selectorFor } from '../selector.ts'
@@ -14,13 +15,13 @@ import { attendInJobs } from './grouped-jobs.ts'
 
 /**
  * GroupQueryAttention of float32, or of floats of 16 bits, which the operator widens, over a cache of the same type;
- * without masks and sinks.
+ * without masks.
  */
 export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, operands, parameters: p }) => {
   const { query, pastKey, pastValue, bias, sinks } = operands
   const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || isServed(tensor.type))
-  const isPlain = p.bits === 0 && p.block === 0 && !p.slides && !p.smooth && p.shown === 'nothing'
-  if (!areServed || !isPlain || bias || sinks) return undefined
+  const isPlain = p.bits === 0 && p.block === 0 && !p.slides && p.shown === 'nothing'
+  if (!areServed || !isPlain || bias) return undefined
   const kernel: Kernel = (given, parameters, call) => {
     const attend: Attend = (heads, pace, reference) => attendByJobs(heads, call.threads, pace, reference)
     return op.run(given, { ...parameters, attend }, call)
@@ -28,7 +29,8 @@ export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, op
   const { key, value, cos, sin, positions, queryNorm, keyNorm } = operands
   const areFloats = areFloat32({ query, key, value, pastKey, pastValue, cos, sin })
   const isWindowed = p.window > 0 && p.window < p.total
-  if (!areFloats || !key || !value || positions || queryNorm || keyNorm || isWindowed) return { kernel }
+  const hasSinks = sinks !== undefined || p.smooth
+  if (!areFloats || !key || !value || positions || queryNorm || keyNorm || isWindowed || hasSinks) return { kernel }
   return {
     *kernel(given, parameters, context) {
       const call = makingOnce(context)
@@ -48,8 +50,8 @@ function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: P
   const isEven = keyCounts.past.every(
     (past, i) => past === keyCounts.past[0] && keyCounts.valid[i] === keyCounts.valid[0]
   )
-  // Parts are rows of one entry.
-  const each = isEven && given.window <= 0 ? batches : 1
+  // Parts are rows of one entry, and so are the keys that stand for sinks.
+  const each = isEven && given.window <= 0 && !given.sinks ? batches : 1
   for (let batch = 0; batch < batches; batch += each)
     if (!(yield* attendByJob(given, batch, each, threads))) return yield* reference(cleared(given), pace)
 }
@@ -59,30 +61,35 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
   const { q, k, v, out, keyCounts, causal } = given
   const [keys, values, target] = [singles(k, batch), singles(v, batch), singles(out, batch)]
   if (!keys || !values || !target) return false
+  const leading = given.sinks ? 1 : 0
   const past = keyCounts.past[batch]
   // Rotated queries are in double precision.
   const queries = singles(q, batch) ?? new Float32Array(startingAt(q, batch))
-  for (const part of partsOf(q.length, past, keyCounts.valid[batch], given.window)) {
+  for (const part of partsOf(q.length, past, keyCounts.valid[batch], given.window, leading)) {
     const { mask } = part
+    const seen = part.keys + leading
+    const sinks = given.sinks && sinkMask(given.sinks, seen)
+    const [ownKeys, ownValues] = [k, v].map(heads => (leading > 0 ? afterZeros(heads, batch, part) : heads))
     const template = attentionTemplate(
       {
         batches: count,
         heads: q.count,
         group: q.count / k.count,
         queries: part.rows,
-        keys: part.keys,
+        keys: seen,
         depth: q.size,
         width: v.size,
         q: stridesOfHeads(q),
-        k: stridesOfHeads(k),
-        v: stridesOfHeads(v),
+        k: stridesOfHeads(ownKeys),
+        v: stridesOfHeads(ownValues),
         y: stridesOfHeads(out)
       },
       {
         scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
         softcap: given.softcap,
-        mask: mask && { tensor: mask, strides: [0, 0, part.keys, 1] },
-        causalOffset: causal ? past + part.first - part.from : undefined,
+        mask: mask && { tensor: mask, strides: [0, 0, seen, 1] },
+        further: sinks && { tensor: sinks, strides: [0, seen, 0, 1] },
+        causalOffset: causal ? past + part.first - part.from + leading : undefined,
         unseen: 0
       }
     )
@@ -91,10 +98,10 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
     const rows = rowsOf(queries, q, first, end)
     const inputs = [
       rows,
-      keys.subarray(part.from * k.rowStride),
-      values.subarray(part.from * v.rowStride),
+      leading > 0 ? (ownKeys.numbers as Float32Array) : keys.subarray(part.from * k.rowStride),
+      leading > 0 ? (ownValues.numbers as Float32Array) : values.subarray(part.from * v.rowStride),
       mask?.data ?? rows,
-      rows
+      sinks?.data ?? rows
     ]
     const result = yield* runJob(template, inputs, rowsOf(target, out, first, end), threads)
     if (result !== 'done') return false
@@ -115,8 +122,11 @@ interface Part {
   readonly mask: Tensor<'float32'> | undefined
 }
 
-/** Parts of the queries, which are all of them without a window; where there is one attention is causal. */
-function* partsOf(queries: number, past: number, valid: number, window: number): Generator<Part> {
+/**
+ * Parts of the queries, which are all of them without a window; where there is one attention is causal.
+ * @param leading columns of the masks before those of keys, which hide nothing
+ */
+function* partsOf(queries: number, past: number, valid: number, window: number, leading: number): Generator<Part> {
   if (window <= 0 || window >= past + queries)
     return yield { first: 0, rows: queries, from: 0, keys: valid, mask: undefined }
   let mask: Tensor<'float32'> | undefined
@@ -130,23 +140,52 @@ function* partsOf(queries: number, past: number, valid: number, window: number):
     if (keys <= 0) return
     const isHiding = position + rows - window > from
     // The masks of parts in the middle are the same.
-    const isSame = mask?.dims[0] === rows && mask.dims[1] === keys && masked === position - from
+    const isSame = mask?.dims[0] === rows && mask.dims[1] === keys + leading && masked === position - from
     if (isHiding && !isSame) {
       masked = position - from
-      mask = windowMask(rows, keys, masked, window)
+      mask = windowMask(rows, keys, masked, window, leading)
     }
     yield { first, rows, from, keys, mask: isHiding ? mask : undefined }
   }
 }
 
 /** @param position of the first query, counted from the first key */
-function windowMask(rows: number, keys: number, position: number, window: number): Tensor<'float32'> {
-  const data = new Float32Array(rows * keys)
+function windowMask(rows: number, keys: number, position: number, window: number, leading: number): Tensor<'float32'> {
+  const columns = keys + leading
+  const data = new Float32Array(rows * columns)
   for (let row = 0; row < rows; row++) {
     const hidden = Math.min(keys, position + row - window + 1)
-    if (hidden > 0) data.fill(-Infinity, row * keys, row * keys + hidden)
+    const start = row * columns + leading
+    if (hidden > 0) data.fill(-Infinity, start, start + hidden)
   }
-  return new Tensor('float32', data, [rows, keys])
+  return new Tensor('float32', data, [rows, columns])
+}
+
+/**
+ * The keys or values of a part after a row of zeros, copied. The product of any query with the key of zeros is 0, so
+ * what {@link sinkMask} adds is its score, and its value adds nothing: it takes a share of the weights as a sink does.
+ */
+function afterZeros(heads: Heads, batch: number, { from, keys }: Part): Heads {
+  const { count, size, rowStride } = heads
+  const rows = keys + 1
+  const copy = new Float32Array(count * rows * size)
+  // Rows that lie one after the other are copied at once.
+  const step = rowStride === size ? keys : 1
+  for (let head = 0; head < count; head++) {
+    const { data, offset } = headOf(heads, batch, head)
+    for (let row = 0; row < keys; row += step) {
+      const start = offset + (from + row) * rowStride
+      copy.set((data as Float32Array).subarray(start, start + step * size), (head * rows + 1 + row) * size)
+    }
+  }
+  return headsInBlocks(copy, count, rows, size)
+}
+
+/** The sink of each head for the key of zeros, and 0 for the others: `[heads, keys]`. */
+function sinkMask(sinks: Numbers, keys: number): Tensor<'float32'> {
+  const data = new Float32Array(sinks.length * keys)
+  for (let head = 0; head < sinks.length; head++) data[head * keys] = sinks[head]
+  return new Tensor('float32', data, [sinks.length, keys])
 }
 
 /** The numbers of some rows of an entry; of no others where rows lie one after the other. */

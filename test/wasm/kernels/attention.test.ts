@@ -69,7 +69,8 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
       rotates: fc.boolean(),
       packed: fc.boolean(),
       isEven: fc.boolean(),
-      window: fc.oneof(fc.constant(0), size(50))
+      window: fc.oneof(fc.constant(0), size(50)),
+      sinks: fc.constantFrom('none', 'given', 'smooth')
     })
     fc.assert(
       fc.property(sizes, ({ batch, shared, group, fresh, past, room, pairs, rotates, packed, isEven, ...given }) => {
@@ -87,18 +88,22 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
           new Tensor('int32', lengths, [batch]),
           new Tensor('int32', [total], []),
           rotates ? noise([total, pairs], 6) : undefined,
-          rotates ? noise([total, pairs], 7) : undefined
+          rotates ? noise([total, pairs], 7) : undefined,
+          undefined,
+          undefined,
+          given.sinks === 'given' ? noise([heads], 8, 3) : undefined
         ]
         const attributes = {
           num_heads: heads,
           kv_num_heads: shared,
           causal: Number(given.causal),
           do_rotary: Number(rotates),
-          local_window_size: given.causal && given.window > 0 ? given.window : -1
+          local_window_size: given.causal && given.window > 0 ? given.window : -1,
+          smooth_softmax: given.sinks === 'smooth' ? 1 : -1
         }
         expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
       }),
-      { numRuns: 80, seed: 7 }
+      { numRuns: 120, seed: 7 }
     )
   })
 
