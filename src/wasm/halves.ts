@@ -33,7 +33,8 @@ const isHalfTensor = (tensor: Tensor | undefined): tensor is Tensor => tensor !=
  * @returns undefined where no operand is of such a type, and where the kernel would be none of float32
  */
 export function selectWidened(selector: Selector, call: Candidate): Selection | undefined {
-  const { op, operands } = call
+  const { op } = call
+  const operands = singly(call.operands)
   const names = Object.keys(operands).filter(name => isHalfTensor(operands[name]))
   if (names.length === 0 || op.moves) return undefined
   const elements = names.reduce((sum, name) => sum + product(operands[name]!.dims), product(call.dims))
@@ -41,9 +42,33 @@ export function selectWidened(selector: Selector, call: Candidate): Selection | 
   const wide = Object.fromEntries(
     Object.entries(operands).map(([name, tensor]) => [name, isHalfTensor(tensor) ? lateWide(tensor) : tensor])
   )
-  const selection = selector({ ...call, operands: wide })
+  const selection = selector({ ...call, operands: inLists(call.operands, wide) as TensorOperands })
   const kernel = selection?.kernel
-  return kernel && { kernel: widenedKernel(op, kernel, names), pack: widenedPack(selection.pack) }
+  if (kernel === undefined) return undefined
+  // Constants of a list have no names of their own by which they could be packed.
+  const pack = operands === call.operands ? widenedPack(selection!.pack) : undefined
+  return { kernel: widenedKernel(op, kernel, names), ...(pack && { pack }) }
+}
+
+const hasLists = (operands: ValueOperands): boolean => Object.values(operands).some(Array.isArray)
+
+/** Operands by name; those of a list by the name of it and their places. */
+function singly(operands: ValueOperands): TensorOperands {
+  if (!hasLists(operands)) return operands as TensorOperands
+  const all = Object.entries(operands).flatMap(([name, value]) =>
+    Array.isArray(value) ? value.map((tensor, i) => [`${name} ${i}`, tensor]) : [[name, value]]
+  )
+  return Object.fromEntries(all) as TensorOperands
+}
+
+/** What stands for operands, by the names of {@link singly}, in the lists that these form. */
+function inLists(operands: ValueOperands, others: TensorOperands): ValueOperands {
+  if (!hasLists(operands)) return others
+  const all = Object.entries(operands).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map((_, i) => others[`${name} ${i}`]) : others[name]
+  ])
+  return Object.fromEntries(all) as ValueOperands
 }
 
 /** A tensor as one of float32 that is made when its elements are read. */
@@ -60,13 +85,13 @@ function widenedKernel(op: Op, kernel: Kernel, names: readonly string[]): Kernel
     const blocks: Uint8Array[] = []
     const out = context.rawOutput()
     try {
-      const work = yield* prepare(operands as TensorOperands, names, context, out, blocks)
+      const work = yield* prepare(singly(operands), names, context, out, blocks)
       if (work === undefined) {
         const rest = op.run(operands, parameters, withOutput(context, out))
         if (rest) yield* rest
         return
       }
-      const rest = kernel(work.operands, parameters, work.context)
+      const rest = kernel(inLists(operands, work.operands), parameters, work.context)
       if (rest) yield* rest
       for (const { wide, own } of work.results.values()) yield* narrow(wide, own)
     } finally {
@@ -82,7 +107,7 @@ interface Widened {
 }
 
 interface Work {
-  readonly operands: ValueOperands
+  readonly operands: TensorOperands
   readonly context: KernelContext
   /** By position of the output. */
   readonly results: ReadonlyMap<number, Widened>

@@ -1,4 +1,5 @@
 import { labelSizes } from '../../op-kit/equation.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import { product, stridesOf } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
@@ -29,19 +30,26 @@ export interface Elements {
   multiply(a: Dims, b: Dims, dims: Dims): JobTemplate | undefined
 }
 
-export const FLOATS: Elements = {
-  width: 4,
-  readsAll: true,
-  productOf: found => productTemplate(found, { activation: undefined }, false),
-  multiply: (a, b, dims) => binaryTemplate('multiply', a, b, dims)
-}
-
-export const DOUBLES: Elements = {
-  width: 8,
+const wideElements = (type: 'float64' | 'int32' | 'int64', width: number): Elements => ({
+  width,
   readsAll: false,
-  productOf: found => wideTemplateOf('float64', found),
-  multiply: (a, b, dims) => arithmeticTemplate('multiply', 'float64', a, b, dims)
-}
+  productOf: found => wideTemplateOf(type, found),
+  multiply: (a, b, dims) => arithmeticTemplate('multiply', type, a, b, dims)
+})
+
+/** The kernels of each type that has some: sums of integers wrap as those of the reference do. */
+export const ELEMENTS = {
+  float32: {
+    width: 4,
+    readsAll: true,
+    productOf: found => productTemplate(found, { activation: undefined }, false),
+    multiply: (a, b, dims) => binaryTemplate('multiply', a, b, dims)
+  },
+  float64: wideElements('float64', 8),
+  int32: wideElements('int32', 4),
+  int64: wideElements('int64', 8)
+} as const satisfies Partial<Record<DType, Elements>>
+export type ElementType = keyof typeof ELEMENTS
 
 /** A job of Einsum: the values that it reads, by number, first the operands and then what earlier jobs make. */
 export interface EinsumJob {

@@ -3,8 +3,8 @@ import { nextContraction } from '../../kernels/matrix/contraction-order.ts'
 import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { type Equation, labelDims, outputLabels } from '../../op-kit/equation.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import { MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
-import { product, stridesOf, type Tensor } from '../../tensor/tensor.ts'
+import { type DType, MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
+import { product, stridesOf, Tensor } from '../../tensor/tensor.ts'
 import { runAtOnce } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, runHere, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
@@ -12,10 +12,10 @@ import { aroundAxes } from './axes.ts'
 import {
   countOf,
   dimsOf,
-  DOUBLES,
   type EinsumJob,
+  ELEMENTS,
   type Elements,
-  FLOATS,
+  type ElementType,
   type Labelled,
   moveJob,
   pairJobs,
@@ -33,24 +33,24 @@ interface Terms {
 }
 
 /**
- * Einsum of float32 or float64. Of two operands it is a batch of matrix products: the labels that are summed over make
- * one group in both, and the last group of the result is of one operand alone. What stands before it, where it is of
- * the other operand alone, are the rows; everything else are loops over products. Where labels lie otherwise, operands
- * or the result are transposed. Where all labels of the result are of both, each product is of a row by a column.
- * Products without sums are those of elements. More operands are contracted pair by pair. Of one operand, sums and
- * transpositions.
+ * Einsum of floats of 32 and 64 bits, and integers of these. Of two operands it is a batch of matrix products: the
+ * labels that are summed over make one group in both, and the last group of the result is of one operand alone. What
+ * stands before it, where it is of the other operand alone, are the rows; everything else are loops over products.
+ * Where labels lie otherwise, operands or the result are transposed. Where all labels of the result are of both, each
+ * product is of a row by a column. Products without sums are those of elements. More operands are contracted pair by
+ * pair. Of one operand, sums and transpositions.
  */
 export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call => {
   const { op, operands, parameters } = call
   const { inputs } = operands as unknown as Terms
   const [{ type }] = inputs
-  if ((type !== 'float32' && type !== 'float64') || inputs.some(other => other.type !== type)) return undefined
+  if (!isServed(type) || inputs.some(other => other.type !== type)) return undefined
   if (inputs.length === 1) return ofOneOperand(call, inputs[0])
   const shapes = inputs.map(({ dims }) => dims)
   const labels = labelDims(parameters.equation.terms, shapes)
   const output = outputLabels(parameters.equation, labels)
   const given = labels.map((own, i) => ({ labels: own, dims: shapes[i] }))
-  const elements = elementsOf(type)
+  const elements = ELEMENTS[type]
   const jobs = given.length === 2 ? pairJobs(given, output, elements) : jobsOfMany(given, output, elements)
   if (jobs === undefined) return undefined
   const [{ template, inputs: order }] = jobs
@@ -62,7 +62,7 @@ export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call =>
   return { kernel }
 })
 
-const elementsOf = (type: 'float32' | 'float64'): Elements => (type === 'float32' ? FLOATS : DOUBLES)
+const isServed = (type: DType): type is ElementType => Object.hasOwn(ELEMENTS, type)
 
 /** An operand, or what jobs have made of some, and its number among the values of the jobs. */
 interface Value extends Labelled {
@@ -144,7 +144,7 @@ function ofOneOperand(
   data: Tensor
 ): Selection | undefined {
   const { type } = data
-  if ((type !== 'float32' && type !== 'float64') || data.data.length < MIN_ELEMENTS) return undefined
+  if (!isServed(type) || data.data.length < MIN_ELEMENTS) return undefined
   const [labels] = labelDims(equation.terms, [data.dims])
   const output = outputLabels(equation, [labels])
   const areUnique = new Set(labels).size === labels.length
@@ -160,9 +160,9 @@ function ofOneOperand(
   const template = sumTemplate(type, layout)
   if (kept.some((label, i) => label !== output[i])) {
     const sums = { labels: kept, dims: kept.map(label => data.dims[labels.indexOf(label)]) }
-    const move = moveJob(sums, output, 1, elementsOf(type))
+    const move = moveJob(sums, output, 1, ELEMENTS[type])
     if (move === undefined) return ofOnes(op, type, { labels, dims: data.dims }, output)
-    return { kernel: jobsKernel(op, [{ template, inputs: [0], count: countOf(sums.dims, elementsOf(type)) }, move]) }
+    return { kernel: jobsKernel(op, [{ template, inputs: [0], count: countOf(sums.dims, ELEMENTS[type]) }, move]) }
   }
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(onlyOne(given))] })) }
 }
@@ -170,7 +170,7 @@ function ofOneOperand(
 /** Sums of one operand, also along diagonals: products by ones. */
 function ofOnes(
   op: Op,
-  type: 'float32' | 'float64',
+  type: ElementType,
   { labels, dims }: Labelled,
   output: readonly string[]
 ): Selection | undefined {
@@ -182,9 +182,9 @@ function ofOnes(
     { labels, dims },
     { labels: summed, dims: sizes }
   ]
-  const [job, ...rest] = pairJobs(operands, output, elementsOf(type)) ?? []
+  const [job, ...rest] = pairJobs(operands, output, ELEMENTS[type]) ?? []
   if (job === undefined || rest.length > 0) return undefined
-  const ones = (type === 'float32' ? new Float32Array(count) : new Float64Array(count)).fill(1)
+  const ones = arrayOf(new Tensor(type, Array<number | bigint>(count).fill(type === 'int64' ? 1n : 1), [count]))
   const kernel = jobKernel(op, given => {
     const inputs = [arrayOf(onlyOne(given)), ones]
     return { template: job.template, inputs: job.inputs.map(i => inputs[i]) }

@@ -234,9 +234,9 @@ export function reduceTemplate(
   }
 }
 
-/** The job of sums of floats. */
-export const sumTemplate = (type: 'float32' | 'float64', layout: AxisLayout): JobTemplate =>
-  type === 'float32' ? reduceTemplate(layout, 'sum') : wideTemplate(layout, 'sum', ...WIDE_TYPES.float64!)
+/** The job of sums of one type. */
+export const sumTemplate = (type: 'float32' | 'float64' | 'int32' | 'int64', layout: AxisLayout): JobTemplate =>
+  type === 'float32' ? reduceTemplate(layout, 'sum') : wideTemplate(layout, 'sum', ...WIDE_TYPES[type]!)
 
 /** The arguments are those of ExtremesArguments in ../assembly/int8/extremes.ts. */
 function extremesTemplate(layout: AxisLayout, isMax: boolean, shift: number, isUnsigned: boolean): JobTemplate {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { DOUBLES, FLOATS, pairJobs } from '../../../src/wasm/kernels/einsum-product.ts'
+import { ELEMENTS, type Elements, pairJobs } from '../../../src/wasm/kernels/einsum-product.ts'
 
 const SIZES: Readonly<Record<string, number>> = { b: 2, i: 20, j: 24, k: 16, c: 12, d: 1 }
 
 /** The kernels of the jobs for an equation. */
-function kernelsOf(equation: string, elements = FLOATS): string[] | undefined {
+function kernelsOf(equation: string, elements: Elements = ELEMENTS.float32): string[] | undefined {
   const [terms, output] = equation.split('->')
   const operands = terms.split(',').map(term => ({ labels: [...term], dims: [...term].map(label => SIZES[label]) }))
   return pairJobs(operands, [...output], elements)?.map(({ template }) => template.kernel)
@@ -38,7 +38,7 @@ test.each([
   ['bkc,bkc->bc', 'dot products of elements that lie apart are of rows then', ['wideProduct']],
   ['bic,bjc->bijc', 'products without sums are those of elements', ['arithmetic']]
 ])('%s of float64: %s', (equation, _, kernels) => {
-  expect(kernelsOf(equation, DOUBLES)).toEqual(kernels)
+  expect(kernelsOf(equation, ELEMENTS.float64)).toEqual(kernels)
 })
 
 test('labels that one operand alone has and that are summed over have no product', () => {

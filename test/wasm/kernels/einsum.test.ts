@@ -2,14 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../../src/tensor/convert.ts'
 import type { Tensor } from '../../../src/tensor/tensor.ts'
-import { expectEqual, noise, runAccelerated } from '../compare.ts'
+import { runOp } from '../../ops/harness.ts'
+import { differenceOf, expectEqual, noise, runAccelerated } from '../compare.ts'
 
 const EINSUM = ['onnx', 'Einsum', 12] as const
 const SIZES: Readonly<Record<string, number>> = { a: 5, b: 1, c: 7, d: 19, e: 4, f: 9 }
 
-type Type = 'float32' | 'float64'
-/** Shares of the largest magnitude that sums may be off by. */
-const ERROR = { float32: 2e-6, float64: 1e-14 } as const
+/** Shares of the largest magnitude that sums may be off by; integers wrap. */
+const ERROR = { float32: 2e-6, float64: 1e-14, int32: 0, int64: 0 } as const
+type Type = keyof typeof ERROR
+/** Magnitudes of elements. */
+const SCALES: Readonly<Record<Type, number>> = { float32: 1, float64: 1, int32: 1e5, int64: 1e12 }
 
 const operands = (equation: string, type: Type = 'float32'): Tensor[] =>
   equation
@@ -19,7 +22,8 @@ const operands = (equation: string, type: Type = 'float32'): Tensor[] =>
       convert(
         noise(
           [...term].map(label => SIZES[label]),
-          i + 1
+          i + 1,
+          SCALES[type]
         ),
         type
       )
@@ -32,7 +36,9 @@ describe.each([
   ['float32', 'heap'],
   ['float32', 'array'],
   ['float64', 'heap'],
-  ['float64', 'array']
+  ['float64', 'array'],
+  ['int32', 'heap'],
+  ['int64', 'array']
 ] as const)('Einsum of %s in WebAssembly, operands in an %s', (type, region) => {
   const error = ERROR[type]
 
@@ -110,7 +116,7 @@ describe.each([
       [30, 40],
       [40, 1]
     ]
-    const given = shapes.map((dims, i) => convert(noise(dims, i + 1), type))
+    const given = shapes.map((dims, i) => convert(noise(dims, i + 1, SCALES[type]), type))
     expectEqual(EINSUM, given, { region, attributes: { equation } }, error)
   })
 
@@ -144,13 +150,26 @@ describe.each([
   })
 })
 
-test.each(['float32', 'float64'] as const)(
+test.each(['float32', 'float64', 'int32', 'int64'] as const)(
   'sums of %s whose labels stand in another order equal the reference',
   type => {
     for (const equation of ['acdf->fa', 'bacdf->fab', 'acdf->dca', 'acdf->fda'])
       expectEqual(EINSUM, operands(equation, type), { attributes: { equation } }, ERROR[type])
   }
 )
+
+test('Einsum of float16 is that of float32 for the same numbers, rounded', () => {
+  for (const equation of ['acd,acd->ac', 'acd,adf->acf', 'acdf->fa', 'acd,df,fe->ace']) {
+    const given = operands(equation).map(tensor => convert(tensor, 'float16'))
+    const wide = given.map(tensor => convert(tensor, 'float32'))
+    const [expected] = runOp(EINSUM, wide, { attributes: { equation } }) as Tensor[]
+    for (const region of ['heap', 'array'] as const) {
+      const [found] = runAccelerated(EINSUM, given, { region, attributes: { equation } }) as Tensor[]
+      expect(found.type).toBe('float16')
+      expect(differenceOf(convert(found, 'float32'), expected)).toBeLessThanOrEqual(2 ** -11 + 2 ** -16)
+    }
+  }
+})
 
 test.each(['aacd->acd', 'acdf->cf', 'ac->ca', 'acd,dd->a', 'acd,ef,f->cd'])('%s is left to the reference', equation => {
   expect(() => runAccelerated(EINSUM, operands(equation), { attributes: { equation } })).toThrow()
