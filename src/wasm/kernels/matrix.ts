@@ -3,6 +3,7 @@ import type { Activation, FusedParams } from '../../op-kit/fused.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
+import { unreadTensor } from '../../tensor/unread.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { narrowTypeOf, packNarrow } from '../pack-narrow.ts'
 import { packMatrix } from '../pack.ts'
@@ -109,8 +110,10 @@ export const selectGemm = selectorFor<GemmParams>(call => {
   const found = productOf(a.dims, b.dims, p)
   const added = p.beta === 0 ? undefined : c
   const kind = added && found && kindOf(added.dims, found.m, found.n)
+  const isOne = kind === undefined && added !== undefined && product(added.dims) === 1
+  if (added && found && (isOne || (kind && p.beta !== 1)))
+    return selectScaled(call, added, isOne ? [found.n] : added.dims)
   if (added && kind === undefined) return undefined
-  if (added && p.beta !== 1) return selectScaled(call, product(added.dims))
   return selectProduct(call, found, {
     alpha: p.alpha,
     bias: kind === 'column' || kind === 'row' ? { operand: 'c', kind } : undefined,
@@ -123,24 +126,24 @@ interface GemmParams extends ProductParams {
   readonly beta: number
 }
 
-/** Gemm whose C is scaled: it is scaled first, and then added. */
-function selectScaled(call: Candidate<GemmParams>, count: number): Selection | undefined {
+/** Gemm whose C is scaled, or one number of which a list of the given dims is made, before it is added. */
+function selectScaled(call: Candidate<GemmParams>, c: Tensor, dims: readonly number[]): Selection | undefined {
   const { op } = call
   const added = <P extends Parameters>(own: P): P => ({ ...own, beta: 1 })
-  const selection = selectGemm({ ...call, parameters: added(call.parameters as never) })
-  const scale = binaryTemplate('multiply', [count], [], [count])
+  const [from, count] = [product(c.dims), product(dims)]
+  const operands = { ...call.operands, c: unreadTensor({ type: c.type, dims }, () => c) }
+  const selection = selectGemm({ ...call, operands, parameters: added(call.parameters as never) })
+  const scale = binaryTemplate('multiply', [from], [], [count])
   const kernel = selection?.kernel
   if (kernel === undefined || scale === undefined) return undefined
-  const { pack } = selection!
   const factor = new Float32Array([call.parameters.beta])
   return {
     *kernel(operands, parameters, context) {
       const { allocate, free } = temporaries()
       try {
-        const c = operands.c as Tensor
         const scaled = allocate(count)
-        if (yield* runHere(scale, [arrayOf(c), factor], scaled, context.threads)) {
-          const given = { ...operands, c: new Tensor('float32', scaled, c.dims) }
+        if (yield* runHere(scale, [arrayOf(operands.c as Tensor), factor], scaled, context.threads)) {
+          const given = { ...operands, c: new Tensor('float32', scaled, dims) }
           const rest = kernel(given, added(parameters), context)
           if (rest) yield* rest
           return
@@ -151,8 +154,7 @@ function selectScaled(call: Candidate<GemmParams>, count: number): Selection | u
       const rest = op.run(operands, parameters, context)
       if (rest) yield* rest
     },
-    // What is added is not packed.
-    ...(pack && { pack })
+    ...(selection?.pack && { pack: selection.pack })
   }
 }
 

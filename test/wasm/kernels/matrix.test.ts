@@ -95,7 +95,7 @@ describe.each(['heap', 'array'] as const)('products of float32 matrices in WebAs
     expectEqual(['openvino', 'MatMul', 1], [noise(a, 3), noise(b, 4)], { region, attributes })
   })
 
-  test.each([[[30]], [[1, 30]], [[20, 1]], [[20, 30]]])('of Gemm add C of dims %j', c => {
+  test.each([[[30]], [[1, 30]], [[20, 1]], [[20, 30]], [[]], [[1]], [[1, 1]]])('of Gemm add C of dims %j', c => {
     const inputs = [noise([20, 25], 1), noise([25, 30], 2), noise(c, 3)]
     expectEqual(['onnx', 'Gemm', 13], inputs, { region })
     expectEqual(['onnx', 'Gemm', 13], inputs, { region, constants: { b: 1 } })
