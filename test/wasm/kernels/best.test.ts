@@ -95,6 +95,14 @@ test('few elements are left to the reference', () => {
 
 const NARROW = ['int8', 'uint8', 'int16', 'uint16', 'float16', 'bfloat16'] as const
 
+test.each(NARROW)('positions in short lines are those of the reference: %s', type => {
+  for (const size of [1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17])
+    for (const last of [0, 1])
+      for (const name of ['ArgMax', 'ArgMin'])
+        for (const x of [bits(type, [311, size]), convert(data([311, size], type.includes('float')), type)])
+          expectEqual(['onnx', name, 13], [x], { attributes: { axis: 1, select_last_index: last } }, 0)
+})
+
 test('positions among elements of 8 and 16 bits are those of the reference, for any dims', () => {
   const call = fc.record({
     type: fc.constantFrom(...NARROW),

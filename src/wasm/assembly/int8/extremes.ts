@@ -30,6 +30,15 @@ export function extremes(args: ExtremesArguments, from: u32, to: u32): void {
   }
 }
 
+/** The order that moves the first elements of the lines of `n`, of `width` bytes each, to the begin of a vector. */
+export function orderOfLines(n: usize, width: u8): v128 {
+  const bytes = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+  const starts = v128.and(bytes, i8x16.splat(-(<i8>width)))
+  let order = v128.and(bytes, i8x16.splat(<i8>(width - 1)))
+  for (; n > 0; n--) order = i8x16.add_sat_u(order, starts)
+  return order
+}
+
 // @ts-ignore: decorator
 @inline
 function higher<T>(a: v128, b: v128): v128 {
@@ -47,28 +56,44 @@ function extremesOf<T>(args: ExtremesArguments, from: u32, to: u32): void {
   const flips = v128.splat<T>(flip)
   const n = <usize>args.n
   const inner = <usize>args.inner
+  if (inner == 1) {
+    const stop = args.x + to * n * sizeof<T>()
+    let x = args.x + from * n * sizeof<T>()
+    let y = args.y + from * sizeof<T>()
+    const end = args.y + to * sizeof<T>()
+    if (n * sizeof<T>() < 16) {
+      // Each lane becomes the highest of the `n` from it on. Those at which a line begins are results.
+      const together = 15 / sizeof<T>() / n + 1
+      const order = orderOfLines(n, <u8>sizeof<T>())
+      for (; y + 16 <= end && x + (n - 1) * sizeof<T>() + 16 <= stop; y += together * sizeof<T>()) {
+        let best = v128.xor(v128.load(x), flips)
+        for (let i: usize = 1; i < n; i++) best = higher<T>(best, v128.xor(v128.load(x + i * sizeof<T>()), flips))
+        v128.store(y, v128.swizzle(v128.xor(best, flips), order))
+        x += together * n * sizeof<T>()
+      }
+    }
+    for (; y < end; y += sizeof<T>(), x += n * sizeof<T>()) line<T>(x, n, flip, flips, y)
+    return
+  }
   const panels = (args.inner + args.panel - 1) / args.panel
   for (let block = from; block < to; block++) {
     const outer = <usize>(block / panels)
     const first = <usize>((block % panels) * args.panel)
     const x = args.x + (outer * n * inner + first) * sizeof<T>()
     const y = args.y + (outer * inner + first) * sizeof<T>()
-    if (inner == 1) line<T>(x, n, flip, flips, args.x + to * n * sizeof<T>(), y)
-    else columns<T>(x, n, inner * sizeof<T>(), min<usize>(args.panel, inner - first) * sizeof<T>(), flip, flips, y)
+    columns<T>(x, n, inner * sizeof<T>(), min<usize>(args.panel, inner - first) * sizeof<T>(), flip, flips, y)
   }
 }
 
 /**
  * One result for `n` elements side by side. The last vector takes in elements again where the line is no multiple of
- * it; that of a line below 16 bytes has the lowest number behind the line.
- * @param stop where the last line ends
+ * it.
  */
 // @ts-ignore: decorator
 @inline
-function line<T>(x: usize, n: usize, flip: T, flips: v128, stop: usize, y: usize): void {
-  const bytes = n * sizeof<T>()
-  const end = x + bytes
-  if (bytes >= 16) {
+function line<T>(x: usize, n: usize, flip: T, flips: v128, y: usize): void {
+  const end = x + n * sizeof<T>()
+  if (end - x >= 16) {
     let a = v128.xor(v128.load(x), flips)
     let b = v128.xor(v128.load(end - 16), flips)
     for (x += 16; x + 32 <= end; x += 32) {
@@ -76,11 +101,7 @@ function line<T>(x: usize, n: usize, flip: T, flips: v128, stop: usize, y: usize
       b = higher<T>(b, v128.xor(v128.load(x, 16), flips))
     }
     if (x + 16 < end) b = higher<T>(b, v128.xor(v128.load(x), flips))
-    store<T>(y, highestLane<T>(higher<T>(a, b), 16) ^ flip)
-  } else if (n > 2 && x + 16 <= stop) {
-    const isOwn = i8x16.lt_u(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>bytes))
-    const lowest = v128.splat<T>((<T>1) << (<T>(sizeof<T>() * 8 - 1)))
-    store<T>(y, highestLane<T>(v128.bitselect(v128.xor(v128.load(x), flips), lowest, isOwn), bytes) ^ flip)
+    store<T>(y, highestLane<T>(higher<T>(a, b)) ^ flip)
   } else {
     let best = load<T>(x) ^ flip
     for (; x < end; x += sizeof<T>()) best = max<T>(best, load<T>(x) ^ flip)
@@ -88,11 +109,10 @@ function line<T>(x: usize, n: usize, flip: T, flips: v128, stop: usize, y: usize
   }
 }
 
-/** The highest lane of those in the first `bytes` bytes; none behind them is higher. */
 // @ts-ignore: decorator
 @inline
-function highestLane<T>(a: v128, bytes: usize): T {
-  if (bytes > 8) a = higher<T>(a, i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
+function highestLane<T>(a: v128): T {
+  a = higher<T>(a, i8x16.shuffle(a, a, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7))
   if (sizeof<T>() < 8) a = higher<T>(a, i8x16.shuffle(a, a, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11))
   if (sizeof<T>() < 4) a = higher<T>(a, i8x16.shuffle(a, a, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13))
   if (sizeof<T>() < 2) a = higher<T>(a, i8x16.shuffle(a, a, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14))

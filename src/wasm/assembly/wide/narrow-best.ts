@@ -1,3 +1,5 @@
+import { orderOfLines } from '../int8/extremes'
+
 /**
  * Position of the largest or smallest element of each line along the middle axis of [outer][size][inner]: of integers
  * and floats of 8 and 16 bits. NaN wins against every number. A block is a line, or lines that lie side by side. The
@@ -38,16 +40,28 @@ function bestBlocks<T>(args: NarrowBestArguments, from: u32, to: u32): void {
   const flip = v128.splat<T>(<T>args.flip)
   const lanes = <u32>(16 / sizeof<T>())
   const down = <usize>inner * sizeof<T>()
+  if (inner == 1) {
+    let x = args.x + <usize>from * size * sizeof<T>()
+    let y = args.y + ((<usize>from) << 3)
+    const stop = args.x + <usize>to * size * sizeof<T>()
+    const end = args.y + ((<usize>to) << 3)
+    if (size > 1 && size < lanes) {
+      const together = (lanes - 1) / size + 1
+      const order = orderOfLines(size, <u8>sizeof<T>())
+      for (; y + 64 <= end && x + (size - 1) * sizeof<T>() + 16 <= stop; y += together << 3) {
+        bestOfStarts<T>(last, x, size, flip, order, y)
+        x += together * size * sizeof<T>()
+      }
+    }
+    for (; y < end; y += 8, x += size * sizeof<T>()) store<i64>(y, bestOfLine<T>(last, x, size, flip))
+    return
+  }
   const across = (inner + args.together - 1) / args.together
   for (let block = from; block < to; block++) {
     const first = (block % across) * args.together
     const outer = <usize>(block / across)
     const x = args.x + (outer * size * inner + first) * sizeof<T>()
     const y = args.y + ((outer * inner + first) << 3)
-    if (inner == 1) {
-      store<i64>(y, bestOfLine<T>(last, x, size, flip))
-      continue
-    }
     const count = min(args.together, inner - first)
     let at: u32 = 0
     for (; at + lanes <= count; at += lanes) bestOfLanes<T>(last, x + at * sizeof<T>(), size, down, flip, y + (at << 3))
@@ -83,6 +97,31 @@ function bestOfOne<T>(last: bool, x: usize, size: u32, step: usize, flip: v128):
     place = i
   }
   return place
+}
+
+/**
+ * Short lines one behind the other, at most eight of which begin in a vector: for each lane, the place of the best of
+ * the `size` elements from it on. Those of the lanes at which a line begins are written, and others behind them.
+ */
+// @ts-ignore: decorator
+@inline
+function bestOfStarts<T>(last: bool, x: usize, size: u32, flip: v128, order: v128, y: usize): void {
+  let best = keysOf<T>(v128.load(x), flip)
+  let places = i8x16.splat(0)
+  for (let i: u32 = 1; i < size; i++) {
+    const keys = keysOf<T>(v128.load(x + i * sizeof<T>()), flip)
+    const wins = last ? v128.ge<T>(keys, best) : v128.gt<T>(keys, best)
+    best = v128.max<T>(best, keys)
+    places = v128.bitselect(v128.splat<T>(<T>i), places, wins)
+  }
+  places = v128.swizzle(places, order)
+  if (sizeof<T>() == 1) places = i16x8.extend_low_i8x16_u(places)
+  const low = i32x4.extend_low_i16x8_u(places)
+  const high = i32x4.extend_high_i16x8_u(places)
+  v128.store(y, i64x2.extend_low_i32x4_u(low))
+  v128.store(y, i64x2.extend_high_i32x4_u(low), 16)
+  v128.store(y, i64x2.extend_low_i32x4_u(high), 32)
+  v128.store(y, i64x2.extend_high_i32x4_u(high), 48)
 }
 
 /** Lines side by side; rows are `step` bytes apart. */
