@@ -12,6 +12,8 @@ export interface Loop {
 
 /** Units that are copied between two chances to yield. */
 const CHUNK = chunkSize(COST.copy)
+/** Units that are copied at once where they are repeated. */
+const REPEATED = 1 << 13
 /** Side of the square tiles in which a matrix is transposed, so that source and target stay in the cache. */
 const TILE = 32
 
@@ -174,7 +176,10 @@ function copyBlock(
   inner: Loop,
   width: number
 ): void {
-  if (inner.from === 1 && inner.to === 1) {
+  if (rows.from === 0 && rows.to === width && inner.from === 1 && inner.to === 1) {
+    copyUnits(from, f, to, t, width)
+    repeat(to, t, width, height)
+  } else if (inner.from === 1 && inner.to === 1) {
     for (let r = 0; r < height; r++) copyUnits(from, f + r * rows.from, to, t + r * rows.to, width)
   } else if (inner.from === 0 && inner.to === 1) {
     for (let r = 0; r < height; r++) {
@@ -182,6 +187,17 @@ function copyBlock(
       ;(to as Int32Array).fill(from[f + r * rows.from] as number, start, start + width)
     }
   } else copyTiles(from, f, to, t, rows, height, inner, width)
+}
+
+/** Writes the first `width` units `height` times side by side: each copy doubles what is there, up to a size. */
+function repeat(to: MovedArray, t: number, width: number, height: number): void {
+  const most = width * Math.max(1, Math.floor(REPEATED / width))
+  const end = t + width * height
+  for (let at = t + width; at < end;) {
+    const count = Math.min(at - t, most, end - at)
+    to.copyWithin(at, t, t + count)
+    at += count
+  }
 }
 
 /** {@link copyBlock} in square tiles where the inner loop has the longer stride in the source, else in one tile. */

@@ -27,7 +27,8 @@ export const constantOfShape = defineOp({
   },
 
   *run(_, { value }, call) {
-    const out = call.output()
+    // Without a value, zeros.
+    const out = value ? call.rawOutput() : call.output()
     if (value) yield* copyStrided(value, out, [{ count: elementCount(out.dims), from: 0, to: 1 }])
   }
 })

@@ -53,6 +53,26 @@ describe('copyStrided', () => {
     }
   })
 
+  test('repeats what lies side by side, longer than what is copied at once and shorter', () => {
+    for (const [type, width, count] of [
+      ['int64', 1, 30_001],
+      ['float64', 3, 7001],
+      ['uint8', 9000, 5],
+      ['complex128', 1, 9],
+      ['int16', 5, 1]
+    ] as const) {
+      const loops = [
+        { count, from: 0, to: width },
+        { count: width, from: 1, to: 1 }
+      ]
+      const source = counted(type, [width + 2])
+      const [fast, slow] = [allocate(type, [width * count + 2]), allocate(type, [width * count + 2])]
+      copy(source, fast, loops, 2, 1)
+      slowCopy(source, slow, loops, 2, 1)
+      expect(fast.data, type).toEqual(slow.data)
+    }
+  })
+
   test('scatters: steps of the target may be any', () => {
     const target = allocate('int16', [12])
     copy(
