@@ -15,6 +15,9 @@ import { linesTemplate } from './transpose.ts'
 const MIN_BYTES = 1 << 12
 /** Bytes of a line from which the reference copies it as fast, where arrays lie apart from the heap. */
 const MAX_LINE_BYTES = 1 << 10
+/** Bytes of a result that is made part by part as a whole, and of what else a cache holds beside what it is made of. */
+const MAX_WHOLE_BYTES = 1 << 23
+const CACHED_BYTES = 1 << 18
 /** Bytes of a part of longer lines from which they are copied here, and of pieces of lines, which threads share. */
 const MIN_LONG_BYTES = 1 << 16
 const PIECE_BYTES = { least: 1 << 11, most: 1 << 15 }
@@ -43,8 +46,12 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
       const array = arrayOf(out)
       const isServed = isShort || areHere([out, ...(given as unknown as Listed).inputs])
       const isHere = isOnHeap(array)
+      const lineBytes = array.byteLength / outer
+      // One thread makes what the cache holds of all parts before it goes on: each of them writes into all of it.
+      const isInTurn = isShort && context.threads === 1 && array.byteLength > MAX_WHOLE_BYTES
+      const most = isInTurn ? Math.ceil(CACHED_BYTES / lineBytes) : outer
       const memory = (): Uint8Array | undefined =>
-        isHere ? bytesOf(array) : heapAllocate(array.byteLength, { zero: false })
+        isHere ? bytesOf(array) : heapAllocate(most * lineBytes, { zero: false })
       const target = isServed ? memory() : undefined
       if (target === undefined) {
         const rest = op.run(given, own, withOutput(context, out))
@@ -53,14 +60,21 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
       }
       try {
         const step = product(dims) / outer
-        let before = 0
-        for (const part of (given as unknown as Listed).inputs) {
-          const line = product(part.dims) / outer
-          const layout = { outer, line, fromStart: 0, fromStep: line, toStart: before, toStep: step }
-          if (line > 0) yield* moveLines(bytesOf(arrayOf(part)), target, widthOf(part), layout, context.threads)
-          before += line
+        for (let first = 0; first < outer; first += most) {
+          const lines = Math.min(most, outer - first)
+          const at = first * lineBytes
+          const to = isHere ? target.subarray(at) : target
+          let before = 0
+          for (const part of (given as unknown as Listed).inputs) {
+            const line = product(part.dims) / outer
+            const bytes = line * widthOf(part)
+            const layout = { outer: lines, line, fromStart: 0, fromStep: line, toStart: before, toStep: step }
+            const from = bytesOf(arrayOf(part)).subarray(first * bytes, (first + lines) * bytes)
+            if (line > 0) yield* moveLines(from, to, widthOf(part), layout, context.threads)
+            before += line
+          }
+          if (!isHere) copyBytes(target, bytesOf(array), at, 0, lines * lineBytes)
         }
-        if (!isHere) copyBytes(target, bytesOf(array), 0, 0, array.byteLength)
       } finally {
         if (!isHere) heapFree(target)
       }

@@ -54,6 +54,11 @@ describe.each(['heap', 'array'] as const)('parts of tensors in WebAssembly, oper
     }
   )
 
+  test('Concat of more than the caches hold, in turns of which the last one is shorter', () => {
+    const inputs = [2, 1, 4].map((size, i) => bits('float64', [160_001, size], i + 1))
+    expectEqual(['onnx', 'Concat', 13], inputs, { region, attributes: { axis: 1 } }, 0)
+  })
+
   test('shared by two threads', () => {
     const inputs = [noise([9000, 70], 1), noise([9000, 30], 2)]
     expectEqual(['onnx', 'Concat', 13], inputs, { region, attributes: { axis: 1 }, threads: 2 }, 0)
