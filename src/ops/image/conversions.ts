@@ -16,7 +16,7 @@ import { cropRules } from './crop-conversion.ts'
 import { gridSample } from './grid-sample.ts'
 import { interpolateToOnnx } from './interpolate-conversion.ts'
 import { interpolate } from './interpolate.ts'
-import { resizeOpsetRule } from './resize-conversion.ts'
+import { resizeRules } from './resize-conversion.ts'
 import { yuvRules } from './yuv-conversions.ts'
 
 /** The most numbers of a grid that is written as a constant. */
@@ -49,7 +49,7 @@ export const imageConversions: Conversions = {
   rules: [
     toOnnx(interpolate, interpolateToOnnx),
     toOpenvino(affineGrid, affineGridToOpenvino),
-    resizeOpsetRule,
+    ...resizeRules,
     ...yuvRules,
     ...cropRules
   ],

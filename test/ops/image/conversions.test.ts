@@ -118,3 +118,42 @@ test('AffineGrid in IR is its points times the matrices', async () => {
   }
   expect(() => inOther(modelOfNode(['onnx', 'AffineGrid', 20], [theta, counted('int64', [5])]))).toThrow('size')
 })
+
+describe('Resize in OpenVINO IR', () => {
+  const resize: Kind = ['onnx', 'Resize', 18]
+  const scales = (...values: number[]): Tensor => new Tensor('float32', values, [values.length])
+
+  test.each(['nearest', 'linear', 'cubic'])('mode %s is Interpolate, by sizes and by scales', async mode => {
+    for (const coordinate_transformation_mode of ['half_pixel', 'pytorch_half_pixel', 'align_corners', 'asymmetric'])
+      for (const isDynamic of [false, true])
+        for (const writtenOpset of [4, 11]) {
+          const given = { attributes: { mode, coordinate_transformation_mode }, isDynamic, writtenOpset }
+          const byScales = [x, undefined, scales(1, 1, 2, coordinate_transformation_mode === 'align_corners' ? 3 : 0.6)]
+          expect(await differenceInOther(resize, byScales, { ...given, constants: [2] })).toBeLessThan(1e-5)
+          const bySizes = [x, undefined, undefined, sizes(1, 2, 3, 9)]
+          expect(await differenceInOther(resize, bySizes, given)).toBeLessThan(1e-5)
+        }
+  })
+
+  test('axes that keep their size are left out', async () => {
+    const attributes = { mode: 'linear', axes: [-1, 0] }
+    const options = { attributes, constants: [2] }
+    expect(await differenceInOther(resize, [x, undefined, scales(2, 1)], options)).toBeLessThan(1e-6)
+    expect(await differenceInOther(resize, [x, undefined, scales(1, 1)], options)).toBe(0)
+  })
+
+  test.each([
+    ['a region of interest', { coordinate_transformation_mode: 'tf_crop_and_resize' }, [2, 2]],
+    ['antialias', { mode: 'linear', antialias: 1 }, [0.5, 0.5]],
+    ['without those of elements outside', { mode: 'cubic', exclude_outside: 1 }, [2, 2]],
+    ['a fraction of an element', { mode: 'linear', coordinate_transformation_mode: 'align_corners' }, [2, 0.6]],
+    ['an axis may keep its size', { mode: 'linear' }, [1.1, 2]]
+  ])('refuses what Interpolate does not do: %s', (reason, attributes, values) => {
+    const roi = new Tensor('float32', [0, 0, 1, 1], [4])
+    const model = modelOfNode(resize, [x, roi, scales(...values)], {
+      attributes: { ...attributes, axes: [2, 3] },
+      constants: [1, 2]
+    })
+    expect(() => inOther(model)).toThrow(reason)
+  })
+})
