@@ -1,13 +1,21 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, joined, reduced, staticDims, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { counted, isKnown, mulSizes, reshapedBy, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
-import { onnxWindowAttributes, padsOf, type Windows, windowsOf } from '../../op-kit/conversion-windows.ts'
+import {
+  onnxWindowAttributes,
+  openvinoWindowAttributes,
+  padsOf,
+  perChannel,
+  type Windows,
+  windowsOf
+} from '../../op-kit/conversion-windows.ts'
 import {
   type Conversion,
   type Made,
   rankOf,
   type SourceCall,
   toOnnx,
+  toOpenvino,
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
@@ -90,5 +98,22 @@ function movedInside(w: Writer, conv: Convolution, given: Made, mask: Made | und
   }
 }
 
-/** Deformable convolutions of IR in nodes of ONNX. */
-export const deformRules: readonly Conversion[] = [toOnnx(deformConv, deformToOnnx)]
+/** The kernel's shape is that of the weights, and the bias is added. Values fade out beyond the data, as in ONNX. */
+function deformToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const inputs = [x, call.operand('offsets'), call.operand('w'), call.optional('mask')]
+  const y = w.node('DeformableConvolution', inputs, {
+    ...openvinoWindowAttributes(windowsOf(call, rankOf(x) - 2)),
+    group: call.param<number>('group'),
+    deformable_group: call.param<number>('offsetGroups'),
+    bilinear_interpolation_pad: true
+  })
+  const bias = call.optional('bias')
+  return [bias ? elementwise(w, 'Add', y, perChannel(w, bias, y)) : y]
+}
+
+/** Deformable convolutions of one dialect in nodes of the other. */
+export const deformRules: readonly Conversion[] = [
+  toOnnx(deformConv, deformToOnnx),
+  toOpenvino(deformConv, deformToOpenvino)
+]

@@ -98,3 +98,14 @@ test.each([true, false])(
       ).toBeLessThan(1e-5)
   }
 )
+
+test('DeformConv in OpenVINO IR, with pads, groups, a bias and a mask', async () => {
+  const [x, w] = [randomFloats(1, [1, 4, 5, 6]), randomFloats(2, [6, 2, 3, 3])]
+  const [offsets, bias, mask] = [randomFloats(3, [1, 36, 5, 6]), randomFloats(4, [6]), randomFloats(5, [1, 18, 5, 6])]
+  for (const extra of [{}, { kernel_shape: [3, 3] }])
+    expect(
+      await differenceInOther(['onnx', 'DeformConv', 19], [x, w, offsets, bias, mask], {
+        attributes: { pads: [1, 1, 1, 1], group: 2, offset_group: 2, ...extra }
+      })
+    ).toBeLessThan(1e-5)
+})
