@@ -7,6 +7,7 @@ import {
   type NewAttributes,
   type SourceCall,
   toOnnx,
+  toOpenvino,
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
@@ -33,6 +34,13 @@ function roiPoolingToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   if (call.param('method') === 'bilinear') return [w.cast(sampledRegions(w, x, rois, pooled), type)]
   const attributes = { pooled_shape: pooled, spatial_scale: call.param<number>('scale') }
   return [w.cast(w.node('MaxRoiPool', [x, rois], attributes), type)]
+}
+
+function roiPoolingToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const [height, width] = call.param<readonly number[]>('pooled')
+  const sizes = { pooled_h: height, pooled_w: width }
+  const attributes = { ...sizes, spatial_scale: call.param<number>('scale'), method: 'max' }
+  return [w.node('ROIPooling', [call.operand('x'), call.operand('rois')], attributes)]
 }
 
 /** One sample for each bin, the outermost at the corners; 0 outside the map. */
@@ -166,6 +174,7 @@ function rotatedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 /** Regions pooled from maps, in nodes of ONNX. */
 export const roiRules: readonly Conversion[] = [
   toOnnx(roiPooling, roiPoolingToOnnx),
+  toOpenvino(roiPooling, roiPoolingToOpenvino),
   toOnnx(roiAlign, roiAlignToOnnx),
   toOnnx(roiFeatureExtractor, featuresToOnnx),
   toOnnx(roiAlignRotated, rotatedToOnnx)
