@@ -196,10 +196,20 @@ function splitToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 /** Types that ONNX's Range has. */
 const RANGE_TYPES = ['float32', 'float64', 'int16', 'int32', 'int64']
 
+/**
+ * ONNX Runtime refuses a range of int32 whose limit is a dim that it knows: its shape inference takes such a dim for
+ * int64, also behind a Cast. So what is known is a constant, and ranges of other integers are those of int64.
+ */
 function rangeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const operands = [call.operand('start'), call.operand('limit'), call.operand('delta')]
+  const operands = ['start', 'limit', 'delta'].map(name => {
+    const operand = call.operand(name)
+    const known = w.constantOf(operand)
+    return known ? w.keep(known) : operand
+  })
   const type = call.param<Parameters<Writer['cast']>[1] | undefined>('type') ?? typeOf(operands[0])
-  const own = RANGE_TYPES.includes(type) ? type : type.startsWith('u') || type.startsWith('i') ? 'int64' : 'float64'
+  const isInteger = type.startsWith('u') || type.startsWith('i')
+  const isOwn = RANGE_TYPES.includes(type) && !(isInteger && operands.some(one => w.constantOf(one) === undefined))
+  const own = isOwn ? type : isInteger ? 'int64' : 'float64'
   const scalars = operands.map(operand => asScalar(w, w.cast(operand, own)))
   return [w.cast(w.node('Range', scalars), type)]
 }

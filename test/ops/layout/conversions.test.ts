@@ -120,3 +120,12 @@ test('UnfoldTensor is refused where the indices of its windows take too much mem
     'windows of 8'
   )
 })
+
+test('Range of int32 that a run bounds is one of int64 in ONNX', async () => {
+  const scalar = (value: number): Tensor => new Tensor('int32', [value], [])
+  const inputs = [scalar(0), scalar(5), scalar(2)]
+  const given = { attributes: { output_type: 'i32' }, constants: [0, 2] }
+  const range = modelOfNode(['openvino', 'Range', 4], inputs, given)
+  expect(typesOf(inOther(range))).toEqual(['Cast', 'Cast', 'Cast', 'Range', 'Cast'])
+  expect(await differenceInOther(['openvino', 'Range', 4], inputs, given)).toBe(0)
+})
