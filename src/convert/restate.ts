@@ -142,6 +142,21 @@ const haveSameSources = (a: Call, b: Call): boolean =>
   a.opVersion.in === b.opVersion.in &&
   [a, b].every(({ opVersion: { bind } }) => Object.values(bind).every(({ kind }) => !['input', 'body'].includes(kind)))
 
+/**
+ * Whether one source reads a parameter from the same attributes for two versions of an operator: what it makes of them,
+ * such as a function, need not be comparable.
+ */
+function isReadAlike(name: string, a: Call, b: Call): boolean {
+  const { [name]: source } = a.opVersion.bind
+  if (source !== b.opVersion.bind[name] || (source.kind !== 'attribute' && source.kind !== 'derive')) return false
+  const attributes = [a, b].flatMap(({ schema }) => [...(schema?.attributes.keys() ?? [])])
+  return attributes.every(attribute => {
+    if (a.node.attributes.has(attribute)) return true
+    const [absent, other] = [a, b].map(({ schema }) => schema?.attributes.get(attribute)?.absent)
+    return isSameParameter(absent, other)
+  })
+}
+
 /** A graph some of whose nodes are replaced. */
 class GraphEdit {
   private readonly graph: Graph
@@ -190,7 +205,9 @@ class GraphEdit {
       if (schema === undefined || schema.deprecated || schema.isExtra || lacksInput(schema, moved.inputs)) return false
       const other = bindNode(moved, registry, allowance)
       if (other.opVersion !== call.opVersion && !haveSameSources(call, other)) return false
-      if (Object.entries(call.known).some(([name, value]) => !isSameParameter(other.known[name], value))) return false
+      const differs = ([name, value]: readonly [string, unknown]): boolean =>
+        !isSameParameter(other.known[name], value) && !isReadAlike(name, call, other)
+      if (Object.entries(call.known).some(differs)) return false
       if (other.bodies.size > 0) return true
       inferCall(
         other,

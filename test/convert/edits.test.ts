@@ -153,6 +153,67 @@ test('an operator set in which every node means the same is imported, and nothin
   expect(changed).toEqual([])
 })
 
+test.each([
+  ['IsInf', 10, 21, 'b = IsInf <detect_negative = 0> (x) y = Cast <to = 1> (b)'],
+  ['Shrink', 9, 17, 'y = Shrink <lambd = 1.5> (x)'],
+  ['Mod', 13, 17, 'i = Cast <to = 7> (x) r = Mod (i, i) y = Cast <to = 1> (r)']
+])('%s, whose function is made of attributes, stays from opset %i to %i', async (_, from, to, nodes) => {
+  const model = await read(`g (float[2] x) => (float[2] y) { ${nodes} }`, from)
+  const { model: result, changed } = await edited(model, { opset: to })
+  expect(result.opsets.get('ai.onnx')).toBe(to)
+  expect(changed).toEqual([])
+})
+
+test('a Mod of floats, which opset 27 lacks, does not stay for its attributes', async () => {
+  const model = await read('g (float[2] x) => (float[2] y) { y = Mod (x, x) }', 28)
+  await expect(edited(model, { opset: 27 })).rejects.toMatchObject({ code: 'unsupported-op' })
+})
+
+test.each([
+  [11, 13, '(x, s, z)', '(q, s, z)'],
+  [13, 11, '(x, s, z)', '(q, s, z)'],
+  [13, 10, '(x, list, zeros)', '(q, list, zeros)'],
+  [21, 13, '<output_dtype = 2> (x, s)', '(q, s)'],
+  [23, 21, '<precision = 1> (x, s, z)', '<output_dtype = 1> (q, s, z)']
+])('a quantization by one scale of opset %i means the same in opset %i', async (from, to, quantized, numbers) => {
+  const model = await read(
+    `g (float[2, 3] x) => (float[2, 3] y)
+    <float s = {0.5}, uint8 z = {3}, float[1] list = {0.5}, uint8[1] zeros = {3}>
+    { q = QuantizeLinear ${quantized} y = DequantizeLinear ${numbers} }`,
+    from
+  )
+  const { model: result } = await edited(model, { opset: to })
+  expect(result.opsets.get('ai.onnx')).toBe(to)
+  expect(types(result)).toEqual(['QuantizeLinear', 'DequantizeLinear'])
+  const x = random(2, 3)
+  const [before, after] = [await new InferenceSession(model).run({ x }), await new InferenceSession(result).run({ x })]
+  expect([...(after.y.data as Float32Array)]).toEqual([...(before.y.data as Float32Array)])
+})
+
+test.each([
+  [13, 11, 'float[3] s = {1, 2, 3}, uint8[3] z = {1, 2, 3}', '(x, s, z)'],
+  [21, 13, 'float s = {1}', '<output_dtype = 3> (x, s)'],
+  [23, 21, 'float s = {1}, uint8 z = {1}', '<precision = 10> (x, s, z)']
+])('a quantization of opset %i that opset %i does not have is refused', async (from, to, constants, inputs) => {
+  const model = await read(`g (float[2, 3] x) => (y) <${constants}> { y = QuantizeLinear ${inputs} }`, from)
+  await expect(edited(model, { opset: to })).rejects.toMatchObject({ code: 'unsupported-op' })
+})
+
+test.each([
+  [{ simplify: true }, 4],
+  [{ half: true }, 4],
+  [{ to: ['e'] }, 3]
+])('constants that edits make are no inputs, which the IR has from version 4 on: %o', async (options, irVersion) => {
+  const model = await load(
+    new TextEncoder().encode(`< ir_version: 3, opset_import: ["" : 8] > g (float[1] x, float[1] v) => (float[16] y)
+      <float[1] v = {3}, float[16] w = {${new Array<number>(16).fill(1)}}>
+      { c = Constant <value = float[1] {2}> () d = Add (c, c) e = Mul (x, d) f = Add (e, v) y = Mul (f, w) }`),
+    { name: 'm.onnxtxt' }
+  )
+  const { model: result } = await edited(model, options)
+  expect(result.irVersion).toBe(irVersion)
+})
+
 const random = (...dims: number[]): Tensor => {
   const count = dims.reduce((a, b) => a * b, 1)
   return new Tensor(

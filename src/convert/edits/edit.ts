@@ -1,5 +1,6 @@
 import { bind } from '../../bind/bind.ts'
 import type { Registry } from '../../bind/registry.ts'
+import { derive } from '../../graph/derive.ts'
 import type { DeclaredDim, Model } from '../../graph/graph.ts'
 import { inputFacts } from '../../infer/declared.ts'
 import { propagate, type Propagation } from '../../infer/propagate.ts'
@@ -29,6 +30,9 @@ export interface EditOptions {
   /** Inferred types and dims are declared, in place of false ones. */
   readonly inferShapes?: boolean
 }
+
+/** The first version of ONNX's IR in which an initializer need not be an input. */
+const OWN_CONSTANTS = 4
 
 const NO_CONVERSIONS: Conversions = { rules: [], leniencies: [] }
 
@@ -71,7 +75,16 @@ export function editModel(
   if (options.simplify) apply(simplify(edited, known(edited)))
   if (options.half) apply(halveWeights(edited))
   if (options.inferShapes || inputs.size > 0) apply(declareInferred(edited, known(edited)))
-  return { model: edited, changed }
+  return { model: edited.graph === model.graph ? edited : withOwnConstants(edited), changed }
+}
+
+/** Before version 4 of ONNX's IR every initializer is an input too; those that edits make are not. */
+function withOwnConstants(model: Model): Model {
+  const { dialect, irVersion, graph } = model
+  if (dialect !== 'onnx' || irVersion >= OWN_CONSTANTS) return model
+  const inputs = new Set(graph.inputs.map(({ value }) => value))
+  const isOwn = [...graph.initializers.keys()].some(name => !inputs.has(name))
+  return isOwn ? derive(model, { irVersion: OWN_CONSTANTS }) : model
 }
 
 /** A model in which every declaration that cannot be true is replaced by what is inferred. */

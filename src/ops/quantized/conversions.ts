@@ -16,6 +16,7 @@ import { expertRules } from './expert-conversions.ts'
 import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
 import { quantizedLstmRules } from './lstm-conversion.ts'
 import { quantizedToOpenvino } from './openvino-conversions.ts'
+import { quantizedLeniencies } from './opset-conversions.ts'
 import { qlinearRules } from './qlinear-conversions.ts'
 import { quantizedAttentionRules } from './quantized-attention-conversions.ts'
 
@@ -131,5 +132,5 @@ export const quantizedConversions: Conversions = {
     ...expertRules,
     ...quantizedLstmRules
   ],
-  leniencies: []
+  leniencies: quantizedLeniencies
 }
