@@ -31,7 +31,9 @@ export const qlinearMatmulRules = defineRules({
     checkZeroPoint(b.shape, bZero.shape)
     const shape = productShape(a.shape, b.shape)
     const whole = a.shape?.length === 1 || b.shape?.length === 1
-    if (whole) for (const fact of [aScale, bScale]) demandOne(fact)
+    if (whole) demandOne(aScale)
+    // A list times a matrix still has its columns.
+    if (b.shape?.length === 1) demandOne(bScale)
     for (const fact of [yScale, yZero]) checkZeroPoint(shape, whole ? demandOne(fact) : rowsOf(fact))
     return [tensorFact(yZero.type, shape)]
   }
@@ -72,7 +74,7 @@ export function checkScale(
     fail('shape-mismatch', `a scale has dims ${printShape(scale)}; it cannot change along the axis that is summed over`)
 }
 
-/** Checks that there is one scale for all: a product with a vector has no rows or columns for more. */
+/** Checks that there is one scale for all: a factor that is a list has no rows or columns for more. */
 export function demandOne({ shape }: TensorFact): readonly Dim[] | undefined {
   if (shape?.some(dim => typeof dim === 'number' && dim !== 1)) {
     fail('shape-mismatch', `a scale has dims ${printShape(shape)}; one for all is expected where a factor is a list`)

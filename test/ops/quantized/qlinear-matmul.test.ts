@@ -75,6 +75,13 @@ describe('QLinearMatMul', () => {
     })
   })
 
+  test('takes scales and zero points for each column of b where a is a list, as ONNX Runtime does', () => {
+    const list = bytes([1, 2, 3])
+    expect(product(list, 0.5, 1, b, [0.25, 1], [2, 0])).toMatchObject({ dims: [2], data: new Uint8Array([4, 11]) })
+    expect(errorOf(() => product(list, 0.5, 1, list, [1, 2, 3], 0)).code).toBe('shape-mismatch')
+    expect(errorOf(() => product(a, 0.5, 1, list, [1, 2, 3], 0)).code).toBe('shape-mismatch')
+  })
+
   test('gives the type of the output zero point; 8-bit floats too', () => {
     const f8 = (values: number[], dims: number[]): Tensor =>
       convert(new Tensor('float32', values, dims), 'float8e4m3fn')
