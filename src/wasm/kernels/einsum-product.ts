@@ -8,9 +8,6 @@ import { MAX_LOOPS, MIN_MULTIPLICATIONS, type Product, productTemplate } from '.
 import { moveTemplate } from './transpose.ts'
 import { wideTemplateOf } from './wide-product.ts'
 
-/** Elements of a dot product from which the kernel of products is worth its time. */
-const MIN_DOT = 16
-
 /** An operand of Einsum, or what a job makes. */
 export interface Labelled {
   readonly labels: readonly string[]
@@ -267,7 +264,7 @@ function productOfTerms(
   if (depth.length > 1 || depth[0]?.steps.includes(0) || [...sizes.values()].includes(0)) return undefined
   const last = groups.at(-1)
   const columns = last?.steps.includes(0) ? last : undefined
-  if (columns === undefined && !(depth[0]?.size >= MIN_DOT)) return undefined
+  if (columns === undefined && depth.length === 0) return undefined
   const [first, second] = columns?.steps[1] === 0 ? ([1, 0] as const) : ([0, 1] as const)
   const before = columns && groups.at(-2)
   const rows = before?.steps[second] === 0 ? before : undefined

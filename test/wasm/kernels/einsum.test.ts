@@ -133,6 +133,8 @@ describe.each([
     '...d,df->...f',
     'acd,acd->ac',
     'acd,acd->',
+    'ade,ade->ad',
+    'eda,eda->ad',
     'dcf,dcf->d',
     'acd,cad->acd',
     'aac,cd->dac',
