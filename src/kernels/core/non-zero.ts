@@ -1,4 +1,4 @@
-import { DTYPES, is64BitInteger } from '../../tensor/dtype.ts'
+import { DTYPES, is64BitInteger, isHalf } from '../../tensor/dtype.ts'
 import { halvesOf } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { readNumbers } from './numbers.ts'
@@ -7,8 +7,9 @@ import { type Positions, positionsArray } from './positions.ts'
 
 /** Elements that are looked at between two yields. */
 const CHUNK = chunkSize(COST.element)
-/** All bits of a word but the sign of a float, so that -0 is zero. */
+/** All bits of a word but the sign of a float, so that -0 is zero; the same of a float of two bytes. */
 const MAGNITUDE = 0x7fffffff
+const MAGNITUDE_16 = 0x7fff
 const ALL = -1
 
 /** Positions in row-major order of the elements that are not zero: numbers, true, texts that are not empty. Yields. */
@@ -46,14 +47,16 @@ function* scanOf(data: Tensor): Generator<void, Scan> {
   const { kind, slots } = DTYPES[type]
   if (kind === 'string' || kind === 'complex')
     return scanOfItems(data.data as ArrayLike<string | number>, slots, kind === 'string' ? '' : 0)
+  // By their bits, which need not be widened.
+  if (isHalf(type)) return scanOfSingles(data.data as Uint16Array, MAGNITUDE_16)
   const numbers = is64BitInteger(type) ? halvesOf(data) : yield* readNumbers(data)
   const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT: width } = numbers
   if (width === 1) return scanOfBytes(new Uint8Array(buffer, byteOffset, byteLength))
-  if (width === 2) return scanOfItems(numbers, 1, 0)
+  if (width === 2) return scanOfSingles(new Uint16Array(buffer, byteOffset, byteLength / 2), ALL)
   const words = new Int32Array(buffer, byteOffset, byteLength / 4)
-  if (is64BitInteger(type)) return scanOfWords(words, 2, ALL)
-  if (width === 8) return scanOfWords(words, 2, MAGNITUDE)
-  return scanOfWords(words, 1, numbers instanceof Float32Array ? MAGNITUDE : ALL)
+  if (is64BitInteger(type)) return scanOfPairs(words, ALL)
+  if (width === 8) return scanOfPairs(words, MAGNITUDE)
+  return scanOfSingles(words, numbers instanceof Float32Array ? MAGNITUDE : ALL)
 }
 
 // Every position is written, and the next one over it where the element is zero: nothing is there to be predicted. The
@@ -79,37 +82,68 @@ function findInBytes(bytes: Uint8Array, from: number, to: number, positions: Pos
 }
 
 /**
- * Elements of one or two words.
- * @param mask of the last word of each, and of the other one all bits
+ * Numbers of two or four bytes.
+ * @param mask the bits of an element that count
  */
-const scanOfWords = (words: Int32Array, per: 1 | 2, mask: number): Scan => ({
-  countIn: (from, to) => countInWords(words, per, mask, from, to),
-  find: (from, to, positions, next) => findInWords(words, per, mask, from, to, positions, next)
+const scanOfSingles = (numbers: Uint16Array | Int32Array, mask: number): Scan => ({
+  countIn: (from, to) => countInSingles(numbers, mask, from, to),
+  find: (from, to, positions, next) => findInSingles(numbers, mask, from, to, positions, next)
 })
 
-function countInWords(words: Int32Array, per: 1 | 2, mask: number, from: number, to: number): number {
-  const firstMask = per === 1 ? mask : ALL
+function countInSingles(numbers: Uint16Array | Int32Array, mask: number, from: number, to: number): number {
   let count = 0
-  for (let i = from, at = per * from; i < to; i++, at += per) {
-    const word = (words[at] & firstMask) | (words[at + per - 1] & mask)
+  for (let at = from; at < to; at++) {
+    const word = numbers[at] & mask
     count += (word | -word) >>> 31
   }
   return count
 }
 
-function findInWords(
-  words: Int32Array,
-  per: 1 | 2,
+function findInSingles(
+  numbers: Uint16Array | Int32Array,
   mask: number,
   from: number,
   to: number,
   positions: Positions,
   next: number
 ): number {
-  const firstMask = per === 1 ? mask : ALL
-  for (let i = from, at = per * from; i < to; i++, at += per) {
+  for (let at = from; at < to; at++) {
+    positions[next] = at
+    const word = numbers[at] & mask
+    next += (word | -word) >>> 31
+  }
+  return next
+}
+
+/**
+ * Elements of two words.
+ * @param mask of the last word of each
+ */
+const scanOfPairs = (words: Int32Array, mask: number): Scan => ({
+  countIn: (from, to) => countInPairs(words, mask, from, to),
+  find: (from, to, positions, next) => findInPairs(words, mask, from, to, positions, next)
+})
+
+function countInPairs(words: Int32Array, mask: number, from: number, to: number): number {
+  let count = 0
+  for (let at = 2 * from; at < 2 * to; at += 2) {
+    const word = words[at] | (words[at + 1] & mask)
+    count += (word | -word) >>> 31
+  }
+  return count
+}
+
+function findInPairs(
+  words: Int32Array,
+  mask: number,
+  from: number,
+  to: number,
+  positions: Positions,
+  next: number
+): number {
+  for (let i = from; i < to; i++) {
     positions[next] = i
-    const word = (words[at] & firstMask) | (words[at + per - 1] & mask)
+    const word = words[2 * i] | (words[2 * i + 1] & mask)
     next += (word | -word) >>> 31
   }
   return next

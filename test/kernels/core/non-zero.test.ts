@@ -13,6 +13,8 @@ test.each([
   ['uint16', [0, 65535, 0, 1, 32768], [1, 3, 4]],
   ['bool', [0, 1, 1, 0], [1, 2]],
   ['float16', [0, 0x8000, 1, 0x7e00], [2, 3]],
+  ['bfloat16', [0, 0x8000, 1, 0xff80, 0], [2, 3]],
+  ['int16', [0, 1, -32768, -1, 0], [1, 2, 3]],
   ['string', ['', 'a', ''], [1]],
   ['complex64', [0, 0, 0, 1, -0, 0, 2, 0], [1, 3]]
 ] as const)('positions of elements of %s that are not zero', (type, elements, positions) => {
