@@ -24,6 +24,19 @@ describe('Compress', () => {
     })
   })
 
+  test.each([39, 40, 41, 63, 64, 65, 200])('keeps rows of %d elements, whatever they are copied by', width => {
+    for (const type of ['float32', 'float16', 'uint8', 'int64'] as const) {
+      const rows = counted(type, [7, width])
+      const kept = [1, 2, 4, 6]
+      const condition = flags(...Array.from({ length: 7 }, (_, row) => kept.includes(row)))
+      const out = runTensor(ONNX, [rows, condition], { attributes: { axis: 0 } })
+      const elements = [...(rows.data as Iterable<number | bigint>)]
+      expect([...(out.data as Iterable<number | bigint>)]).toEqual(
+        kept.flatMap(row => elements.slice(row * width, (row + 1) * width))
+      )
+    }
+  })
+
   test('a condition may be shorter than the axis, and longer where it does not hold', () => {
     expect(runTensor(ONNX, [data, flags(true)], { attributes: { axis: 0 } }).dims).toEqual([1, 2])
     expect(runTensor(ONNX, [data, flags(true, false, false, false)], { attributes: { axis: 0 } }).dims).toEqual([1, 2])
