@@ -131,19 +131,24 @@ function topKToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(found, type), w.cast(order, call.param('indexType'))]
 }
 
-/** Of equal elements ONNX gives the lower index first, OpenVINO only where that is asked for. */
-function topKToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
+/**
+ * Of equal elements ONNX gives the lower index first, OpenVINO only where that is asked for. The smallest floats are
+ * the largest after a change of sign, since NaN, which is the least in IR, then comes last as in ONNX.
+ */
+function topKToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
-  if (!ranksNanAlike(call)) return undefined
+  const isTurned = !ranksNanAlike(call)
   const k = call.knows('k') ? w.scalar('int64', call.param<number>('k')) : asScalar(w, givenK(call))
   const attributes = {
     axis: normalizeAxis(call.param('axis'), rankOf(data)),
-    mode: call.param<boolean>('largest') ? 'max' : 'min',
+    mode: isTurned || call.param<boolean>('largest') ? 'max' : 'min',
     sort: call.param<string>('order'),
     stable: true,
     index_element_type: { dtype: call.param<DType>('indexType') }
   }
-  return w.nodes('TopK', [data, k], attributes, { outputs: 2, since: 11 }).slice(0, call.outputCount)
+  const keys = isTurned ? elementwise(w, 'Neg', data) : data
+  const [values, indices] = w.nodes('TopK', [keys, k], attributes, { outputs: 2, since: 11 })
+  return [isTurned && call.wanted(0) ? elementwise(w, 'Neg', values) : values, indices].slice(0, call.outputCount)
 }
 
 /** Whether NaN is as IR has it, less than every number, where ONNX has it last. */
