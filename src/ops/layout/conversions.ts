@@ -41,6 +41,7 @@ import { range } from './range.ts'
 import { reshape } from './reshape.ts'
 import { reverseSequence } from './reverse-sequence.ts'
 import { shape } from './shape.ts'
+import { sizeRules } from './size-conversions.ts'
 import { slice } from './slice.ts'
 import { unevenSizes, withoutRest } from './split-sizes.ts'
 import { split } from './split.ts'
@@ -332,7 +333,8 @@ export const layoutConversions: Conversions = {
     toOnnx(reverseSequence, reverseSequenceToOnnx),
     toOnnx(expand, expandToOnnx),
     toOnnx(stridedSlice, stridedSliceToOnnx),
-    ...moveRules
+    ...moveRules,
+    ...sizeRules
   ],
   leniencies: [
     { op: reshape, parameter: 'inferBesideZero', allows: always },

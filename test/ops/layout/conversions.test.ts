@@ -45,6 +45,22 @@ describe('what IR moves, in ONNX', () => {
   })
 })
 
+describe('what ONNX makes of dims, in IR', () => {
+  test.each([[[2, 3, 4]], [[0, 3]], [[]]])('Size of %j', async dims => {
+    for (const isDynamic of [false, true])
+      expect(await differenceInOther(['onnx', 'Size', 13], [floats(1, dims)], { isDynamic })).toBe(0)
+  })
+
+  test.each([undefined, 'int64', 'float16', 'bool'] as const)('EyeLike of type %s', async type => {
+    const dtype = type && { int64: 7, float16: 10, bool: 9 }[type]
+    for (const k of [0, 2, -1])
+      for (const isDynamic of [false, true]) {
+        const attributes = { k, ...(dtype && { dtype }) }
+        expect(await differenceInOther(['onnx', 'EyeLike', 9], [floats(1, [3, 4])], { isDynamic, attributes })).toBe(0)
+      }
+  })
+})
+
 describe('Split and Range of ONNX in IR', () => {
   const split: Kind = ['onnx', 'Split', 18]
 
