@@ -31,6 +31,7 @@ import {
 import { normalizeAxis, productOf, sameDim } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { blockGatherRules } from './block-conversions.ts'
+import { compress } from './compress.ts'
 import { embeddingRules } from './embedding-conversions.ts'
 import { gatherElements } from './gather-elements.ts'
 import { gatherND } from './gather-nd.ts'
@@ -263,6 +264,16 @@ function oneHotToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   return [w.node('OneHot', [positive, depth, on, off], { axis: call.param<number>('axis') }, { since: 1 })]
 }
 
+/** The positions where the condition holds, gathered. */
+function compressToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const [data, condition] = [call.operand('data'), call.operand('condition')]
+  const axis = call.param<number | undefined>('axis')
+  const positions = w.node('NonZero', [condition], { output_type: { dtype: 'int64' } })
+  const flat = axis === undefined ? w.reshape(data, [-1]) : data
+  const at = axis === undefined ? 0 : normalizeAxis(axis, rankOf(data))
+  return [gathered(w, flat, w.reshape(positions, [-1]), at)]
+}
+
 /** Gathers and scatters of one dialect in words of the other. */
 export const gatherConversions: Conversions = {
   rules: [
@@ -277,6 +288,7 @@ export const gatherConversions: Conversions = {
     toOnnx(scatterND, scatterNDToOnnx),
     toOnnx(oneHotOpenvino, oneHotToOnnx),
     toOpenvino(oneHotOnnx, oneHotToOpenvino),
+    toOpenvino(compress, compressToOpenvino),
     ...embeddingRules
   ],
   leniencies: [

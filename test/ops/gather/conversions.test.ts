@@ -87,3 +87,12 @@ test('updates without a reduction need no attribute, which opset 15 does not hav
   const inputs = [data, at, floats(2, [2, 3])]
   expect(await differenceInOther(['openvino', 'ScatterNDUpdate', 15], inputs, options)).toBe(0)
 })
+
+test.each([undefined, 0, -1, 1])('Compress of ONNX gathers in IR what the condition keeps, axis %s', async axis => {
+  const attributes = axis === undefined ? {} : { axis }
+  for (const condition of [new Tensor('bool', [1, 0, 1], [3]), new Tensor('bool', [0, 0], [2])])
+    for (const options of [{ constants: [1] }, { isDynamic: true }])
+      expect(
+        await differenceInOther(['onnx', 'Compress', 11], [floats(1, [3, 4]), condition], { attributes, ...options })
+      ).toBe(0)
+})
