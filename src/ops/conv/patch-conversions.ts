@@ -10,13 +10,15 @@ import {
   sizesParameter,
   subSizes
 } from '../../op-kit/conversion-sizes.ts'
-import { onnxWindowAttributes, padsOf, windowsOf } from '../../op-kit/conversion-windows.ts'
+import { onnxWindowAttributes, openvinoWindowAttributes, padsOf, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversion,
+  dimsOf,
   type Made,
   rankOf,
   type SourceCall,
   toOnnx,
+  toOpenvino,
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
@@ -75,6 +77,15 @@ function col2imToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [isOne ? w.node('Squeeze', [y, w.constant('int64', [0])]) : y]
 }
 
+/** IR has pictures only, and all attributes of windows but the way to pad. */
+function col2imToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
+  const lists = ['image', 'block'].map(name => listParameter(call, name, w))
+  const rank = lists.map(list => dimsOf(list)[0]).find(length => typeof length === 'number')
+  if (rank !== 2) fail('unsupported-op', 'OpenVINO makes images of 2 dims from blocks')
+  const { auto_pad: _, ...attributes } = openvinoWindowAttributes(windowsOf(call, 2))
+  return [w.node('Col2Im', [call.operand('x'), ...lists], attributes)]
+}
+
 /** Bits as 1 and -1, read when they are needed. */
 function signsOf(constant: Constant): Constant {
   const { dims, place } = constant
@@ -110,5 +121,6 @@ function binaryToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 export const patchRules: readonly Conversion[] = [
   toOnnx(extractImagePatches, patchesToOnnx),
   toOnnx(col2im, col2imToOnnx),
+  toOpenvino(col2im, col2imToOpenvino),
   toOnnx(binaryConvolution, binaryToOnnx)
 ]

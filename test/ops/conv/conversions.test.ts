@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
-import { differenceInOther } from '../converted.ts'
+import { differenceInOther, inOther, modelOfNode } from '../converted.ts'
 import { counted, picks, randomFloats } from '../random.ts'
 
 test.each(['valid', 'same_upper', 'same_lower'])('ExtractImagePatches of IR in ONNX, %s', async auto_pad => {
@@ -108,4 +108,26 @@ test('DeformConv in OpenVINO IR, with pads, groups, a bias and a mask', async ()
         attributes: { pads: [1, 1, 1, 1], group: 2, offset_group: 2, ...extra }
       })
     ).toBeLessThan(1e-5)
+})
+
+test('Col2Im of ONNX in IR: pads, strides and dilations of pictures; nothing of other ranks', async () => {
+  const list = (...values: number[]): Tensor => new Tensor('int64', values.map(BigInt), [values.length])
+  const attributes = { pads: [1, 0, 1, 1], strides: [1, 2], dilations: [2, 1] }
+  for (const [given, count] of [
+    [attributes, 12],
+    [{}, 12],
+    [{ pads: [0, 1, 0, 1] }, 18]
+  ] as const)
+    for (const isDynamic of [false, true])
+      expect(
+        await differenceInOther(['onnx', 'Col2Im', 18], [randomFloats(1, [2, 8, count]), list(4, 5), list(2, 2)], {
+          attributes: given,
+          constants: [1, 2],
+          isDynamic
+        })
+      ).toBeLessThan(1e-6)
+  const line = modelOfNode(['onnx', 'Col2Im', 18], [randomFloats(1, [2, 4, 4]), list(5), list(2)], {
+    constants: [1, 2]
+  })
+  expect(() => inOther(line)).toThrow('images of 2 dims')
 })
