@@ -11,6 +11,8 @@ import {
 import { ifOp } from './if.ts'
 import { conditionOf, loopToOnnx, loopToOpenvino } from './loop-conversions.ts'
 import { loop } from './loop.ts'
+import { scanToOpenvino } from './scan-conversion.ts'
+import { scan } from './scan.ts'
 import { stateRules } from './state-conversions.ts'
 import { tensorIterator } from './tensor-iterator.ts'
 
@@ -77,6 +79,7 @@ export const controlConversions: Conversions = {
     toOnnx(loop, loopToOnnx),
     toOnnx(tensorIterator, loopToOnnx),
     toOpenvino(loop, loopToOpenvino),
+    toOpenvino(scan, scanToOpenvino),
     ...stateRules
   ],
   leniencies: []

@@ -99,7 +99,7 @@ function sideBySide(w: Writer, all: Made, { axis, reversed }: Joined, dims: read
 }
 
 /** Dims that a carried value has in every iteration, as far as the file says it. */
-function carriedFact(initial: Made, body: Graph, port: GraphPort): Fact {
+export function carriedFact(initial: Made, body: Graph, port: GraphPort): Fact {
   const declared = declaredOf(body, port)
   if (declared?.kind !== 'tensor' || !declared.dims) return tensorFact(typeOf(initial), undefined)
   const dims = initial.fact.kind === 'tensor' ? initial.fact.shape : undefined
@@ -147,7 +147,7 @@ function tripOfIterator(call: SourceCall, w: Writer, { inputs }: LoopPorts, oper
 /** The condition of an If, or the first one of a loop. */
 export const conditionOf = (call: SourceCall, w: Writer): Made =>
   call.knows('condition')
-    ? w.scalar('bool', call.param<boolean>('condition'))
+    ? w.scalar('bool', call.param<boolean | undefined>('condition') ?? true)
     : asScalar(w, call.source('condition') ?? fail('unsupported-op', 'there is no condition'))
 
 /** Empty outputs, as OpenVINO infers them where the first condition is a known false. */
@@ -162,7 +162,6 @@ const neverRun = (call: SourceCall, w: Writer): readonly Made[] =>
 export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const ports = call.param<LoopPorts>('ports')
   const operands = call.all('operands')
-  if (ports.condition === undefined) fail('unsupported-op', 'a loop without a condition')
   const carried = ports.inputs.filter(isCarried)
   const inBody = call.body('body')
   const body = w.body('body', {
@@ -178,7 +177,8 @@ export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
       })
     },
     outputs: (results, inner) => [
-      asScalar(inner, results[0]),
+      // Where no condition goes into the loop, ONNX does not look at that of the body.
+      ports.condition === undefined ? inner.scalar('bool', true) : asScalar(inner, results[ports.condition]),
       ...carried.map(({ from }) => results[from]),
       ...ports.outputs.flatMap(output =>
         output.kind === 'concatenated' ? [unsqueezed(inner, results[output.from], [0])] : []
