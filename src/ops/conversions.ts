@@ -10,6 +10,7 @@ import { imageConversions } from './image/conversions.ts'
 import { layoutConversions } from './layout/conversions.ts'
 import { layoutOpsetConversions } from './layout/opset-conversions.ts'
 import { matrixConversions } from './matrix/conversions.ts'
+import { mlConversions } from './ml/conversions.ts'
 import { normalizationConversions } from './normalization/conversions.ts'
 import { poolConversions } from './pool/conversions.ts'
 import { quantizedConversions } from './quantized/conversions.ts'
@@ -38,7 +39,8 @@ const FAMILIES: readonly Conversions[] = [
   signalConversions,
   imageConversions,
   detectionConversions,
-  textConversions
+  textConversions,
+  mlConversions
 ]
 
 /** What all families of operators know of saying their operators in the other dialect. */
