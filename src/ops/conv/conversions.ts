@@ -1,16 +1,20 @@
 import { fail } from '../../errors.ts'
 import { elementwise } from '../../op-kit/conversion-kit.ts'
+import { isKnown } from '../../op-kit/conversion-sizes.ts'
 import {
   flatWeights,
   groupedWeights,
   onnxWindowAttributes,
   openvinoWindowAttributes,
+  padsOf,
   perChannel,
+  type Windows,
   windowsOf
 } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversions,
   dimsOf,
+  first,
   type Made,
   rankOf,
   type SourceCall,
@@ -19,6 +23,7 @@ import {
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
+import { isConcrete } from '../../shapes/dim.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { convTranspose } from './conv-transpose.ts'
 import { conv } from './conv.ts'
@@ -39,12 +44,27 @@ function inFloats(w: Writer, values: readonly Made[], compute: (values: readonly
   return w.cast(compute(values.map(value => w.cast(value, 'float64'))), type)
 }
 
+const isPaddedDilated = ({ autoPad, dilations }: Windows): boolean =>
+  autoPad.startsWith('same') && dilations.some(dilation => dilation !== 1)
+
+/** ONNX Runtime takes no `auto_pad` together with dilations: the pads are written where they are known. */
+function withPads(w: Writer, x: Made, weights: Made, windows: Windows): Windows {
+  if (!isPaddedDilated(windows)) return windows
+  const [sizes, kernel] = [x, weights].map(value => dimsOf(value).slice(2))
+  if (!isConcrete(sizes) || !isConcrete(kernel)) return windows
+  const { begin, end } = padsOf(w, windows, sizes, kernel)
+  return isKnown(begin) && isKnown(end) ? { ...windows, autoPad: 'explicit', begin, end } : windows
+}
+
 function convToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const { weights, group } = flat(call, w)
-  const attributes = { ...onnxWindowAttributes(windowsOf(call, rankOf(x) - 2)), group }
+  const attributes = { ...onnxWindowAttributes(withPads(w, x, weights, windowsOf(call, rankOf(x) - 2))), group }
   return [inFloats(w, [x, weights], inputs => w.node('Conv', inputs, attributes))]
 }
+
+const dilatedToOnnx = (call: SourceCall, w: Writer): readonly Made[] | undefined =>
+  isPaddedDilated(windowsOf(call, rankOf(call.operand('x')) - 2)) ? convToOnnx(call, w) : undefined
 
 function withBias(w: Writer, y: Made, bias: Made | undefined): readonly Made[] {
   return [bias ? elementwise(w, 'Add', y, perChannel(w, bias, y)) : y]
@@ -127,6 +147,7 @@ function transposeToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
 export const convConversions: Conversions = {
   rules: [
     ...fusedConvRules,
+    first(toOnnx(conv, dilatedToOnnx)),
     toOnnx(conv, convToOnnx),
     toOpenvino(conv, convToOpenvino),
     toOnnx(convTranspose, transposeToOnnx),

@@ -131,3 +131,22 @@ test('Col2Im of ONNX in IR: pads, strides and dilations of pictures; nothing of 
   })
   expect(() => inOther(line)).toThrow('images of 2 dims')
 })
+
+test.each(['same_upper', 'same_lower'])(
+  'dilated windows of %s have pads in ONNX: ONNX Runtime refuses both',
+  async auto_pad => {
+    const attributes = { strides: [1, 2], dilations: [2, 3], pads_begin: [0, 0], pads_end: [0, 0], auto_pad }
+    for (const [type, dims] of [
+      ['Convolution', [3, 4, 2, 3]],
+      ['GroupConvolution', [2, 3, 2, 2, 3]]
+    ] as const) {
+      const inputs = [randomFloats(1, [2, 4, 6, 7]), randomFloats(2, dims)]
+      const node = inOther(modelOfNode(['openvino', type, 1], inputs, { attributes })).graph.nodes.find(
+        ({ type }) => type === 'Conv'
+      )
+      expect([node?.attributes.has('auto_pad'), node?.attributes.has('pads')]).toEqual([false, true])
+      for (const isDynamic of type === 'Convolution' ? [false, true] : [false])
+        expect(await differenceInOther(['openvino', type, 1], inputs, { attributes, isDynamic })).toBeLessThan(1e-5)
+    }
+  }
+)
