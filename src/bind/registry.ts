@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { Dialect } from '../graph/graph.ts'
-import type { AnyOpVersion, Op } from '../op-kit/define.ts'
+import { type AnyOpVersion, isBuiltIn, type Op } from '../op-kit/define.ts'
 import { joined, libraryOf, type OpLibrary } from '../op-kit/library.ts'
 import { problemOf } from '../op-kit/problem.ts'
 
@@ -118,7 +118,7 @@ const isOp = (op: unknown): boolean => typeof op === 'object' && op !== null
 function requireOps(ops: readonly Op[]): void {
   if (!Array.isArray(ops) || !ops.every(isOp)) fail('bad-usage', '`ops` is a list of what `defineOp` gives')
   for (const op of ops as readonly Op[]) {
-    const problem = problemOf(op)
+    const problem = isBuiltIn(op) ? undefined : problemOf(op)
     if (problem !== undefined) fail('bad-usage', `the operator ${JSON.stringify(String(op.name))} is none: ${problem}`)
   }
 }
