@@ -24,7 +24,8 @@ export const selectConvTranspose = selectorFor<Params>(({ op, operands, paramete
   const sizes = sizesOf(w.dims, parameters)
   const { m, k, taps } = sizes
   if (product(dims) === 0 || product(x.dims) * m * taps < MIN_MULTIPLICATIONS) return undefined
-  if (EDGE + 32 * (k + channelsOfBlock(sizes) * taps) > SCRATCH_BYTES) return undefined
+  // Vectors of products reach into a row after the last.
+  if (EDGE + 32 * (k + channelsOfBlock(sizes) * taps + 1) > SCRATCH_BYTES) return undefined
   const planFor = planner(x.dims, w.dims, dims, parameters)
   const hasBias = bias !== undefined
   let template: JobTemplate | undefined

@@ -5,6 +5,8 @@ const KIND = ['onnx', 'ConvTranspose', 11] as const
 
 const cases = [
   ['no overlap', [1, 24, 9, 7], [24, 10, 2, 2], { strides: [2, 2] }],
+  ['no overlap of four taps and of three', [2, 12, 5, 7], [12, 5, 3, 4], { strides: [3, 4] }],
+  ['five taps at a stride of three', [1, 12, 5, 11], [12, 5, 2, 5], { strides: [2, 3], pads: [0, 2, 0, 1] }],
   ['overlap and pads', [2, 16, 9, 11], [16, 9, 4, 4], { strides: [2, 2], pads: [1, 1, 1, 1] }],
   ['output padding', [1, 16, 8, 8], [16, 7, 3, 3], { strides: [2, 2], pads: [1, 1, 1, 1], output_padding: [1, 1] }],
   ['stride 4', [1, 12, 5, 13], [12, 5, 8, 7], { strides: [4, 4], pads: [2, 1, 2, 3] }],

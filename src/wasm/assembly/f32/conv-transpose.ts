@@ -54,6 +54,7 @@ export function convTranspose(args: ConvTransposeArguments, scratch: usize, from
   const outBytes = (<usize>(args.outD * args.outH * args.outW)) << 2
   const panel = scratch + EDGE
   const columns = panel + (depth << 5)
+  const isFirst = isOfOneProduct(args)
   for (let block = from; block < to; block++) {
     const plane = block / perPlane
     const first = (block % perPlane) * args.perBlock
@@ -72,16 +73,20 @@ export function convTranspose(args: ConvTransposeArguments, scratch: usize, from
       continue
     }
     fetchLines(w, (<usize>(count * taps) * depth) << 2, scratch)
-    fillWithBias(y, outBytes, count, args.hasBias ? args.bias + ((group * args.m + first) << 2) : 0)
+    const bias = args.hasBias ? args.bias + ((group * args.m + first) << 2) : 0
+    if (!isFirst) fillWithBias(y, outBytes, count, bias)
+    const isAdded = isFirst && bias != 0
     for (let p: u32 = 0; p < positions; p += 8) {
       const cols = min<u32>(8, positions - p)
       packPanel(x + (p << 2), positions << 2, 4, depth, cols, panel)
-      rowsByPanel(w, 4, 16, depth << 4, panel, columns, 32, count * taps, 8, depth, false, scratch)
-      addColumns(args, columns, y, outBytes, count, p, cols)
+      if (isAdded) fillWithBias(columns, taps << 5, count, bias)
+      rowsByPanel(w, 4, 16, depth << 4, panel, columns, 32, count * taps, 8, depth, isAdded, scratch)
+      addColumns(args, columns, y, outBytes, count, p, cols, isFirst)
     }
   }
 }
 
+/** Fills `bytes` of each channel with its bias, or with 0 where there is none. */
 function fillWithBias(y: usize, bytes: usize, count: u32, bias: usize): void {
   for (let i: u32 = 0; i < count; i++, y += bytes) {
     if (bias == 0) {
@@ -96,7 +101,23 @@ function fillWithBias(y: usize, bytes: usize, count: u32, bias: usize): void {
   }
 }
 
-/** Adds products, [count][taps][8], of positions `p … p + cols - 1` to the output, line by line of the input. */
+/** Whether each output is one product: windows neither overlap nor leave gaps. */
+function isOfOneProduct(args: ConvTransposeArguments): bool {
+  return (
+    isTiled(args.inD, args.kD, args.sD, args.dD, args.pD, args.outD) &&
+    isTiled(args.inH, args.kH, args.sH, args.dH, args.pH, args.outH) &&
+    isTiled(args.inW, args.kW, args.sW, args.dW, args.pW, args.outW)
+  )
+}
+
+function isTiled(count: i32, kernel: i32, stride: i32, dilation: i32, begin: i32, size: i32): bool {
+  return kernel == stride && (dilation == 1 || kernel == 1) && begin == 0 && size == count * stride
+}
+
+/**
+ * Adds products, [count][taps][8], of positions `p … p + cols - 1` to the output, line by line of the input.
+ * @param isFirst whether the output has not been written yet: products are added to 0
+ */
 function addColumns(
   args: ConvTransposeArguments,
   columns: usize,
@@ -104,7 +125,8 @@ function addColumns(
   outBytes: usize,
   count: u32,
   p: u32,
-  cols: u32
+  cols: u32,
+  isFirst: bool
 ): void {
   const inW = <u32>args.inW
   let done: u32 = 0
@@ -112,7 +134,8 @@ function addColumns(
     const line = (p + done) / inW
     const column = (p + done) % inW
     const length = min(cols - done, inW - column)
-    addRun(args, columns + (done << 2), y, outBytes, count, line, <i32>column * args.sW - args.pW, <i32>length)
+    const w = <i32>column * args.sW - args.pW
+    addRun(args, columns + (done << 2), y, outBytes, count, line, w, <i32>length, isFirst)
     done += length
   }
 }
@@ -126,7 +149,8 @@ function addRun(
   count: u32,
   line: u32,
   w: i32,
-  length: i32
+  length: i32,
+  isFirst: bool
 ): void {
   const d = <i32>(line / <u32>args.inH) * args.sD - args.pD
   const h = <i32>(line % <u32>args.inH) * args.sH - args.pH
@@ -138,12 +162,15 @@ function addRun(
       if (<u32>outLine >= <u32>args.outH) continue
       const taps = (kd * args.kH + kh) * args.kW
       const to = y + ((<usize>((plane * args.outH + outLine) * args.outW)) << 2)
-      addLineOfTaps(args, columns + ((<usize>taps) << 5), to, outBytes, count, w, length)
+      addLineOfTaps(args, columns + ((<usize>taps) << 5), to, outBytes, count, w, length, isFirst)
     }
   }
 }
 
-/** {@link addRun} for the taps of one line of the kernel, and of one line of the output of each channel. */
+/**
+ * {@link addRun} for the taps of one line of the kernel, and of one line of the output of each channel. Taps side by
+ * side belong to outputs side by side: two or four of them, of four positions, are added as vectors.
+ */
 function addLineOfTaps(
   args: ConvTransposeArguments,
   columns: usize,
@@ -151,23 +178,137 @@ function addLineOfTaps(
   outBytes: usize,
   count: u32,
   w: i32,
-  length: i32
+  length: i32,
+  isFirst: bool
 ): void {
   const step = args.sW
-  const channel = (<usize>(args.kD * args.kH * args.kW)) << 5
-  for (let kw = 0; kw < args.kW; kw++) {
+  let taps = 1
+  for (let kw = 0; kw < args.kW; kw += taps) {
+    taps = tapsTogether(args, kw)
     const base = w + kw * args.dW
-    const low = base >= 0 ? 0 : (step - 1 - base) / step
-    const high = base >= args.outW ? 0 : min(length, (args.outW - 1 - base) / step + 1)
-    let from = columns + ((<usize>kw) << 5)
-    let to = y + ((<usize>base) << 2)
-    for (let i: u32 = 0; i < count; i++, from += channel, to += outBytes) {
-      for (let j = low; j < high; j++) {
-        const at = to + ((<usize>(j * step)) << 2)
-        f32.store(at, f32.load(at) + f32.load(from + ((<usize>j) << 2)))
-      }
+    const from = columns + ((<usize>kw) << 5)
+    const to = y + ((<usize>base) << 2)
+    // Positions of which all of these taps lie inside; of those before and after some may.
+    const low = firstInside(base, step)
+    const high = endInside(base + taps - 1, step, args.outW, length)
+    if (low < high) addTaps(args, taps, from, to, outBytes, count, low, high, isFirst)
+    for (let tap = 0; taps > 1 && tap < taps; tap++) {
+      const first = firstInside(base + tap, step)
+      const end = endInside(base + tap, step, args.outW, length)
+      const tapFrom = from + ((<usize>tap) << 5)
+      const tapTo = to + ((<usize>tap) << 2)
+      const middle = min(low, end)
+      if (first < middle) addTaps(args, 1, tapFrom, tapTo, outBytes, count, first, middle, isFirst)
+      const rest = max(middle, high)
+      if (rest < end) addTaps(args, 1, tapFrom, tapTo, outBytes, count, rest, end, isFirst)
     }
   }
+}
+
+/** How many taps from `kw` on are added together: those of a vector that lie side by side, or one. */
+function tapsTogether(args: ConvTransposeArguments, kw: i32): i32 {
+  const left = args.kW - kw
+  if (args.sW == 1 || args.dW > 1 || left == 1) return 1
+  return args.sW == 2 ? 2 : left >= 4 ? 4 : 1
+}
+
+/** The first position of which a tap is not in front of its line, where that of position 0 lies at `base`. */
+// @ts-ignore: decorator
+@inline
+function firstInside(base: i32, step: i32): i32 {
+  return base >= 0 ? 0 : (step - 1 - base) / step
+}
+
+/** The end of the positions, of `length`, of which a tap is not beyond its line of `size` elements. */
+// @ts-ignore: decorator
+@inline
+function endInside(base: i32, step: i32, size: i32, length: i32): i32 {
+  return base >= size ? 0 : min(length, (size - 1 - base) / step + 1)
+}
+
+/** Adds 1, 2 or 4 taps of positions `low … high - 1`, all of which lie inside, for each channel. */
+function addTaps(
+  args: ConvTransposeArguments,
+  taps: i32,
+  columns: usize,
+  y: usize,
+  outBytes: usize,
+  count: u32,
+  low: i32,
+  high: i32,
+  isFirst: bool
+): void {
+  const channel = (<usize>(args.kD * args.kH * args.kW)) << 5
+  const step = (<usize>args.sW) << 2
+  for (let i: u32 = 0; i < count; i++, columns += channel, y += outBytes) {
+    if (taps == 4) addFours(columns, y, step, low, high, isFirst)
+    else if (taps == 2) addPairs(columns, y, low, high, isFirst)
+    else addSingles(columns, y, step, low, high, isFirst)
+  }
+}
+
+/** Adds two taps, a stride of two apart from position to position. */
+// @ts-ignore: decorator
+@inline
+function addPairs(columns: usize, y: usize, low: i32, high: i32, isFirst: bool): void {
+  let from = columns + ((<usize>low) << 2)
+  const end = columns + ((<usize>high) << 2)
+  y += (<usize>low) << 3
+  for (; from + 16 <= end; from += 16, y += 32) {
+    const even = v128.load(from)
+    const odd = v128.load(from, 32)
+    add(y, i32x4.shuffle(even, odd, 0, 4, 1, 5), isFirst)
+    add(y + 16, i32x4.shuffle(even, odd, 2, 6, 3, 7), isFirst)
+  }
+  for (; from < end; from += 4, y += 8) {
+    addOne(y, f32.load(from), isFirst)
+    addOne(y + 4, f32.load(from, 32), isFirst)
+  }
+}
+
+/** Adds four taps; positions lie `step` bytes apart. */
+// @ts-ignore: decorator
+@inline
+function addFours(columns: usize, y: usize, step: usize, low: i32, high: i32, isFirst: bool): void {
+  // Vectors begin at every fourth position of the panel, which has eight.
+  for (let j = low & ~3; j < high; j += 4) {
+    const from = columns + ((<usize>j) << 2)
+    const a = v128.load(from)
+    const b = v128.load(from, 32)
+    const c = v128.load(from, 64)
+    const d = v128.load(from, 96)
+    const ab0 = i32x4.shuffle(a, b, 0, 4, 1, 5)
+    const ab1 = i32x4.shuffle(a, b, 2, 6, 3, 7)
+    const cd0 = i32x4.shuffle(c, d, 0, 4, 1, 5)
+    const cd1 = i32x4.shuffle(c, d, 2, 6, 3, 7)
+    const to = y + <usize>j * step
+    if (j >= low) add(to, i64x2.shuffle(ab0, cd0, 0, 2), isFirst)
+    if (j + 1 >= low && j + 1 < high) add(to + step, i64x2.shuffle(ab0, cd0, 1, 3), isFirst)
+    if (j + 2 >= low && j + 2 < high) add(to + 2 * step, i64x2.shuffle(ab1, cd1, 0, 2), isFirst)
+    if (j + 3 >= low && j + 3 < high) add(to + 3 * step, i64x2.shuffle(ab1, cd1, 1, 3), isFirst)
+  }
+}
+
+/** Adds one tap; positions lie `step` bytes apart. */
+// @ts-ignore: decorator
+@inline
+function addSingles(columns: usize, y: usize, step: usize, low: i32, high: i32, isFirst: bool): void {
+  let j = low
+  if (step == 4)
+    for (; j + 4 <= high; j += 4) add(y + ((<usize>j) << 2), v128.load(columns + ((<usize>j) << 2)), isFirst)
+  for (; j < high; j++) addOne(y + <usize>j * step, f32.load(columns + ((<usize>j) << 2)), isFirst)
+}
+
+// @ts-ignore: decorator
+@inline
+function add(y: usize, products: v128, isFirst: bool): void {
+  v128.store(y, isFirst ? products : f32x4.add(v128.load(y), products))
+}
+
+// @ts-ignore: decorator
+@inline
+function addOne(y: usize, value: f32, isFirst: bool): void {
+  f32.store(y, isFirst ? value : f32.load(y) + value)
 }
 
 /**
