@@ -14,15 +14,17 @@ const folder = temporaryFolder()
 const one = new Tensor('float32', [1, 2], [2])
 
 describe('a recorder', () => {
+  const own = temporaryFolder()
+
   test('writes an .npz, values under their own names, and nothing else', () => {
-    const path = join(folder, 'a.npz')
+    const path = join(own, 'a.npz')
     const recorder = new Recorder(path)
     recorder.add('/layer.3/Add_output_0', one)
     recorder.add('words', new Tensor('string', ['a', 'bc'], [2, 1]))
-    expect(readdirSync(folder).filter(name => name.endsWith('.npz'))).toEqual([])
+    expect(readdirSync(own).filter(name => name.endsWith('.npz'))).toEqual([])
     recorder.end()
     recorder.discard()
-    expect(readdirSync(folder)).toEqual(['a.npz'])
+    expect(readdirSync(own)).toEqual(['a.npz'])
     expect(readNpz(readFileSync(path))).toEqual(
       new Map<string, Tensor>([
         ['/layer.3/Add_output_0', one],

@@ -78,8 +78,13 @@ describe('the service', () => {
   })
 
   test('unloads and loads models, and counts what they did', async () => {
-    const { model_stats } = await rpc.call('ModelStatistics', { name: 'twice' })
-    expect(String((model_stats as [{ inference_count: unknown }])[0].inference_count)).toBe('2')
+    const countOf = async (): Promise<number> => {
+      const { model_stats } = await rpc.call('ModelStatistics', { name: 'twice' })
+      return Number((model_stats as [{ inference_count: unknown }])[0].inference_count)
+    }
+    const before = await countOf()
+    await rpc.call('ModelInfer', request('twice', 'FP32', [1, 3], { raw_input_contents: [floats(1, 2, 3)] }))
+    expect(await countOf()).toBe(before + 1)
     await rpc.call('RepositoryModelUnload', { model_name: 'uint8' })
     await expect(rpc.call('ModelReady', { name: 'uint8' })).rejects.toMatchObject({ code: status.NOT_FOUND })
     await rpc.call('RepositoryModelLoad', { model_name: 'uint8' })

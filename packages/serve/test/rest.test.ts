@@ -317,13 +317,16 @@ describe('the repository', () => {
   })
 
   test('counts what models have done, for Triton and for Prometheus', async () => {
-    await infer('gather', { inputs: [input('data', 'FP32', [4], [1, 2, 3, 4]), input('ids', 'INT64', [1], [3])] })
+    for (const id of [3, 9])
+      await infer('gather', { inputs: [input('data', 'FP32', [4], [1, 2, 3, 4]), input('ids', 'INT64', [1], [id])] })
     const { json } = await ask(server, 'v2/models/gather/stats')
     const [{ inference_count }] = json.model_stats as [{ inference_count: number }]
     expect(inference_count).toBeGreaterThan(0)
     const { body } = await ask(server, 'metrics')
     expect(body.toString()).toContain(`nv_inference_request_success{model="gather",version="1"} ${inference_count}\n`)
-    expect(body.toString()).toContain('nv_inference_request_failure{model="gather",version="1",reason="BACKEND"} 1\n')
+    expect(body.toString()).toMatch(
+      /^nv_inference_request_failure\{model="gather",version="1",reason="BACKEND"\} [1-9]\d*$/m
+    )
     expect(body.toString()).toContain('process_resident_memory_bytes')
   })
 })

@@ -354,7 +354,7 @@ describe.each(browsers)('the page in $name', ({ start }) => {
     expect(await seen.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
   })
 
-  describe('from one model to the next', () => {
+  describe('from one model to the next', { shuffle: false }, () => {
     let seen: Visit
 
     beforeAll(async () => {

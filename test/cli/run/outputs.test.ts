@@ -143,7 +143,8 @@ describe('--save-case', () => {
   })
 
   test('refuses a folder of another model, and values that are no outputs', async () => {
-    const target = at('case-palette.onnx')
+    const target = at('case-of-another')
+    await nodewise(['run', join(MODELS, 'palette.onnx'), '-i', 'ids=[1]', '--save-case', target])
     const args = ['run', join(MODELS, 'iris.onnx'), '-i', 'X=[[1,2,3,4]]', '--save-case', target]
     expect((await nodewise(args)).stderr).toContain('the folder has another model.onnx')
     const language = ['run', join(MODELS, 'language.onnx'), '-i', 'words=wo', '--fetch', 'scores']

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { writeNpy } from '../../../src/io/npy.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
@@ -50,9 +50,63 @@ const results = async (
   return { status, cases: json.cases as Listed[], counts: [json.passed, json.failed, json.skipped] }
 }
 
+/** Cases that several tests run. */
+function writeCases(): void {
+  write({ 'good/a/model.onnx': gather, ...set('good/a', 0, [0, 2], [1, 4]), ...set('good/a', 10, [1], [2]) })
+  write({ 'bad/values/model.onnx': gather, ...set('bad/values', 0, [0, 2], [1, 5]) })
+  write({ 'bad/dims/model.onnx': gather, ...set('bad/dims', 0, [0, 2], [1]) })
+  write({
+    'bad/types/model.onnx': gather,
+    ...set('bad/types', 0, [0], [1]),
+    'bad/types/test_data_set_0/output_0.npy': int64s(1)
+  })
+  write({
+    'errors/unsupported/model.onnx': onnxBytes({
+      inputs: [port('x', 'float', [1])],
+      outputs: [port('y', 'float')],
+      nodes: [node('NoSuchOp', ['x'], ['y'])]
+    }),
+    'errors/unsupported/test_data_set_0/input_0.npy': floats(1),
+    'errors/unsupported/test_data_set_0/output_0.npy': floats(1),
+    'errors/broken/model.onnx': 'no model',
+    'errors/broken/test_data_set_0/output_0.npy': floats(1),
+    'errors/fine/model.onnx': gather,
+    ...set('errors/fine', 0, [0], [1])
+  })
+  const identity = layer(0, 'Parameter', {
+    name: 'x',
+    data: 'shape="2" element_type="bf16"',
+    out: ['0:BF16[2]'],
+    names: 'x'
+  })
+  const bits = writeNpy(new Tensor('uint16', new Uint16Array([0x3f80, 0x4000])))
+  write({
+    'index/index.json': JSON.stringify([
+      { name: 'loose', rtol: 0.5, atol: 0 },
+      { name: 'random', compare: 'type-dims' },
+      { name: 'bits', raw_bits: { input_0: 'bf16', output_0: 'bf16' } }
+    ]),
+    'index/loose/model.onnx': gather,
+    ...set('index/loose', 0, [2], [3]),
+    'index/strict/model.onnx': gather,
+    ...set('index/strict', 0, [2], [3]),
+    'index/random/model.onnx': gather,
+    ...set('index/random', 0, [2], [99]),
+    'index/bits/model.xml': net([identity, layer(1, 'Result', { in: ['0:BF16[2]'] })], ['0:0>1:0']),
+    'index/bits/test_data_set_0/input_0.npy': bits,
+    'index/bits/test_data_set_0/output_0.npy': bits
+  })
+  write({
+    'scaled/a/model.onnx': gather,
+    ...set('scaled/a', 0, [0, 1], [1000, 0]),
+    'scaled/a/test_data_set_0/input_0.npy': floats(1000, 0.004)
+  })
+}
+
 describe('test', () => {
+  beforeAll(writeCases)
+
   test('passes a case whose data sets all agree, and prints its path', async () => {
-    write({ 'good/a/model.onnx': gather, ...set('good/a', 0, [0, 2], [1, 4]), ...set('good/a', 10, [1], [2]) })
     expect(await nodewise(['test', join(root, 'good')])).toEqual({
       status: 0,
       stdout: `pass  ${root}/good/a\n1 passed, 0 failed, 0 skipped\n`,
@@ -64,13 +118,6 @@ describe('test', () => {
   })
 
   test('fails a case whose values, dims or types differ, and says where', async () => {
-    write({ 'bad/values/model.onnx': gather, ...set('bad/values', 0, [0, 2], [1, 5]) })
-    write({ 'bad/dims/model.onnx': gather, ...set('bad/dims', 0, [0, 2], [1]) })
-    write({
-      'bad/types/model.onnx': gather,
-      ...set('bad/types', 0, [0], [1]),
-      'bad/types/test_data_set_0/output_0.npy': int64s(1)
-    })
     const { status, cases, counts } = await results('bad')
     expect([status, ...counts]).toEqual([1, 0, 3, 0])
     expect(cases.map(({ name, status: each }) => `${name.slice(root.length)} ${each}`)).toEqual([
@@ -84,19 +131,6 @@ describe('test', () => {
   })
 
   test('calls it an error when a case cannot be run, and goes on', async () => {
-    write({
-      'errors/unsupported/model.onnx': onnxBytes({
-        inputs: [port('x', 'float', [1])],
-        outputs: [port('y', 'float')],
-        nodes: [node('NoSuchOp', ['x'], ['y'])]
-      }),
-      'errors/unsupported/test_data_set_0/input_0.npy': floats(1),
-      'errors/unsupported/test_data_set_0/output_0.npy': floats(1),
-      'errors/broken/model.onnx': 'no model',
-      'errors/broken/test_data_set_0/output_0.npy': floats(1),
-      'errors/fine/model.onnx': gather,
-      ...set('errors/fine', 0, [0], [1])
-    })
     const { status, cases, counts } = await results('errors')
     expect([status, ...counts]).toEqual([1, 1, 2, 0])
     expect(cases.map(each => each.status)).toEqual(['error', 'pass', 'error'])
@@ -133,29 +167,6 @@ describe('test', () => {
   })
 
   test('takes tolerances, bit patterns and looser comparison from the index.json beside the case', async () => {
-    const identity = layer(0, 'Parameter', {
-      name: 'x',
-      data: 'shape="2" element_type="bf16"',
-      out: ['0:BF16[2]'],
-      names: 'x'
-    })
-    const bits = writeNpy(new Tensor('uint16', new Uint16Array([0x3f80, 0x4000])))
-    write({
-      'index/index.json': JSON.stringify([
-        { name: 'loose', rtol: 0.5, atol: 0 },
-        { name: 'random', compare: 'type-dims' },
-        { name: 'bits', raw_bits: { input_0: 'bf16', output_0: 'bf16' } }
-      ]),
-      'index/loose/model.onnx': gather,
-      ...set('index/loose', 0, [2], [3]),
-      'index/strict/model.onnx': gather,
-      ...set('index/strict', 0, [2], [3]),
-      'index/random/model.onnx': gather,
-      ...set('index/random', 0, [2], [99]),
-      'index/bits/model.xml': net([identity, layer(1, 'Result', { in: ['0:BF16[2]'] })], ['0:0>1:0']),
-      'index/bits/test_data_set_0/input_0.npy': bits,
-      'index/bits/test_data_set_0/output_0.npy': bits
-    })
     expect(
       (await results('index')).cases.map(({ name, status }) => `${name.slice(name.lastIndexOf('/') + 1)} ${status}`)
     ).toEqual(['bits pass', 'loose pass', 'random pass', 'strict fail'])
@@ -176,11 +187,6 @@ describe('test', () => {
   })
 
   test('with --atol-scale allows a part of the largest magnitude, also next to 0', async () => {
-    write({
-      'scaled/a/model.onnx': gather,
-      ...set('scaled/a', 0, [0, 1], [1000, 0]),
-      'scaled/a/test_data_set_0/input_0.npy': floats(1000, 0.004)
-    })
     expect((await results('scaled')).counts).toEqual([0, 1, 0])
     expect((await results('scaled', '--atol-scale', '1e-5')).counts).toEqual([1, 0, 0])
     expect((await results('scaled', '--atol-scale', '1e-6')).counts).toEqual([0, 1, 0])
