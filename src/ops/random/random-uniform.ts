@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
-import { targetOf } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
+import { fillDrawn } from '../../kernels/random/fill.ts'
 import { mersenneTwister } from '../../kernels/random/mersenne-twister.ts'
 import { philox, type Uint32Stream } from '../../kernels/random/philox.ts'
 import { type DataDependent, defineOp, params } from '../../op-kit/define.ts'
@@ -10,7 +10,6 @@ import { tensorFact } from '../../shapes/fact.ts'
 import { shapeFrom } from '../../shapes/lists.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
 import { elementAt } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
 
 type Alignment = 'tensorflow' | 'pytorch'
 
@@ -75,7 +74,7 @@ export const randomUniform = defineOp({
     const next = streamOf(p, () => call.random())
     if (typeof from === 'bigint' && typeof to === 'bigint')
       yield* fillWide(out.data as BigInt64Array, wideIntegers(next, p.alignment, from, to))
-    else yield* fillNumbers(out, drawer(next, out.type, p.alignment, Number(from), Number(to)))
+    else yield* fillDrawn(out, drawer(next, out.type, p.alignment, Number(from), Number(to)), DRAW_COST)
   }
 })
 
@@ -133,16 +132,6 @@ function wideIntegers(next: Uint32Stream, alignment: Alignment, low: bigint, hig
     const first = BigInt(next())
     return BigInt.asIntN(64, ((one ? first : join(first, BigInt(next()))) % range) + low)
   }
-}
-
-function* fillNumbers(out: Tensor, draw: () => number): Generator<void> {
-  const target = targetOf(out)
-  const { numbers } = target
-  const fillRange = (from: number, to: number): void => {
-    for (let i = from; i < to; i++) numbers[i] = draw()
-  }
-  yield* inChunks(numbers.length, fillRange, DRAW_COST)
-  yield* target.finish()
 }
 
 function* fillWide(out: BigInt64Array, draw: () => bigint): Generator<void> {

@@ -1,8 +1,9 @@
 import { fail } from '../../errors.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
-import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
+import { readNumbers } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
-import { defineOp, type KernelContext, type Op, params, type ShapeContext } from '../../op-kit/define.ts'
+import { fillDrawn } from '../../kernels/random/fill.ts'
+import { defineOp, type Op, params, type ShapeContext } from '../../op-kit/define.ts'
 import { float, ints, optional, type } from '../../op-kit/sources.ts'
 import { FLOATS, NUMERIC } from '../../op-kit/types.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
@@ -69,7 +70,7 @@ function ofShape(name: string, drawer: Drawer, bind: typeof UNIFORM | typeof NOR
     onnx: [{ since: 1, bind: { ...bind, shape: ints('shape'), dtype: type('dtype') } }],
     impure: 'random',
     shape: (_, { dtype, shape }, call) => [tensorFact(checkFloat(dtype, call), shapeFrom(shape, 'the shape'))],
-    run: (_, p, call) => fill(call, drawer(call.random(p.seed), p))
+    run: (_, p, call) => fillDrawn(call.output(), drawer(call.random(p.seed), p), DRAW_COST)
   })
 }
 
@@ -81,7 +82,7 @@ function like(name: string, drawer: Drawer, bind: typeof UNIFORM | typeof NORMAL
     onnx: [{ since: 1, bind: { ...bind, dtype: optional(type('dtype')) } }],
     impure: 'random',
     shape: (operands, { dtype }, call) => [tensorFact(outputType(operands.like, dtype, call), operands.like.shape)],
-    run: (_, p, call) => fill(call, drawer(call.random(p.seed), p))
+    run: (_, p, call) => fillDrawn(call.output(), drawer(call.random(p.seed), p), DRAW_COST)
   })
 }
 
@@ -96,16 +97,6 @@ function checkFloat(found: DType, { version }: ShapeContext): DType {
   if (!allowed.includes(found))
     fail('type-not-allowed', `the output has type ${found}; allowed are ${allowed.join(', ')}`)
   return found
-}
-
-function* fill(call: KernelContext, draw: () => number): Generator<void> {
-  const target = targetOf(call.output())
-  const { numbers } = target
-  const fillRange = (from: number, to: number): void => {
-    for (let i = from; i < to; i++) numbers[i] = draw()
-  }
-  yield* inChunks(numbers.length, fillRange, DRAW_COST)
-  yield* target.finish()
 }
 
 /** 1 with the probability that the input gives for each element, else 0. ONNX Bernoulli-15, -22 (bfloat16 inputs). */
