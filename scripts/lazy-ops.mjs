@@ -24,17 +24,12 @@ export const lazyOps = {
   }
 }
 
-/** @param list the module that exports the operators of every file, one line a file */
+/** @param list the module that exports the operators, a line for each file */
 async function libraryText(list, exported) {
-  const [{ contents }, text] = [await bundled(list), readFileSync(folder + list, 'utf8')]
+  const { contents } = await bundled(list)
   const ops = await import(`data:text/javascript;base64,${Buffer.from(contents).toString('base64')}`)
   const types = {}
-  const makers = [...text.matchAll(/^export \{([^}]+)\} from '([^']+)'/gm)].flatMap(([, names, file]) =>
-    names.split(',').map(name => {
-      const [inFile, outside = inFile] = name.trim().split(' as ')
-      return { file, inFile, outside }
-    })
-  )
+  const makers = makersIn(list)
   const missing = Object.keys(ops).filter(name => !makers.some(({ outside }) => outside === name))
   if (missing.length > 0) throw new Error(`${list} exports ${missing.join(', ')} in a way that is not read here`)
   for (const [i, { outside }] of makers.entries())
@@ -45,6 +40,20 @@ async function libraryText(list, exported) {
 export const ${exported} = lazyLibrary([
 ${makers.map(({ file, inFile }) => `() => require('${file}').${inFile}`).join(',\n')}
 ], ${JSON.stringify(Object.fromEntries(placesOf))})`
+}
+
+/** What a list exports: its own names, and of the lists that it exports as a whole those that it has not itself. */
+function makersIn(list) {
+  const text = readFileSync(folder + list, 'utf8')
+  const own = [...text.matchAll(/^export \{([^}]+)\} from '([^']+)'/gm)].flatMap(([, names, file]) =>
+    names.split(',').map(name => {
+      const [inFile, outside = inFile] = name.trim().split(' as ')
+      return { file, inFile, outside }
+    })
+  )
+  const hidden = new Set(own.map(({ outside }) => outside))
+  const whole = [...text.matchAll(/^export \* from '([^']+)'/gm)].flatMap(([, file]) => makersIn(file))
+  return [...own, ...whole.filter(({ outside }) => !hidden.has(outside))]
 }
 
 /** A module of the operators with all that it imports. */
