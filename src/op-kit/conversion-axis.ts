@@ -1,4 +1,5 @@
 import { elementwise, gathered, joined, reduced, shapeOf, upTo } from './conversion-kit.ts'
+import { add, sub } from './conversion-parts.ts'
 import { reshapedExactly } from './conversion-sizes.ts'
 import { type Made, rankOf, type Writer } from './conversion.ts'
 
@@ -16,7 +17,7 @@ export function blocksAlong(w: Writer, x: Made, given: Made): AxisBlocks {
   const rank = rankOf(x)
   const list = w.reshape(w.cast(given, 'int64'), [1])
   const isNegative = elementwise(w, 'Less', list, w.constant('int64', [0]))
-  const axis = elementwise(w, 'Where', isNegative, elementwise(w, 'Add', list, w.constant('int64', [rank])), list)
+  const axis = elementwise(w, 'Where', isNegative, add(w, list, w.constant('int64', [rank])), list)
   const shape = shapeOf(w, x)
   const axes = w.constant('int64', upTo(rank))
   const one = w.constant('int64', [1])
@@ -40,11 +41,11 @@ export function unblocked(
 ): Made {
   const result = upTo(all - 1 + rank)
   const positions = w.constant('int64', result)
-  const end = elementwise(w, 'Add', axis, w.constant('int64', [rank]))
-  const add = (to: Made, count: number): Made => elementwise(w, 'Add', to, w.constant('int64', [count]))
+  const end = add(w, axis, w.constant('int64', [rank]))
+  const moved = (count: number): Made => add(w, positions, w.constant('int64', [count]))
   // Positions in the dims of the tensor, followed by those of `inner`.
-  const ofInner = elementwise(w, 'Sub', add(positions, all), axis)
-  const later = elementwise(w, 'Where', elementwise(w, 'Less', positions, end), ofInner, add(positions, 1 - rank))
+  const ofInner = sub(w, moved(all), axis)
+  const later = elementwise(w, 'Where', elementwise(w, 'Less', positions, end), ofInner, moved(1 - rank))
   const from = elementwise(w, 'Where', elementwise(w, 'Less', positions, axis), positions, later)
   return reshapedExactly(w, data, gathered(w, joined(w, [shape, inner], 0), from, 0))
 }

@@ -3,7 +3,8 @@ import { elementwise, reduced, sliced, swappedLast, upTo } from './conversion-ki
 import { type Made, type NewAttributes, rankOf, type SourceCall, typeOf, type Writer } from './conversion.ts'
 import type { Written } from './source-types.ts'
 
-// Parts that both dialects have under other names or with other attributes: what operators of one runtime expand to.
+// What rules say of an operator by, in either dialect: arithmetic, and what the dialects have under other names or with
+// other attributes.
 
 /** `a + b` */
 export const add = (w: Writer, a: Made, b: Made): Made => elementwise(w, 'Add', a, b)
@@ -23,11 +24,19 @@ export const plus = (w: Writer, x: Made, summand: number): Made =>
 export const withAdded = (w: Writer, x: Made, summand: Made | undefined): Made =>
   summand ? add(w, x, w.cast(summand, typeOf(x))) : x
 
-/** The type in which an expansion computes: runtimes compute 16-bit floats in float32 and round at the end. */
+/** The type in which rules compute: runtimes compute 16-bit floats in float32 and round at the end, or not at all. */
 export const wideType = (type: DType): DType => (type === 'float64' ? type : 'float32')
 
-/** A float in the type in which an expansion computes. */
+/** A number in the type in which rules compute. */
 export const widened = (w: Writer, x: Made): Made => w.cast(x, isFloat(typeOf(x)) ? wideType(typeOf(x)) : 'float32')
+
+/** A rule for a function of the operand `x` that is computed in a type that is wide enough. */
+export const ofWide =
+  (compute: (w: Writer, x: Made, call: SourceCall) => Made) =>
+  (call: SourceCall, w: Writer): readonly Made[] => {
+    const x = call.operand('x')
+    return [w.cast(compute(w, widened(w, x), call), typeOf(x))]
+  }
 
 /** Products of the matrices in the last two dims: `a b`, or `a bᵀ`. */
 export const multiplied = (w: Writer, a: Made, b: Made, transposesB = false): Made =>
@@ -139,16 +148,20 @@ export function normalizedFrom(w: Writer, x: Made, axis: number, epsilon: number
   return { y: mul(w, centered, inverse), mean, inverse }
 }
 
-/** {@link normalizedFrom} along the last axis, by one node where there is one. */
+/** The same along any axes, as IR has it in one node. */
+export const normalizedByMvn = (w: Writer, x: Made, axes: readonly number[], epsilon: number): Made =>
+  w.node(
+    'MVN',
+    [x, w.constant('int64', axes)],
+    { normalize_variance: true, eps: epsilon, eps_mode: 'inside_sqrt' },
+    { since: 6 }
+  )
+
+/** The same along the last axis, by one node where there is one. */
 export const normalizedLast = (w: Writer, x: Made, epsilon: number): Made =>
   w.dialect === 'onnx'
     ? normalizedFrom(w, x, rankOf(x) - 1, epsilon).y
-    : w.node(
-        'MVN',
-        [x, w.constant('int64', [rankOf(x) - 1])],
-        { normalize_variance: true, eps: epsilon, eps_mode: 'inside_sqrt' },
-        { since: 6 }
-      )
+    : normalizedByMvn(w, x, [rankOf(x) - 1], epsilon)
 
 /** The root mean square over the axes from one on, with dims of 1 there. */
 export function rootMeanSquare(w: Writer, x: Made, axis: number, epsilon: number): Made {

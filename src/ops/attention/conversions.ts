@@ -1,4 +1,5 @@
 import { asScalar, elementwise, swappedLast } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul } from '../../op-kit/conversion-parts.ts'
 import { sizeAt, sizeList, sizeScalar } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
@@ -22,7 +23,7 @@ function attentionToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [query, key, value] = ['query', 'key', 'value'].map(name => call.operand(name))
   const type = typeOf(query)
   const scores = w.node('MatMul', [query, swappedLast(w, key)])
-  const scaled = elementwise(w, 'Mul', scores, scaleOf(call, w, query))
+  const scaled = mul(w, scores, scaleOf(call, w, query))
   const masked = withMask(call, w, scaled)
   return [w.node('MatMul', [w.cast(w.node('Softmax', [masked], { axis: -1 }), type), value])]
 }
@@ -36,7 +37,7 @@ function scaleOf(call: SourceCall, w: Writer, query: Made): Made {
   if (known !== undefined) return w.scalar(type, known)
   if (typeof depth === 'number') return w.scalar(type, 1 / Math.sqrt(depth))
   const wide = w.cast(sizeScalar(w, sizeAt(w, query, rankOf(query) - 1)), 'float32')
-  return w.cast(elementwise(w, 'Div', w.scalar('float32', 1), elementwise(w, 'Sqrt', wide)), type)
+  return w.cast(div(w, w.scalar('float32', 1), elementwise(w, 'Sqrt', wide)), type)
 }
 
 function withMask(call: SourceCall, w: Writer, scores: Made): Made {
@@ -50,7 +51,7 @@ function withMask(call: SourceCall, w: Writer, scores: Made): Made {
   }
   const mask = call.optional('mask')
   if (mask === undefined) return scores
-  return typeOf(mask) === 'bool' ? elementwise(w, 'Where', mask, scores, hidden) : elementwise(w, 'Add', scores, mask)
+  return typeOf(mask) === 'bool' ? elementwise(w, 'Where', mask, scores, hidden) : add(w, scores, mask)
 }
 
 /** Attention in words of the other dialect. */

@@ -12,7 +12,7 @@ import {
   sizeOf
 } from '../../op-kit/conversion-attention.ts'
 import { elementwise, expanded, joined, sliced, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
-import { multiplied, part, split, splitEvenly, widened, withAdded } from '../../op-kit/conversion-parts.ts'
+import { mul, multiplied, part, split, splitEvenly, widened, withAdded } from '../../op-kit/conversion-parts.ts'
 import {
   addSizes,
   counted,
@@ -197,7 +197,7 @@ function rotationFrom(w: Writer, first: Size, heads: Made, count: number): Rotat
     typeOf(heads),
     upTo(half).map(i => 1 / 10000 ** (i / half))
   )
-  const angles = elementwise(w, 'Mul', w.reshape(positions, [1, 1, -1, 1]), frequencies)
+  const angles = mul(w, w.reshape(positions, [1, 1, -1, 1]), frequencies)
   return { cos: elementwise(w, 'Cos', angles), sin: elementwise(w, 'Sin', angles), half, interleaved: false }
 }
 

@@ -13,6 +13,7 @@ import {
   upTo
 } from '../../op-kit/conversion-kit.ts'
 import { portEntry, STACKED } from '../../op-kit/conversion-loops.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, isConcrete, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, tensorFact } from '../../shapes/fact.ts'
@@ -114,9 +115,9 @@ function partAt(w: Writer, x: Made, { axis, part, backward }: Slice, iteration: 
   const at = normalizeAxis(axis, rankOf(x))
   const step = w.constant('int64', [part])
   const number = w.reshape(iteration, [1])
-  const before = elementwise(w, 'Mul', number, step)
-  const start = backward ? elementwise(w, 'Sub', elementwise(w, 'Sub', dimAt(w, x, at), step), before) : before
-  return gathered(w, x, elementwise(w, 'Add', start, w.constant('int64', upTo(part))), at)
+  const before = mul(w, number, step)
+  const start = backward ? sub(w, sub(w, dimAt(w, x, at), step), before) : before
+  return gathered(w, x, add(w, start, w.constant('int64', upTo(part))), at)
 }
 
 /** A negative number of iterations is none in ONNX and no limit in IR. */
@@ -137,11 +138,10 @@ function tripOfIterator(call: SourceCall, w: Writer, { inputs }: LoopPorts, oper
   const { start, end, backward, part, axis } = first.slice
   const x = operands[first.operand]
   const size = dimAt(w, x, normalizeAxis(axis, rankOf(x)))
-  const bound = (at: number): Made =>
-    at < 0 ? elementwise(w, 'Add', size, w.constant('int64', [at])) : w.constant('int64', [at])
+  const bound = (at: number): Made => (at < 0 ? add(w, size, w.constant('int64', [at])) : w.constant('int64', [at]))
   const [from, to] = backward ? [end, start] : [start, end]
-  const length = elementwise(w, 'Add', elementwise(w, 'Sub', bound(to), bound(from)), w.constant('int64', [1]))
-  return asScalar(w, part === 1 ? length : elementwise(w, 'Div', length, w.constant('int64', [part])))
+  const length = add(w, sub(w, bound(to), bound(from)), w.constant('int64', [1]))
+  return asScalar(w, part === 1 ? length : div(w, length, w.constant('int64', [part])))
 }
 
 /** The condition of an If, or the first one of a loop. */

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise } from '../../op-kit/conversion-kit.ts'
+import { add } from '../../op-kit/conversion-parts.ts'
 import { isKnown } from '../../op-kit/conversion-sizes.ts'
 import {
   flatWeights,
@@ -67,7 +67,7 @@ const dilatedToOnnx = (call: SourceCall, w: Writer): readonly Made[] | undefined
   isPaddedDilated(windowsOf(call, rankOf(call.operand('x')) - 2)) ? convToOnnx(call, w) : undefined
 
 function withBias(w: Writer, y: Made, bias: Made | undefined): readonly Made[] {
-  return [bias ? elementwise(w, 'Add', y, perChannel(w, bias, y)) : y]
+  return [bias ? add(w, y, perChannel(w, bias, y)) : y]
 }
 
 function convToOpenvino(call: SourceCall, w: Writer): readonly Made[] {

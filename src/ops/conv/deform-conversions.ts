@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, joined, reduced, staticDims, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { add, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { counted, isKnown, mulSizes, reshapedBy, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
   onnxWindowAttributes,
@@ -74,12 +75,12 @@ function movedInside(w: Writer, conv: Convolution, given: Made, mask: Made | und
     (tap % kernel[1]) * dilations[1] - begin[1]
   ])
   const starts = (count: Size, stride: number, axis: number): Made => {
-    const numbers = elementwise(w, 'Mul', w.cast(counted(w, 0, count), type), w.scalar(type, stride))
+    const numbers = mul(w, w.cast(counted(w, 0, count), type), w.scalar(type, stride))
     return w.node('Expand', [unsqueezed(w, numbers, [0, axis]), sizeList(w, [1, height, width])])
   }
   const windows = joined(w, [starts(height, strides[0], 2), starts(width, strides[1], 1)], 0)
-  const base = elementwise(w, 'Add', windows, w.constant(type, ofTaps, [taps, 2, 1, 1]))
-  const locations = elementwise(w, 'Add', offsets, base)
+  const base = add(w, windows, w.constant(type, ofTaps, [taps, 2, 1, 1]))
+  const locations = add(w, offsets, base)
   const ends = w.cast(sizeList(w, [sizeAt(w, x, 2), sizeAt(w, x, 3)]), type)
   const sizes = w.reshape(ends, [2, 1, 1])
   const isInside = elementwise(
@@ -90,11 +91,11 @@ function movedInside(w: Writer, conv: Convolution, given: Made, mask: Made | und
   )
   const both = reduced(w, 'ReduceMin', w.cast(isInside, type), [3], false)
   const weight = reshapedBy(w, both, [batch, groups * taps, height, width])
-  const last = elementwise(w, 'Sub', sizes, w.scalar(type, 1))
-  const inside = elementwise(w, 'Sub', extreme(w, 'Min', locations, last), base)
+  const last = sub(w, sizes, w.scalar(type, 1))
+  const inside = sub(w, extreme(w, 'Min', locations, last), base)
   return {
     offsets: reshapedBy(w, inside, [batch, mulSizes(w, 2 * groups, taps), height, width]),
-    mask: mask ? elementwise(w, 'Mul', mask, weight) : weight
+    mask: mask ? mul(w, mask, weight) : weight
   }
 }
 
@@ -109,7 +110,7 @@ function deformToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
     bilinear_interpolation_pad: true
   })
   const bias = call.optional('bias')
-  return [bias ? elementwise(w, 'Add', y, perChannel(w, bias, y)) : y]
+  return [bias ? add(w, y, perChannel(w, bias, y)) : y]
 }
 
 /** Deformable convolutions of one dialect in nodes of the other. */

@@ -9,6 +9,7 @@ import {
   transposed,
   unsqueezed
 } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
   extremeSize,
@@ -41,8 +42,7 @@ interface Numbered extends Classes {
 }
 
 const list = (w: Writer, size: Size): Made => sizeList(w, [size])
-const linear = (w: Writer, a: Made, factor: Size, b: Made): Made =>
-  elementwise(w, 'Add', elementwise(w, 'Mul', a, list(w, factor)), b)
+const linear = (w: Writer, a: Made, factor: Size, b: Made): Made => add(w, mul(w, a, list(w, factor)), b)
 
 /** Classes share the boxes of an image, or have boxes of their own, those of one image after the other. */
 function classesOf(call: SourceCall, w: Writer): Numbered {
@@ -68,7 +68,7 @@ function ownBoxes(w: Writer, boxes: Made, scores: Made, counts: Made): Numbered 
   const isOwn = elementwise(
     w,
     'And',
-    elementwise(w, 'GreaterOrEqual', positions, unsqueezed(w, elementwise(w, 'Sub', ends, counts), [1])),
+    elementwise(w, 'GreaterOrEqual', positions, unsqueezed(w, sub(w, ends, counts), [1])),
     elementwise(w, 'Less', positions, unsqueezed(w, ends, [1]))
   )
   return {
@@ -142,7 +142,7 @@ function bestOf(
   const limit = call.param<number>('maxKept')
   const size = limit >= 0 ? extremeSize(w, 'Min', limit, whole) : whole
   const [values, at] = w.nodes('TopK', [dense, list(w, size)], { axis: 1 }, { outputs: 2 })
-  const kinds = elementwise(w, 'Div', at, list(w, count))
+  const kinds = div(w, at, list(w, count))
   const boxes = w.node('Mod', [at, list(w, count)])
   const isKept = elementwise(w, 'Greater', values, single(w, NONE))
   const keys = linear(w, elementwise(w, 'Where', isKept, kinds, list(w, classes)), size, counted(w, 0, size))
@@ -170,9 +170,9 @@ function acrossImages(call: SourceCall, w: Writer, { images }: Classes, found: F
   const { image, kind, box, score } = found
   const size = shapeOf(w, score)
   const key = (): Made => {
-    const total = elementwise(w, 'Mul', linear(w, kind, images, image), size)
+    const total = mul(w, linear(w, kind, images, image), size)
     const last = w.node('Range', [w.scalar('int64', 0), w.reshape(size, []), w.scalar('int64', 1)])
-    return elementwise(w, 'Add', total, last)
+    return add(w, total, last)
   }
   const [, by] =
     order === 'score'
@@ -217,7 +217,6 @@ function multiclassToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 /** Scores lowered by the strongest decay that a better box of the class causes, in double precision. */
 function decayed(call: SourceCall, w: Writer, { boxes, scores }: Groups): Made {
   const double = (value: number): Made => w.scalar('float64', value)
-  const op = (name: 'Add' | 'Sub' | 'Mul' | 'Div', a: Made, b: Made): Made => elementwise(w, name, a, b)
   const extra = call.param<boolean>('normalized') ? 0 : 1
   const overlaps = overlapOf(w, unsqueezed(w, boxes, [2]), unsqueezed(w, boxes, [1]), extra)
   const steps = counted(w, 0, sizeAt(w, scores, 1))
@@ -228,11 +227,11 @@ function decayed(call: SourceCall, w: Writer, { boxes, scores }: Groups): Made {
     ? elementwise(
         w,
         'Exp',
-        op('Mul', op('Sub', op('Mul', highest, highest), op('Mul', shared, shared)), double(call.param('sigma')))
+        mul(w, sub(w, mul(w, highest, highest), mul(w, shared, shared)), double(call.param('sigma')))
       )
-    : op('Div', op('Sub', double(1), shared), op('Add', op('Sub', double(1), highest), double(1e-10)))
+    : div(w, sub(w, double(1), shared), add(w, sub(w, double(1), highest), double(1e-10)))
   const factors = reduced(w, 'ReduceMin', elementwise(w, 'Where', isBetter, decay, double(1)), [2], false)
-  const lowered = op('Mul', extreme(w, 'Min', factors, double(1)), w.cast(scores, 'float64'))
+  const lowered = mul(w, extreme(w, 'Min', factors, double(1)), w.cast(scores, 'float64'))
   return w.cast(lowered, 'float32')
 }
 

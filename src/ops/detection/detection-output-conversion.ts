@@ -1,4 +1,5 @@
 import { elementwise, gathered, joined, reduced, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
   extremeSize,
@@ -44,24 +45,23 @@ function priorsOf(call: SourceCall, w: Writer, { priors }: Sizes): { boxes: Made
   const all = reshapedBy(w, row(0), [batch, priors, 1, size])
   const [width, height] = [call.param<number>('width'), call.param<number>('height')]
   const pixels = w.constant('float32', [width, height, width, height])
-  const boxes = normalized ? all : elementwise(w, 'Div', part(w, all, 1, 5), pixels)
+  const boxes = normalized ? all : div(w, part(w, all, 1, 5), pixels)
   if (!call.param<boolean>('hasVariances')) return { boxes, variances: undefined }
   return { boxes, variances: reshapedBy(w, part(w, row(1), 0, mulSizes(w, priors, 4)), [batch, priors, 1, 4]) }
 }
 
 /** Boxes that codes move from others. */
 function moved(call: SourceCall, w: Writer, from: Made, codes: Made, variances: Made | undefined): Made {
-  const op = (name: 'Add' | 'Sub' | 'Mul' | 'Div', a: Made, b: Made): Made => elementwise(w, name, a, b)
-  const steps = variances ? op('Mul', variances, codes) : codes
+  const steps = variances ? mul(w, variances, codes) : codes
   const centered = (): Made => {
     const [low, high] = [part(w, from, 0, 2), part(w, from, 2, 4)]
-    const size = op('Sub', high, low)
-    const middle = op('Div', op('Add', low, high), single(w, 2))
-    const center = op('Add', middle, op('Mul', part(w, steps, 0, 2), size))
-    const half = op('Div', op('Mul', elementwise(w, 'Exp', part(w, steps, 2, 4)), size), single(w, 2))
-    return joined(w, [op('Sub', center, half), op('Add', center, half)], 3)
+    const size = sub(w, high, low)
+    const middle = div(w, add(w, low, high), single(w, 2))
+    const center = add(w, middle, mul(w, part(w, steps, 0, 2), size))
+    const half = div(w, mul(w, elementwise(w, 'Exp', part(w, steps, 2, 4)), size), single(w, 2))
+    return joined(w, [sub(w, center, half), add(w, center, half)], 3)
   }
-  const boxes = call.param<boolean>('centers') ? centered() : op('Add', from, steps)
+  const boxes = call.param<boolean>('centers') ? centered() : add(w, from, steps)
   return call.param<boolean>('clipBefore') ? clipped(w, boxes) : boxes
 }
 
@@ -139,7 +139,7 @@ function detectionsOf(
   const perPrior = sizeList(w, [classes])
   const isKept = elementwise(w, 'Greater', values, single(w, NONE))
   const labels = elementwise(w, 'Where', isKept, w.node('Mod', [at, perPrior]), perPrior)
-  const keys = elementwise(w, 'Add', elementwise(w, 'Mul', labels, sizeList(w, [size])), counted(w, 0, size))
+  const keys = add(w, mul(w, labels, sizeList(w, [size])), counted(w, 0, size))
   const [, order] = w.nodes('TopK', [keys, sizeList(w, [size])], { axis: 1, largest: 0 }, { outputs: 2 })
   const ordered = (x: Made): Made => w.node('GatherElements', [x, order], { axis: 1 })
   const found = w.node('NonZero', [elementwise(w, 'Greater', ordered(values), single(w, NONE))])
@@ -148,7 +148,7 @@ function detectionsOf(
   const image = gathered(w, pairs, w.constant('int64', [0]), 1)
   const label = column(labels)
   return {
-    places: joined(w, [image, label, column(elementwise(w, 'Div', at, perPrior))], 1),
+    places: joined(w, [image, label, column(div(w, at, perPrior))], 1),
     label,
     score: column(values)
   }
@@ -177,7 +177,7 @@ function detectionOutputToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const { places, label, score } = detectionsOf(call, w, sizes, atPlaces(w, all, candidates, kept))
   const corners = w.node('GatherND', [all.boxes, places])
   const image = w.cast(gathered(w, places, w.constant('int64', [0]), 1), 'float32')
-  const shown = best ? elementwise(w, 'Sub', label, w.scalar('int64', 1)) : label
+  const shown = best ? sub(w, label, w.scalar('int64', 1)) : label
   const boxes = call.param<boolean>('clipAfter') ? clipped(w, corners) : corners
   const found = joined(w, [image, w.cast(shown, 'float32'), score, boxes], 1)
   return [w.cast(filled(call, w, found, sizes), typeOf(call.operand('locations')))]

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, joined, shapeOf, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, div, sub } from '../../op-kit/conversion-parts.ts'
 import { mulSizes, reshapedBy, sizeAt, sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -84,8 +85,8 @@ function cornersOf(call: SourceCall, w: Writer): Made {
   if (call.param('encoding') === 'corner')
     return w.node('Concat', [extreme(w, 'Min', a, b), extreme(w, 'Max', a, b)], { axis: -1 })
   const [center, size] = [a, b].map(pair => w.node('Gather', [pair, w.constant('int64', [1, 0])], { axis: -1 }))
-  const half = elementwise(w, 'Div', size, w.scalar('float32', 2))
-  return w.node('Concat', [elementwise(w, 'Sub', center, half), elementwise(w, 'Add', center, half)], { axis: -1 })
+  const half = div(w, size, w.scalar('float32', 2))
+  return w.node('Concat', [sub(w, center, half), add(w, center, half)], { axis: -1 })
 }
 
 /** Soft-NMS lowers scores, for which ONNX has no operator: a loop. */
@@ -114,7 +115,7 @@ function softNms(call: SourceCall, w: Writer): readonly Made[] {
     w.reshape(w.node('GatherND', [order, pairs]), [-1, 1])
   ]
   const perBatch = sizeList(w, [classes])
-  const indices = joined(w, [elementwise(w, 'Div', group, perBatch), w.node('Mod', [group, perBatch]), box], 1)
+  const indices = joined(w, [div(w, group, perBatch), w.node('Mod', [group, perBatch]), box], 1)
   const found = { indices, scores: w.node('GatherND', [values, pairs]) }
   return outputsOf(call, w, found)
 }

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, reduced, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { mulSizes, reshapedBy, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -30,15 +31,15 @@ const MIN_SIZE = 0.1
 /** To the nearest integer; of two, to the one away from zero. */
 function rounded(w: Writer, x: Made): Made {
   const half = w.scalar(typeOf(x), 0.5)
-  const size = w.node('Floor', [elementwise(w, 'Add', elementwise(w, 'Abs', x), half)])
-  return elementwise(w, 'Mul', w.node('Sign', [x]), size)
+  const size = w.node('Floor', [add(w, elementwise(w, 'Abs', x), half)])
+  return mul(w, w.node('Sign', [x]), size)
 }
 
 /** A rounded corner of the regions, moved and scaled. */
 function cornerOf(call: SourceCall, w: Writer, rois: Made, index: number, extra: number): Made {
   const type = typeOf(rois)
-  const moved = elementwise(w, 'Add', rounded(w, columnOf(w, rois, index)), w.scalar(type, extra))
-  return elementwise(w, 'Mul', moved, w.scalar(type, call.param<number>('scale')))
+  const moved = add(w, rounded(w, columnOf(w, rois, index)), w.scalar(type, extra))
+  return mul(w, moved, w.scalar(type, call.param<number>('scale')))
 }
 
 /** The most rows of an identity matrix, which is a constant of the model. */
@@ -52,7 +53,7 @@ const identityOf = (count: number): number[] =>
 function ownBins(w: Writer, values: Made, channels: number, pooled: number): Made {
   const bins = pooled * pooled
   const split = reshapedBy(w, values, [sizeAt(w, values, 0), channels, bins, bins])
-  const own = elementwise(w, 'Mul', split, w.constant(typeOf(values), identityOf(bins), [bins, bins]))
+  const own = mul(w, split, w.constant(typeOf(values), identityOf(bins), [bins, bins]))
   return reshapedBy(w, reduced(w, 'ReduceSum', own, [2], false), [sizeAt(w, values, 0), channels, pooled, pooled])
 }
 
@@ -63,10 +64,9 @@ function averagesOf(call: SourceCall, w: Writer, x: Made, rois: Made): Made {
   const masks = [0, 1].map(axis => {
     const size = sizeAt(w, x, 2 + axis)
     const start = cornerOf(call, w, rois, 2 - axis, 0)
-    const length = elementwise(w, 'Sub', cornerOf(call, w, rois, 4 - axis, 1), start)
-    const step = elementwise(w, 'Div', extreme(w, 'Max', length, w.scalar(type, MIN_SIZE)), w.scalar(type, pooled))
-    const edge = (first: number): Made =>
-      elementwise(w, 'Add', start, elementwise(w, 'Mul', step, w.constant(type, upTo(pooled, first))))
+    const length = sub(w, cornerOf(call, w, rois, 4 - axis, 1), start)
+    const step = div(w, extreme(w, 'Max', length, w.scalar(type, MIN_SIZE)), w.scalar(type, pooled))
+    const edge = (first: number): Made => add(w, start, mul(w, step, w.constant(type, upTo(pooled, first))))
     const cells = stepsTo(w, size, type)
     const from = unsqueezed(w, w.node('Floor', [edge(0)]), [2])
     const to = unsqueezed(w, w.node('Ceil', [edge(1)]), [2])
@@ -77,8 +77,8 @@ function averagesOf(call: SourceCall, w: Writer, x: Made, rois: Made): Made {
   const [rows, columns] = masks.map((mask, axis) =>
     unsqueezed(w, reduced(w, 'ReduceSum', mask, [2], false), [1, 3 - axis])
   )
-  const counts = extreme(w, 'Max', elementwise(w, 'Mul', rows, columns), w.scalar(type, 1))
-  return elementwise(w, 'Div', ownBins(w, sums, call.param('channels'), pooled), counts)
+  const counts = extreme(w, 'Max', mul(w, rows, columns), w.scalar(type, 1))
+  return div(w, ownBins(w, sums, call.param('channels'), pooled), counts)
 }
 
 /** One sample of each part of a region, which has channels of its own. */
@@ -89,27 +89,27 @@ function samplesOf(call: SourceCall, w: Writer, x: Made, rois: Made): Made {
   const weights = parts.map((count, axis) => {
     const size = sizeAt(w, x, 2 + axis)
     const scaled = (index: number): Made =>
-      elementwise(w, 'Mul', columnOf(w, rois, index), w.scalar(type, call.param<number>('scale')))
+      mul(w, columnOf(w, rois, index), w.scalar(type, call.param<number>('scale')))
     const start = scaled(2 - axis)
-    const part = elementwise(w, 'Div', elementwise(w, 'Sub', scaled(4 - axis), start), w.scalar(type, count))
+    const part = div(w, sub(w, scaled(4 - axis), start), w.scalar(type, count))
     const places = upTo(count * pooled).map(
       i => Math.floor(i / pooled) + (pooled > 1 ? (i % pooled) / (pooled - 1) : 0.5)
     )
-    const share = elementwise(w, 'Add', start, elementwise(w, 'Mul', part, w.constant(type, places)))
+    const share = add(w, start, mul(w, part, w.constant(type, places)))
     const end = sizeAs(w, size, type)
-    const points = elementwise(w, 'Mul', share, elementwise(w, 'Sub', end, w.scalar(type, 1)))
+    const points = mul(w, share, sub(w, end, w.scalar(type, 1)))
     const isOn = unsqueezed(w, within(w, points, end, false), [2])
-    return elementwise(w, 'Mul', linearWeights(w, movedInside(w, points, size), size), isOn)
+    return mul(w, linearWeights(w, movedInside(w, points, size), size), isOn)
   })
   const [rows, columns] = parts
   const values = weighted(w, mapsOf(w, x, rois), weights[0], weights[1])
   const regions = sizeAt(w, rois, 0)
   const split = reshapedBy(w, values, [regions, rows, columns, channels, rows, pooled, columns, pooled])
   const identity = (count: number, dims: readonly number[]): Made => w.constant(type, identityOf(count), dims)
-  const ofRows = elementwise(w, 'Mul', split, identity(rows, [rows, 1, 1, rows, 1, 1, 1]))
-  const own = elementwise(w, 'Mul', ofRows, identity(columns, [columns, 1, 1, 1, columns, 1]))
+  const ofRows = mul(w, split, identity(rows, [rows, 1, 1, rows, 1, 1, 1]))
+  const own = mul(w, ofRows, identity(columns, [columns, 1, 1, 1, columns, 1]))
   const sums = reduced(w, 'ReduceSum', own, [1, 2, 4, 6], false)
-  return elementwise(w, 'Div', sums, w.scalar(type, rows * columns))
+  return div(w, sums, w.scalar(type, rows * columns))
 }
 
 function psroiToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -132,7 +132,7 @@ function shiftsOf(call: SourceCall, w: Writer, offsets: Made, axis: number, clas
   const split = reshapedBy(w, offsets, [sizeAt(w, offsets, 0), classes, 2, parts, parts])
   const along = w.node('Gather', [split, w.scalar('int64', axis)], { axis: 2 })
   const bins = w.node('Gather', [w.node('Gather', [along, cells], { axis: 2 }), cells], { axis: 3 })
-  return elementwise(w, 'Mul', bins, w.scalar(type, call.param<number>('deviation')))
+  return mul(w, bins, w.scalar(type, call.param<number>('deviation')))
 }
 
 /** Samples of bins which offsets may move; those outside the map are left out. */
@@ -148,9 +148,9 @@ function deformableToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const half = w.scalar(own, 0.5)
   // Dims: regions, classes, rows and columns of bins, rows and columns of samples.
   const points = [0, 1].map(axis => {
-    const start = elementwise(w, 'Sub', cornerOf(call, w, rois, 2 - axis, 0), half)
-    const end = elementwise(w, 'Sub', cornerOf(call, w, rois, 4 - axis, 1), half)
-    const size = extreme(w, 'Max', elementwise(w, 'Sub', end, start), w.scalar(own, MIN_SIZE))
+    const start = sub(w, cornerOf(call, w, rois, 2 - axis, 0), half)
+    const end = sub(w, cornerOf(call, w, rois, 4 - axis, 1), half)
+    const size = extreme(w, 'Max', sub(w, end, start), w.scalar(own, MIN_SIZE))
     const [wideStart, wideSize] = [start, size].map(one => w.reshape(one, [-1, 1, 1, 1, 1, 1]))
     const bins = upTo(pooled * samples[axis]).map(
       i => (Math.floor(i / samples[axis]) + (i % samples[axis]) / samples[axis]) / pooled
@@ -158,9 +158,9 @@ function deformableToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     const dims = axis === 0 ? [pooled, 1, samples[0], 1] : [pooled, 1, samples[1]]
     const parts = w.constant(own, bins, dims)
     const moved = offsets
-      ? elementwise(w, 'Add', unsqueezed(w, shiftsOf(call, w, w.cast(offsets, own), 1 - axis, classes), [4, 5]), parts)
+      ? add(w, unsqueezed(w, shiftsOf(call, w, w.cast(offsets, own), 1 - axis, classes), [4, 5]), parts)
       : parts
-    return elementwise(w, 'Add', wideStart, elementwise(w, 'Mul', moved, wideSize))
+    return add(w, wideStart, mul(w, moved, wideSize))
   })
   const each = channels / classes
   const bounds = [2, 3].map(axis => sizeAt(w, x, axis))
@@ -170,16 +170,16 @@ function deformableToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     return reshapedBy(w, whole, [mulSizes(w, regions, channels * pooled * pooled), ...samples])
   }
   const isOn = points.map((one, axis) => {
-    const inside = within(w, elementwise(w, 'Add', one, half), sizeAs(w, bounds[axis], own), true)
+    const inside = within(w, add(w, one, half), sizeAs(w, bounds[axis], own), true)
     return spread(inside)
   })
   const [y, at] = points.map((one, axis) => spread(movedInside(w, one, bounds[axis])))
   const maps = reshapedBy(w, mapsOf(w, x, rois), [mulSizes(w, regions, channels * pooled * pooled), 1, ...bounds])
   const values = w.node('Squeeze', [sampledAt(w, maps, { y, x: at }), w.constant('int64', [1])])
-  const weights = elementwise(w, 'Mul', isOn[0], isOn[1])
-  const sums = reduced(w, 'ReduceSum', elementwise(w, 'Mul', values, weights), [1, 2], false)
+  const weights = mul(w, isOn[0], isOn[1])
+  const sums = reduced(w, 'ReduceSum', mul(w, values, weights), [1, 2], false)
   const counts = extreme(w, 'Max', reduced(w, 'ReduceSum', weights, [1, 2], false), w.scalar(own, 1))
-  const result = reshapedBy(w, elementwise(w, 'Div', sums, counts), [regions, channels, pooled, pooled])
+  const result = reshapedBy(w, div(w, sums, counts), [regions, channels, pooled, pooled])
   return [w.cast(result, type)]
 }
 

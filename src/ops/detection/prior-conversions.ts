@@ -1,5 +1,6 @@
 import type { Prior } from '../../kernels/detection/priors.ts'
-import { elementwise, extreme, joined, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { extreme, joined, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
   mulSizes,
@@ -36,7 +37,7 @@ function sizesOf(call: SourceCall, w: Writer): Sizes {
 /** `(0.5, 1.5, …) * step` for an offset of 0.5. */
 const centersOf = (w: Writer, cells: Size, step: Made, offset: number): Made => {
   const numbers = w.cast(counted(w, 0, cells), 'float32')
-  return elementwise(w, 'Mul', elementwise(w, 'Add', numbers, number(w, offset)), step)
+  return mul(w, add(w, numbers, number(w, offset)), step)
 }
 
 /** The centre of each cell as `[x, y, x, y]`, in dims `[height, width, 1, 4]`. */
@@ -70,7 +71,7 @@ function placed(
     [imageWidth, imageHeight, imageWidth, imageHeight].map(one => w.reshape(one, [1])),
     0
   )
-  const boxes = elementwise(w, 'Div', elementwise(w, 'Add', places(w, grid, x, y), edges), size)
+  const boxes = div(w, add(w, places(w, grid, x, y), edges), size)
   const count = mulSizes(w, mulSizes(w, grid[0], grid[1]), 4 * priors.length)
   const flat = reshapedBy(w, bounded(call, w, boxes, priors), [1, count])
   const variances = call.param<readonly number[]>('variance')
@@ -98,8 +99,8 @@ function bounded(call: SourceCall, w: Writer, boxes: Made, priors: readonly Prio
 
 /** Pixels from cell to cell where the grid fills the image. */
 const filling = (w: Writer, { grid, imageHeight, imageWidth }: Sizes): readonly [x: Made, y: Made] => [
-  elementwise(w, 'Div', imageWidth, floatOf(w, grid[1])),
-  elementwise(w, 'Div', imageHeight, floatOf(w, grid[0]))
+  div(w, imageWidth, floatOf(w, grid[1])),
+  div(w, imageHeight, floatOf(w, grid[0]))
 ]
 
 /** The edges of the boxes: without `scale_all_sizes` a constant part and one that goes with the image's height. */
@@ -110,8 +111,8 @@ function edgesIn(call: SourceCall, w: Writer, { imageHeight }: Sizes): { edges: 
   const all = edgesOf(priors)
   if (p.scaleAll) return { edges: list(all), priors }
   const fixed = edgesOf(priorsOf(p, 0))
-  const scaled = elementwise(w, 'Mul', list(all.map((edge, i) => edge - fixed[i])), imageHeight)
-  return { edges: elementwise(w, 'Add', scaled, list(fixed)), priors }
+  const scaled = mul(w, list(all.map((edge, i) => edge - fixed[i])), imageHeight)
+  return { edges: add(w, scaled, list(fixed)), priors }
 }
 
 function priorBoxToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -119,7 +120,7 @@ function priorBoxToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [step, scaleAll] = [call.param<number>('step'), call.param<boolean>('scaleAll')]
   const { edges, priors } = edgesIn(call, w, sizes)
   const [fillX, fillY] = filling(w, sizes)
-  const byImage = elementwise(w, 'Mul', number(w, step), sizes.imageHeight)
+  const byImage = mul(w, number(w, step), sizes.imageHeight)
   const distance = scaleAll ? number(w, step) : step === -1 ? fillY : byImage
   const [stepX, stepY] = step === 0 ? [fillX, fillY] : [distance, distance]
   const offset = step === 0 ? 0.5 : call.param<number>('offset')
@@ -150,11 +151,11 @@ function priorGridToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [height, width] = [call.param<number>('height') || mapHeight, call.param<number>('width') || mapWidth]
   const stepOf = (name: string, axis: number, cells: Size): Made => {
     const step = call.param<number>(name)
-    return step ? number(w, step) : elementwise(w, 'Div', floatOf(w, sizeAt(w, image, axis)), floatOf(w, cells))
+    return step ? number(w, step) : div(w, floatOf(w, sizeAt(w, image, axis)), floatOf(w, cells))
   }
   const x = centersOf(w, width, stepOf('stepX', 3, width), 0.5)
   const y = centersOf(w, height, stepOf('stepY', 2, height), 0.5)
-  const boxes = elementwise(w, 'Add', w.cast(places(w, [height, width], x, y), type), priors)
+  const boxes = add(w, w.cast(places(w, [height, width], x, y), type), priors)
   const count = sizeAt(w, priors, 0)
   const isAll = height === mapHeight && width === mapWidth
   if (isAll && !call.param<boolean>('flat')) return [boxes]

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { MAX_LOG_SCALE } from '../../kernels/detection/refine.ts'
 import { elementwise, extreme, gathered, joined, reduced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
   extremeSize,
@@ -27,8 +28,6 @@ import { detectronDetectionOutput } from './detectron-output.ts'
 import { generateProposals, generateProposalsSingleImage } from './generate-proposals.ts'
 import { anchorsOf, proposal, type ProposalParams } from './proposal.ts'
 import { NONE, single, suppressed, type SuppressRule } from './suppress-conversion.ts'
-
-const op = (w: Writer, name: 'Add' | 'Sub' | 'Mul' | 'Div', a: Made, b: Made): Made => elementwise(w, name, a, b)
 
 /** The first or the second two of four coordinates, or of four numbers for them. */
 const halfOf = (w: Writer, x: Made, half: 0 | 1): Made =>
@@ -116,23 +115,23 @@ function proposed(w: Writer, deltas: Made, limits: Made, p: ProposalParams): Mad
   const anchors = anchorsOf(p)
   const extra = single(w, p.tensorflow ? 0 : 1)
   const [, , rows, columns] = sizesOf(w, deltas)
-  const steps = (count: Size): Made => op(w, 'Mul', w.cast(counted(w, 0, count), 'float32'), single(w, p.stride))
+  const steps = (count: Size): Made => mul(w, w.cast(counted(w, 0, count), 'float32'), single(w, p.stride))
   const cells = sizeList(w, [rows, columns, 1, 1])
   const down = w.node('Expand', [unsqueezed(w, steps(rows), [1, 2, 3]), cells])
   const right = w.node('Expand', [unsqueezed(w, steps(columns), [0, 2, 3]), cells])
   const shifts = p.tensorflow ? pairs(w, down, right, 3) : pairs(w, right, down, 3)
-  const placed = op(w, 'Add', shifts, w.constant('float32', anchors.flat(), [anchors.length, 4]))
+  const placed = add(w, shifts, w.constant('float32', anchors.flat(), [anchors.length, 4]))
   const moved = p.tensorflow ? inside(w, placed, limits) : placed
   const boxes = reshapedBy(w, moved, [mulSizes(w, mulSizes(w, rows, columns), anchors.length), 4])
   const [low, high] = [halfOf(w, boxes, 0), halfOf(w, boxes, 1)]
   const codes = byCell(w, deltas, 4)
-  const size = op(w, 'Add', op(w, 'Sub', high, low), extra)
-  const part = op(w, 'Add', op(w, 'Div', halfOf(w, codes, 0), single(w, p.coordinateScale)), single(w, 0.5))
-  const center = op(w, 'Add', low, op(w, 'Mul', part, size))
-  const scale = elementwise(w, 'Exp', op(w, 'Div', halfOf(w, codes, 1), single(w, p.sizeScale)))
-  const half = op(w, 'Mul', op(w, 'Mul', scale, size), single(w, 0.5))
-  const decoded = joined(w, [op(w, 'Sub', center, half), op(w, 'Add', center, half)], 2)
-  return p.clipBefore ? inside(w, decoded, op(w, 'Sub', limits, extra)) : decoded
+  const size = add(w, sub(w, high, low), extra)
+  const part = add(w, div(w, halfOf(w, codes, 0), single(w, p.coordinateScale)), single(w, 0.5))
+  const center = add(w, low, mul(w, part, size))
+  const scale = elementwise(w, 'Exp', div(w, halfOf(w, codes, 1), single(w, p.sizeScale)))
+  const half = mul(w, mul(w, scale, size), single(w, 0.5))
+  const decoded = joined(w, [sub(w, center, half), add(w, center, half)], 2)
+  return p.clipBefore ? inside(w, decoded, sub(w, limits, extra)) : decoded
 }
 
 function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -146,8 +145,8 @@ function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const limits = p.tensorflow ? pairs(w, height, width, 0) : pairs(w, width, height, 0)
   const extra = p.tensorflow ? 0 : 1
   const boxes = proposed(w, deltas, limits, p)
-  const sides = op(w, 'Add', op(w, 'Sub', halfOf(w, boxes, 1), halfOf(w, boxes, 0)), single(w, extra))
-  const least = op(w, 'Mul', joined(w, [scaleX, scaleY], 0), single(w, p.minSize))
+  const sides = add(w, sub(w, halfOf(w, boxes, 1), halfOf(w, boxes, 0)), single(w, extra))
+  const least = mul(w, joined(w, [scaleX, scaleY], 0), single(w, p.minSize))
   const isLarge = allOf(w, elementwise(w, 'GreaterOrEqual', sides, least))
   const count = anchorsOf(p).length
   const [images, , rows, columns] = sizesOf(w, scores)
@@ -157,7 +156,7 @@ function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const kept = best(w, boxes, values, p.maxCandidates, p.maxKept, { iou: single(w, p.iou), extra })
   const wanted = isKept(w, kept)
   const clipped = p.clipAfter ? inside(w, kept.boxes, limits) : kept.boxes
-  const shown = p.normalize ? op(w, 'Div', clipped, limits) : clipped
+  const shown = p.normalize ? div(w, clipped, limits) : clipped
   const numbered = w.node('Expand', [
     w.cast(unsqueezed(w, counted(w, 0, images), [1, 2]), 'float32'),
     sizeList(w, [images, sizeAt(w, kept.scores, 1), 1])
@@ -181,12 +180,12 @@ const allOf = (w: Writer, x: Made): Made => w.cast(reduced(w, 'ReduceMin', w.cas
 function refined(w: Writer, boxes: Made, deltas: Made, extra: number, maxLog: number): Made {
   const [low, high] = [halfOf(w, boxes, 0), halfOf(w, boxes, 1)]
   const more = single(w, extra)
-  const side = op(w, 'Add', op(w, 'Sub', high, low), more)
-  const center = op(w, 'Add', low, op(w, 'Mul', side, single(w, 0.5)))
-  const middle = op(w, 'Add', op(w, 'Mul', halfOf(w, deltas, 0), side), center)
+  const side = add(w, sub(w, high, low), more)
+  const center = add(w, low, mul(w, side, single(w, 0.5)))
+  const middle = add(w, mul(w, halfOf(w, deltas, 0), side), center)
   const scale = elementwise(w, 'Exp', extreme(w, 'Min', halfOf(w, deltas, 1), single(w, maxLog)))
-  const half = op(w, 'Mul', op(w, 'Mul', scale, side), single(w, 0.5))
-  return joined(w, [op(w, 'Sub', middle, half), op(w, 'Sub', op(w, 'Add', middle, half), more)], -1)
+  const half = mul(w, mul(w, scale, side), single(w, 0.5))
+  return joined(w, [sub(w, middle, half), sub(w, add(w, middle, half), more)], -1)
 }
 
 /** Boxes inside their images, and which are large enough. */
@@ -194,8 +193,8 @@ function framed(w: Writer, boxes: Made, frame: Frame, extra: number, minSize: Ma
   const more = single(w, extra)
   const axis = dimsOf(frame.width).length - 1
   const shaped = (x: Made): Made => (axis === 0 ? x : unsqueezed(w, x, [1]))
-  const clipped = inside(w, boxes, shaped(op(w, 'Sub', pairs(w, frame.width, frame.height, axis), more)))
-  const sides = op(w, 'Add', op(w, 'Sub', halfOf(w, clipped, 1), halfOf(w, clipped, 0)), more)
+  const clipped = inside(w, boxes, shaped(sub(w, pairs(w, frame.width, frame.height, axis), more)))
+  const sides = add(w, sub(w, halfOf(w, clipped, 1), halfOf(w, clipped, 0)), more)
   return { boxes: clipped, isLarge: allOf(w, elementwise(w, 'GreaterOrEqual', sides, shaped(minSize))) }
 }
 
@@ -224,7 +223,7 @@ function generateToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const extra = call.param<boolean>('normalized') ? 0 : 1
   const moved = refined(w, w.reshape(anchors, [-1, 4]), byCell(w, deltas, 4), extra, MAX_LOG_SCALE)
   const frame = frameOf(w, image, 1)
-  const minSize = op(w, 'Mul', joined(w, [frame.scaleX, frame.scaleY], 1), single(w, call.param('minSize')))
+  const minSize = mul(w, joined(w, [frame.scaleX, frame.scaleY], 1), single(w, call.param('minSize')))
   const { boxes, isLarge } = framed(w, moved, frame, extra, minSize)
   const given = byCell(w, scores, 1)
   const flat = reshapedBy(w, given, [sizeAt(w, given, 0), sizeAt(w, given, 1)])
@@ -243,8 +242,8 @@ function ofClasses(call: SourceCall, w: Writer): { boxes: Made; scores: Made } {
   const [classes, regions] = [call.param<number>('classes'), sizeAt(w, rois, 0)]
   const codes = transposed(w, reshapedBy(w, deltas, [regions, classes, 4]), [1, 0, 2])
   const weights = w.constant('float32', call.param<readonly number[]>('weights'))
-  const moved = refined(w, rois, op(w, 'Div', codes, weights), 1, call.param('maxLog'))
-  const sides = op(w, 'Sub', halfOf(w, rois, 1), halfOf(w, rois, 0))
+  const moved = refined(w, rois, div(w, codes, weights), 1, call.param('maxLog'))
+  const sides = sub(w, halfOf(w, rois, 1), halfOf(w, rois, 0))
   const hasArea = allOf(w, elementwise(w, 'Greater', sides, single(w, 0)))
   const zero = single(w, 0)
   return {
@@ -279,7 +278,7 @@ function detectronToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const kinds = w.node('Mod', [at, w.constant('int64', [classes])])
   const groups = elementwise(w, 'Where', isOver, w.scalar('int64', 0), kinds)
   const inOrder = elementwise(w, 'Where', isOne, groups, w.scalar('int64', classes))
-  const keys = op(w, 'Add', op(w, 'Mul', inOrder, sizeList(w, [size])), counted(w, 0, size))
+  const keys = add(w, mul(w, inOrder, sizeList(w, [size])), counted(w, 0, size))
   const [, order] = w.nodes('TopK', [keys, sizeList(w, [size])], { axis: 1, largest: 0 }, { outputs: 2 })
   const ordered = (x: Made): Made => w.node('GatherElements', [x, order], { axis: 1 })
   const region = w.node('Div', [at, w.constant('int64', [classes])])

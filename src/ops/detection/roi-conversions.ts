@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { chosen, elementwise, extreme, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import { type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -21,7 +22,6 @@ import {
   mapsOf,
   movedInside,
   operandsOf,
-  regionType,
   sampledAt,
   sizeAs,
   weighted,
@@ -49,21 +49,16 @@ function sampledRegions(w: Writer, x: Made, rois: Made, pooled: readonly number[
   const weights = [0, 1].map(axis => {
     const bins = pooled[axis]
     const size = sizeAt(w, x, 2 + axis)
-    const last = elementwise(w, 'Sub', sizeAs(w, size, type), w.scalar(type, 1))
+    const last = sub(w, sizeAs(w, size, type), w.scalar(type, 1))
     const parts = upTo(bins).map(bin => (bins === 1 ? 0.5 : bin / (bins - 1)))
     const [start, end] = [2 - axis, 4 - axis].map(index => columnOf(w, rois, index))
     const first = w.constant(
       type,
       parts.map(part => 1 - part)
     )
-    const share = elementwise(
-      w,
-      'Add',
-      elementwise(w, 'Mul', start, first),
-      elementwise(w, 'Mul', end, w.constant(type, parts))
-    )
-    const points = elementwise(w, 'Mul', share, last)
-    return elementwise(w, 'Mul', linearWeights(w, points, size), unsqueezed(w, within(w, points, last, true), [2]))
+    const share = add(w, mul(w, start, first), mul(w, end, w.constant(type, parts)))
+    const points = mul(w, share, last)
+    return mul(w, linearWeights(w, points, size), unsqueezed(w, within(w, points, last, true), [2]))
   })
   return weighted(w, mapsOf(w, x, rois), weights[0], weights[1])
 }
@@ -82,7 +77,7 @@ const coordinatesOf = ({ opset }: Writer, mode: 'output_half_pixel' | 'half_pixe
 function roiAlignToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const { x, rois, type, own } = operandsOf(call, w)
   const { before, after, atLeastOne } = call.param<Alignment>('alignment')
-  const moved = before === 0 ? rois : elementwise(w, 'Add', rois, w.scalar(own, before))
+  const moved = before === 0 ? rois : add(w, rois, w.scalar(own, before))
   const isMax = call.param('pooling') === 'max-of-samples'
   const samples = call.param<number>('samples')
   if (isMax && samples === 0)
@@ -104,21 +99,21 @@ function roiAlignToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 function featuresToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const given = call.operand('rois')
   const type = typeOf(given)
-  const own = regionType(type)
+  const own = wideType(type)
   const rois = w.cast(given, own)
   const maps = call.all('maps').map(map => w.cast(map, own))
   const size = call.param<number>('size')
   const zero = w.scalar(own, 0)
-  const [width, height] = [0, 1].map(i => elementwise(w, 'Sub', columnOf(w, rois, i + 2), columnOf(w, rois, i)))
-  const area = elementwise(w, 'Mul', width, height)
-  const sides = elementwise(w, 'Div', elementwise(w, 'Sqrt', extreme(w, 'Max', area, zero)), w.scalar(own, 224))
-  const measure = elementwise(w, 'Add', sides, w.scalar(own, 1e-6))
+  const [width, height] = [0, 1].map(i => sub(w, columnOf(w, rois, i + 2), columnOf(w, rois, i)))
+  const area = mul(w, width, height)
+  const sides = div(w, elementwise(w, 'Sqrt', extreme(w, 'Max', area, zero)), w.scalar(own, 224))
+  const measure = add(w, sides, w.scalar(own, 1e-6))
   const hasArea = w.reshape(elementwise(w, 'Greater', area, zero), [-1, 1, 1, 1])
   const images = w.node('Expand', [w.scalar('int64', 0), sizeList(w, [sizeAt(w, rois, 0)])])
   // Level 2 begins at the canonical side, and each level at twice the side of the one before.
   const results = maps.map((map, level) => {
     const step = call.param<readonly number[]>('scales')[level]
-    const corners = call.param<boolean>('aligned') ? elementwise(w, 'Sub', rois, w.scalar(own, step / 2)) : rois
+    const corners = call.param<boolean>('aligned') ? sub(w, rois, w.scalar(own, step / 2)) : rois
     const y = w.node('RoiAlign', [map, corners, images], {
       output_height: size,
       output_width: size,
@@ -140,7 +135,7 @@ const MAX_SAMPLES = 2 ** 16
 function offsetsOf(w: Writer, length: Made, bins: number, samples: number, type: DType): Made {
   if (bins * samples > MAX_SAMPLES) fail('unsupported-op', `${bins * samples} samples of a region along an axis`)
   const parts = upTo(bins * samples).map(i => (i + 0.5) / (bins * samples) - 0.5)
-  return elementwise(w, 'Mul', length, w.constant(type, parts))
+  return mul(w, length, w.constant(type, parts))
 }
 
 function rotatedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -148,16 +143,16 @@ function rotatedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const samples = call.param<number>('samples')
   if (samples === 0) fail('unsupported-op', 'as many samples as a bin of a rotated region has elements')
   const scale = w.scalar(own, call.param<number>('scale'))
-  const scaled = (index: number): Made => elementwise(w, 'Mul', columnOf(w, rois, index), scale)
-  const [centerX, centerY] = [0, 1].map(i => unsqueezed(w, elementwise(w, 'Sub', scaled(i), w.scalar(own, 0.5)), [2]))
+  const scaled = (index: number): Made => mul(w, columnOf(w, rois, index), scale)
+  const [centerX, centerY] = [0, 1].map(i => unsqueezed(w, sub(w, scaled(i), w.scalar(own, 0.5)), [2]))
   const angle = unsqueezed(w, columnOf(w, rois, 4), [2])
   const turned = call.param<boolean>('clockwise') ? elementwise(w, 'Neg', angle) : angle
   const [cos, sin] = ['Cos', 'Sin'].map(name => w.node(name, [turned]))
   const down = unsqueezed(w, offsetsOf(w, scaled(3), call.param('height'), samples, own), [2])
   const right = unsqueezed(w, offsetsOf(w, scaled(2), call.param('width'), samples, own), [1])
-  const product = (a: Made, b: Made): Made => elementwise(w, 'Mul', a, b)
-  const y = elementwise(w, 'Add', elementwise(w, 'Sub', product(down, cos), product(right, sin)), centerY)
-  const at = elementwise(w, 'Add', elementwise(w, 'Add', product(down, sin), product(right, cos)), centerX)
+  const product = (a: Made, b: Made): Made => mul(w, a, b)
+  const y = add(w, sub(w, product(down, cos), product(right, sin)), centerY)
+  const at = add(w, add(w, product(down, sin), product(right, cos)), centerX)
   const images = w.cast(call.operand('batches'), 'int64')
   const maps = w.node('Gather', [x, images], { axis: 0 })
   const [height, width] = [sizeAt(w, x, 2), sizeAt(w, x, 3)]
@@ -165,8 +160,8 @@ function rotatedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   // One element outside the map still counts.
   const one = w.scalar(own, 1)
   const onMap = (points: Made, size: Size): Made =>
-    within(w, elementwise(w, 'Add', points, one), elementwise(w, 'Add', sizeAs(w, size, own), one), true)
-  const counted = elementwise(w, 'Mul', values, unsqueezed(w, product(onMap(y, height), onMap(at, width)), [1]))
+    within(w, add(w, points, one), add(w, sizeAs(w, size, own), one), true)
+  const counted = mul(w, values, unsqueezed(w, product(onMap(y, height), onMap(at, width)), [1]))
   const window = [samples, samples]
   return [w.cast(w.node('AveragePool', [counted], { kernel_shape: window, strides: window }), type)]
 }

@@ -1,11 +1,8 @@
 import { elementwise, gathered, swappedLast, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { linearSampling } from '../../op-kit/conversion-parts.ts'
+import { div, linearSampling, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import { counted, type Size, sizeAt, sizeScalar } from '../../op-kit/conversion-sizes.ts'
 import { type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import type { DType } from '../../tensor/dtype.ts'
-
-/** The float type in which regions are computed: ONNX Runtime has no half precision here. */
-export const regionType = (type: DType): DType => (type === 'float64' ? type : 'float32')
 
 /** A number of a type, as a scalar. */
 export const sizeAs = (w: Writer, size: Size, type: DType): Made =>
@@ -32,8 +29,8 @@ export function within(w: Writer, points: Made, end: Made, isClosed: boolean): M
 /** What the elements of an axis count for points `[regions, points]` between them: `[regions, points, size]`. */
 export function linearWeights(w: Writer, points: Made, size: Size): Made {
   const type = typeOf(points)
-  const away = elementwise(w, 'Abs', elementwise(w, 'Sub', unsqueezed(w, points, [2]), stepsTo(w, size, type)))
-  return w.node('Relu', [elementwise(w, 'Sub', w.scalar(type, 1), away)])
+  const away = elementwise(w, 'Abs', sub(w, unsqueezed(w, points, [2]), stepsTo(w, size, type)))
+  return w.node('Relu', [sub(w, w.scalar(type, 1), away)])
 }
 
 /** Maps `[regions, channels, height, width]` times the weights of rows and of columns of each region. */
@@ -45,7 +42,7 @@ export function weighted(w: Writer, maps: Made, rows: Made, columns: Made): Made
 /** Maps and regions in the type in which they are computed. */
 export function operandsOf(call: SourceCall, w: Writer): { x: Made; rois: Made; type: DType; own: DType } {
   const type = typeOf(call.operand('x'))
-  const own = regionType(type)
+  const own = wideType(type)
   return { x: w.cast(call.operand('x'), own), rois: w.cast(call.operand('rois'), own), type, own }
 }
 
@@ -59,9 +56,9 @@ export interface Points {
 export function sampledAt(w: Writer, maps: Made, { y, x }: Points): Made {
   const type = typeOf(maps)
   const scaled = (points: Made, axis: number): Made => {
-    const last = elementwise(w, 'Sub', sizeAs(w, sizeAt(w, maps, axis), type), w.scalar(type, 1))
-    const half = elementwise(w, 'Div', w.node('Max', [last, w.scalar(type, 1)]), w.scalar(type, 2))
-    return unsqueezed(w, elementwise(w, 'Sub', elementwise(w, 'Div', points, half), w.scalar(type, 1)), [3])
+    const last = sub(w, sizeAs(w, sizeAt(w, maps, axis), type), w.scalar(type, 1))
+    const half = div(w, w.node('Max', [last, w.scalar(type, 1)]), w.scalar(type, 2))
+    return unsqueezed(w, sub(w, div(w, points, half), w.scalar(type, 1)), [3])
   }
   const grid = w.node('Concat', [scaled(x, 3), scaled(y, 2)], { axis: 3 })
   return w.node('GridSample', [maps, grid], { mode: linearSampling(w), padding_mode: 'border', align_corners: 1 })
@@ -70,6 +67,6 @@ export function sampledAt(w: Writer, maps: Made, { y, x }: Points): Made {
 /** Points moved to `0 … size - 1`. */
 export function movedInside(w: Writer, points: Made, size: Size): Made {
   const type = typeOf(points)
-  const last = elementwise(w, 'Sub', sizeAs(w, size, type), w.scalar(type, 1))
+  const last = sub(w, sizeAs(w, size, type), w.scalar(type, 1))
   return w.node('Max', [w.node('Min', [points, last]), w.scalar(type, 0)])
 }

@@ -1,5 +1,6 @@
 import { elementwise, extreme, picked, shapeOf, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { counted, extremeSize, type Size, sizeAt, sizeList, sizeScalar } from '../../op-kit/conversion-sizes.ts'
 import type { Made, Writer } from '../../op-kit/conversion.ts'
 
@@ -36,19 +37,18 @@ const edge = (w: Writer, boxes: Made, index: number): Made =>
 
 /** Intersection over union, as `overlap` in `kernels/detection/boxes.ts`; dims are broadcast. */
 export function overlapOf(w: Writer, a: Made, b: Made, extra = 0, isExtended = false): Made {
-  const op = (name: 'Add' | 'Sub' | 'Mul' | 'Div', x: Made, y: Made): Made => elementwise(w, name, x, y)
-  const longer = (x: Made): Made => (extra === 0 ? x : op('Add', x, single(w, extra)))
+  const longer = (x: Made): Made => (extra === 0 ? x : add(w, x, single(w, extra)))
   const areaOf = (boxes: Made): Made => {
-    const [height, width] = [0, 1].map(i => longer(op('Sub', edge(w, boxes, i + 2), edge(w, boxes, i))))
-    return op('Mul', height, width)
+    const [height, width] = [0, 1].map(i => longer(sub(w, edge(w, boxes, i + 2), edge(w, boxes, i))))
+    return mul(w, height, width)
   }
   const [areaA, areaB] = [areaOf(a), areaOf(b)]
   const [height, width] = [0, 1].map(i =>
-    op('Sub', extreme(w, 'Min', edge(w, a, i + 2), edge(w, b, i + 2)), extreme(w, 'Max', edge(w, a, i), edge(w, b, i)))
+    sub(w, extreme(w, 'Min', edge(w, a, i + 2), edge(w, b, i + 2)), extreme(w, 'Max', edge(w, a, i), edge(w, b, i)))
   )
   const [tall, wide] = [longer(height), longer(width)]
-  const shared = op('Mul', tall, wide)
-  const part = op('Div', shared, op('Sub', op('Add', areaA, areaB), shared))
+  const shared = mul(w, tall, wide)
+  const part = div(w, shared, sub(w, add(w, areaA, areaB), shared))
   const zero = single(w, 0)
   const least = extreme(w, 'Min', areaA, areaB)
   const isShared = elementwise(
@@ -115,7 +115,7 @@ const fallen = (w: Writer, threshold: Made, eta: number): Made =>
     w,
     'Where',
     elementwise(w, 'Greater', threshold, single(w, 0.5)),
-    elementwise(w, 'Mul', threshold, single(w, eta)),
+    mul(w, threshold, single(w, eta)),
     threshold
   )
 
@@ -127,8 +127,8 @@ function faded(
   { sigma, minScore, drops }: NonNullable<SuppressRule['fading']>
 ): Made {
   const none = single(w, NONE)
-  const squares = elementwise(w, 'Mul', elementwise(w, 'Mul', shared, shared), single(w, -0.5))
-  const lowered = elementwise(w, 'Mul', scores, elementwise(w, 'Exp', elementwise(w, 'Div', squares, sigma)))
+  const squares = mul(w, mul(w, shared, shared), single(w, -0.5))
+  const lowered = mul(w, scores, elementwise(w, 'Exp', div(w, squares, sigma)))
   const isEnough = elementwise(w, 'GreaterOrEqual', lowered, minScore)
   // A score that stands for none, times 0, is no number, which is not enough either.
   const left = elementwise(w, 'Where', isEnough, lowered, none)

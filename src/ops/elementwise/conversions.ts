@@ -1,5 +1,6 @@
 import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
 import { elementwise, extreme, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub, widened, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
   type Conversions,
@@ -74,7 +75,7 @@ const operandsOf = (call: SourceCall, w: Writer): [Made, Made] => [
 
 /** A type of ONNX's arithmetic that holds a type's numbers. */
 const wide = (type: DType): DType =>
-  isFloat(type) ? (type === 'float64' ? type : 'float32') : type === 'uint64' || type === 'int32' ? type : 'int64'
+  isFloat(type) ? wideType(type) : type === 'uint64' || type === 'int32' ? type : 'int64'
 
 const inWide = (w: Writer, values: readonly Made[], compute: (values: readonly Made[]) => Made): Made => {
   const type = typeOf(values[0])
@@ -86,12 +87,8 @@ const inWide = (w: Writer, values: readonly Made[], compute: (values: readonly M
 function divideToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const operands = operandsOf(call, w)
   if (isFloat(typeOf(operands[0])) || call.attribute('m_pythondiv') === 'false')
-    return [inWide(w, operands, ([a, b]) => elementwise(w, 'Div', a, b))]
-  return [
-    inWide(w, operands, ([a, b]) =>
-      elementwise(w, 'Div', elementwise(w, 'Sub', a, w.node('Mod', [a, b], { fmod: 0 })), b)
-    )
-  ]
+    return [inWide(w, operands, ([a, b]) => div(w, a, b))]
+  return [inWide(w, operands, ([a, b]) => div(w, sub(w, a, w.node('Mod', [a, b], { fmod: 0 })), b))]
 }
 
 /** The remainder with the divisor's sign. */
@@ -102,13 +99,8 @@ function floorModToOnnx(call: SourceCall, w: Writer): readonly Made[] {
       if (!isFloat(typeOf(a))) return w.node('Mod', [a, b], { fmod: 0 })
       const zero = zeroOf(w, typeOf(a))
       const rest = w.node('Mod', [a, b], { fmod: 1 })
-      const hasOtherSign = elementwise(
-        w,
-        'Less',
-        elementwise(w, 'Mul', elementwise(w, 'Sign', rest), elementwise(w, 'Sign', b)),
-        zero
-      )
-      return elementwise(w, 'Where', hasOtherSign, elementwise(w, 'Add', rest, b), rest)
+      const hasOtherSign = elementwise(w, 'Less', mul(w, elementwise(w, 'Sign', rest), elementwise(w, 'Sign', b)), zero)
+      return elementwise(w, 'Where', hasOtherSign, add(w, rest, b), rest)
     })
   ]
 }
@@ -140,9 +132,9 @@ function shiftToOnnx(direction: 'LEFT' | 'RIGHT') {
     const own = 'int64'
     const [x, by] = [w.cast(a, own), w.cast(b, own)]
     const power = w.cast(elementwise(w, 'Pow', w.scalar('float64', 2), w.cast(by, 'float64')), own)
-    if (direction === 'LEFT') return [w.cast(elementwise(w, 'Mul', x, power), type)]
-    const floored = elementwise(w, 'Sub', x, w.node('Mod', [x, power], { fmod: 0 }))
-    const shifted = elementwise(w, 'Div', floored, power)
+    if (direction === 'LEFT') return [w.cast(mul(w, x, power), type)]
+    const floored = sub(w, x, w.node('Mod', [x, power], { fmod: 0 }))
+    const shifted = div(w, floored, power)
     if (DTYPES[type].bits < 64) return [w.cast(shifted, type)]
     // The power for 63 is more than int64 holds: what is left of the element is its sign.
     const sign = elementwise(w, 'Where', elementwise(w, 'Less', x, zeroOf(w, own)), w.scalar(own, -1), zeroOf(w, own))
@@ -156,7 +148,7 @@ const bitShiftToOnnx = (call: SourceCall, w: Writer): readonly Made[] | undefine
 const isInfToOnnx = (call: SourceCall, w: Writer): readonly Made[] => {
   const isOn = (name: string): boolean => !['false', '0'].includes((call.attribute(name) ?? 'true').toLowerCase())
   const flags = { detect_negative: isOn('detect_negative'), detect_positive: isOn('detect_positive') }
-  return [w.node('IsInf', [floatOf(w, call.operand('x'))], flags)]
+  return [w.node('IsInf', [widened(w, call.operand('x'))], flags)]
 }
 
 const isInfToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
@@ -165,10 +157,8 @@ const isInfToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
   return [w.node('IsInf', [call.operand('x')], flags)]
 }
 
-const floatOf = (w: Writer, x: Made): Made => (typeOf(x) === 'float64' ? x : w.cast(x, 'float32'))
-
 function isFiniteToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const x = floatOf(w, call.operand('x'))
+  const x = widened(w, call.operand('x'))
   return [elementwise(w, 'Not', elementwise(w, 'Or', w.node('IsInf', [x]), w.node('IsNaN', [x])))]
 }
 
@@ -182,10 +172,10 @@ function roundToOnnx(call: SourceCall, w: Writer): readonly Made[] {
       const whole = elementwise(w, 'Floor', size)
       const half = w.scalar(typeOf(value), 0.5)
       const one = w.scalar(typeOf(value), 1)
-      const isUp = elementwise(w, 'GreaterOrEqual', elementwise(w, 'Sub', size, whole), half)
-      const rounded = elementwise(w, 'Where', isUp, elementwise(w, 'Add', whole, one), whole)
+      const isUp = elementwise(w, 'GreaterOrEqual', sub(w, size, whole), half)
+      const rounded = elementwise(w, 'Where', isUp, add(w, whole, one), whole)
       // NaN and infinities minus themselves are NaN, which rounds nothing up.
-      return elementwise(w, 'Mul', elementwise(w, 'Sign', value), rounded)
+      return mul(w, elementwise(w, 'Sign', value), rounded)
     })
   ]
 }
@@ -199,8 +189,8 @@ const ofIntegersToOnnx =
     if (!isInteger(own)) return undefined
     const y = w.node(type, [w.cast(x, 'float64')])
     const half = w.scalar('float64', 0.5)
-    const away = elementwise(w, 'Floor', elementwise(w, 'Add', elementwise(w, 'Abs', y), half))
-    return [w.cast(elementwise(w, 'Mul', elementwise(w, 'Sign', y), away), own)]
+    const away = elementwise(w, 'Floor', add(w, elementwise(w, 'Abs', y), half))
+    return [w.cast(mul(w, elementwise(w, 'Sign', y), away), own)]
   }
 
 const FRACTIONAL = ['Sqrt', 'Exp', 'Log', 'Sin', 'Cos', 'Tan', 'Asin', 'Acos', 'Atan', 'Sinh', 'Cosh', 'Tanh', 'Erf']
@@ -284,8 +274,8 @@ function swishToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const type = typeOf(x)
   const beta = call.knows('beta') ? call.param<number>('beta') : undefined
   const factor = beta === undefined ? call.source('beta') : w.scalar(type, beta)
-  const scaled = factor === undefined || beta === 1 ? x : elementwise(w, 'Mul', x, factor)
-  return [elementwise(w, 'Mul', x, elementwise(w, 'Sigmoid', scaled))]
+  const scaled = factor === undefined || beta === 1 ? x : mul(w, x, factor)
+  return [mul(w, x, elementwise(w, 'Sigmoid', scaled))]
 }
 
 const RUNNING = { Max: 'Max', Min: 'Min', Sum: 'Add', Mean: 'Add' } as const
@@ -295,8 +285,8 @@ const variadicToOpenvino =
   (call: SourceCall, w: Writer): readonly Made[] => {
     const inputs = call.all('inputs')
     const kind = RUNNING[name]
-    const total = inputs.reduce((a, b) => (kind === 'Add' ? elementwise(w, 'Add', a, b) : extreme(w, kind, a, b)))
-    return [name === 'Mean' ? elementwise(w, 'Div', total, w.scalar(typeOf(total), inputs.length)) : total]
+    const total = inputs.reduce((a, b) => (kind === 'Add' ? add(w, a, b) : extreme(w, kind, a, b)))
+    return [name === 'Mean' ? div(w, total, w.scalar(typeOf(total), inputs.length)) : total]
   }
 
 function thresholdedToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
@@ -343,8 +333,8 @@ export const elementwiseConversions: Conversions = {
     toOnnx(binary('Minimum'), extremeToOnnx('Min')),
     toOnnx(binary('NotEqual'), (call, w) => [elementwise(w, 'Not', elementwise(w, 'Equal', ...operandsOf(call, w)))]),
     toOnnx(binary('SquaredDifference'), (call, w) => {
-      const difference = elementwise(w, 'Sub', ...operandsOf(call, w))
-      return [elementwise(w, 'Mul', difference, difference)]
+      const difference = sub(w, ...operandsOf(call, w))
+      return [mul(w, difference, difference)]
     }),
     toOnnx(binary('BitShift'), bitShiftToOnnx),
     toOnnx(unary('IsInf'), isInfToOnnx),
@@ -354,7 +344,7 @@ export const elementwiseConversions: Conversions = {
     ...FRACTIONAL.map(name => toOnnx(unary(name), ofIntegersToOnnx(name))),
     toOpenvino(unary('Reciprocal'), (call, w) => {
       const x = call.operand('x')
-      return [elementwise(w, 'Div', w.scalar(typeOf(x), 1), x)]
+      return [div(w, w.scalar(typeOf(x), 1), x)]
     }),
     toOnnx(activation('HSigmoid'), (call, w) => [
       w.node('HardSigmoid', [call.operand('x')], { alpha: 1 / 6, beta: 0.5 })

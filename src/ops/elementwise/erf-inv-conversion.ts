@@ -1,5 +1,6 @@
-import { elementwise, zeroOf } from '../../op-kit/conversion-kit.ts'
-import { type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
+import { elementwise } from '../../op-kit/conversion-kit.ts'
+import { add, mul, ofWide, sub } from '../../op-kit/conversion-parts.ts'
+import { type Made, typeOf } from '../../op-kit/conversion.ts'
 
 /** Polynomials of M. Giles, "Approximating the erfinv function" (2010), in single precision; highest power first. */
 const CENTRAL = [
@@ -12,21 +13,17 @@ const TAIL = [
 ]
 
 /** The inverse of the error function by polynomials: relative errors of some float32 roundings. */
-export function erfInvToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const type = typeOf(call.operand('x'))
-  const own = type === 'float64' ? type : 'float32'
-  const x = w.cast(call.operand('x'), own)
-  const number = (value: number): Made => w.scalar(own, value)
+export const erfInvToOnnx = ofWide((w, x) => {
+  const number = (value: number): Made => w.scalar(typeOf(x), value)
   const polynomial = (at: Made, [first, ...rest]: readonly number[]): Made =>
-    rest.reduce((sum, next) => elementwise(w, 'Add', elementwise(w, 'Mul', sum, at), number(next)), number(first))
+    rest.reduce((sum, next) => add(w, mul(w, sum, at), number(next)), number(first))
   const one = number(1)
-  const inside = elementwise(w, 'Mul', elementwise(w, 'Sub', one, x), elementwise(w, 'Add', one, x))
+  const inside = mul(w, sub(w, one, x), add(w, one, x))
   const depth = elementwise(w, 'Neg', w.node('Log', [inside]))
-  const central = polynomial(elementwise(w, 'Sub', depth, number(2.5)), CENTRAL)
-  const tail = polynomial(elementwise(w, 'Sub', elementwise(w, 'Sqrt', depth), number(3)), TAIL)
+  const central = polynomial(sub(w, depth, number(2.5)), CENTRAL)
+  const tail = polynomial(sub(w, elementwise(w, 'Sqrt', depth), number(3)), TAIL)
   const factor = elementwise(w, 'Where', elementwise(w, 'Less', depth, number(5)), central, tail)
   // At the ends the logarithm is infinite.
-  const isEnd = elementwise(w, 'Equal', inside, zeroOf(w, own))
-  const y = elementwise(w, 'Mul', x, elementwise(w, 'Where', isEnd, number(Infinity), factor))
-  return [w.cast(y, type)]
-}
+  const isEnd = elementwise(w, 'Equal', inside, number(0))
+  return mul(w, x, elementwise(w, 'Where', isEnd, number(Infinity), factor))
+})

@@ -5,34 +5,18 @@ import {
   geluByErf,
   geluByTanh,
   mul,
+  ofWide,
   plus,
   sigmoidWeighted,
   times,
   widened,
   withAdded
 } from '../../op-kit/conversion-parts.ts'
-import {
-  type Conversion,
-  expands,
-  type Made,
-  opNamed,
-  type SourceCall,
-  toOpenvino,
-  typeOf,
-  type Writer
-} from '../../op-kit/conversion.ts'
+import { type Conversion, expands, opNamed, type SourceCall, toOpenvino, typeOf } from '../../op-kit/conversion.ts'
 import { activationOps } from './activations.ts'
 import { biasGelu } from './bias-gelu.ts'
 import { gatedAdd } from './gated-add.ts'
 import { scaledSiLU } from './scaled-silu.ts'
-
-/** A function of one operand, computed in a float type that is wide enough. */
-const ofWide =
-  (compute: (w: Writer, x: Made, call: SourceCall) => Made) =>
-  (call: SourceCall, w: Writer): readonly Made[] => {
-    const x = call.operand('x')
-    return [w.cast(compute(w, widened(w, x), call), typeOf(x))]
-  }
 
 const number = (call: SourceCall, name: string): number => Number(call.attribute(name))
 

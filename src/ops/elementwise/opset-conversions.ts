@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, knownNumbers } from '../../op-kit/conversion-kit.ts'
+import { geluByErf, geluByTanh, mul, ofWide, plus, times } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   type Made,
@@ -29,39 +30,17 @@ function clipWithin(call: SourceCall, w: Writer): readonly Made[] | undefined {
   return [w.node('Clip', [call.operand('x')], { min: bound('min', 'low'), max: bound('max', 'high') })]
 }
 
-/** A function of one value by its definition, in float32 where the type is narrower. */
-const defined =
-  (compute: (w: Writer, x: Made, constant: (value: number) => Made, call: SourceCall) => Made) =>
-  (call: SourceCall, w: Writer): readonly Made[] => {
-    const x = call.operand('x')
-    const type = typeOf(x)
-    const own = type === 'float64' ? type : 'float32'
-    return [
-      w.cast(
-        compute(w, w.cast(x, own), value => w.scalar(own, value), call),
-        type
-      )
-    ]
-  }
-
-const half = (w: Writer, x: Made, constant: (value: number) => Made, inner: Made): Made =>
-  elementwise(w, 'Mul', elementwise(w, 'Mul', constant(0.5), x), elementwise(w, 'Add', constant(1), inner))
-
 /** `x / 2 (1 + erf(x / √2))`, or its approximation by tanh. */
-const gelu = defined((w, x, constant, call) => {
-  if (call.param<UnaryFunction>('function') !== GELU_TANH)
-    return half(w, x, constant, w.node('Erf', [elementwise(w, 'Mul', x, constant(Math.SQRT1_2))]))
-  const cube = elementwise(w, 'Mul', elementwise(w, 'Mul', x, x), x)
-  const sum = elementwise(w, 'Add', x, elementwise(w, 'Mul', constant(0.044715), cube))
-  return half(w, x, constant, elementwise(w, 'Tanh', elementwise(w, 'Mul', constant(Math.sqrt(2 / Math.PI)), sum)))
+const gelu = ofWide((w, x, call) =>
+  call.param<UnaryFunction>('function') === GELU_TANH ? geluByTanh(w, x) : geluByErf(w, x)
+)
+
+const hardSwish = ofWide((w, x) => {
+  const [zero, one] = [0, 1].map(value => w.scalar(typeOf(x), value))
+  return mul(w, x, extreme(w, 'Max', extreme(w, 'Min', plus(w, times(w, x, 1 / 6), 0.5), one), zero))
 })
 
-const hardSwish = defined((w, x, constant) => {
-  const line = elementwise(w, 'Add', elementwise(w, 'Mul', x, constant(1 / 6)), constant(0.5))
-  return elementwise(w, 'Mul', x, extreme(w, 'Max', extreme(w, 'Min', line, constant(1)), constant(0)))
-})
-
-const mish = defined((w, x) => elementwise(w, 'Mul', x, elementwise(w, 'Tanh', w.node('Softplus', [x]))))
+const mish = ofWide((w, x) => mul(w, x, elementwise(w, 'Tanh', elementwise(w, 'Softplus', x))))
 
 /** Comparisons that ONNX has since opset 12. */
 const orEqual =

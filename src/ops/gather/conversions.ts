@@ -16,6 +16,7 @@ import {
   upTo,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
+import { add } from '../../op-kit/conversion-parts.ts'
 import { reshapedExactly } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
@@ -257,7 +258,7 @@ function oneHotToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
         w,
         'Where',
         elementwise(w, 'Less', indices, w.scalar(typeOf(indices), 0)),
-        elementwise(w, 'Add', indices, wide),
+        add(w, indices, wide),
         indices
       )
     : indices

@@ -9,6 +9,7 @@ import {
   upTo,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
+import { div, mul } from '../../op-kit/conversion-parts.ts'
 import {
   addSizes,
   counted,
@@ -38,7 +39,7 @@ function weightedRows(call: SourceCall, w: Writer): Made {
   const rows = gathered(w, table, w.cast(call.operand('indices'), 'int64'), 0)
   const weights = call.optional('weights')
   if (weights === undefined) return rows
-  return elementwise(w, 'Mul', rows, unsqueezed(w, weights, upTo(rankOf(table) - 1, rankOf(weights))))
+  return mul(w, rows, unsqueezed(w, weights, upTo(rankOf(table) - 1, rankOf(weights))))
 }
 
 const isMean = (call: SourceCall): boolean => call.param('reduction') === 'mean'
@@ -52,7 +53,7 @@ function packedToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const sums = reduced(w, 'ReduceSum', weightedRows(call, w), [1], false)
   if (!isMean(call)) return [sums]
   const count = sizeList(w, [sizeAt(w, call.operand('indices'), 1)])
-  return [elementwise(w, 'Div', sums, w.cast(count, typeOf(sums)))]
+  return [div(w, sums, w.cast(count, typeOf(sums)))]
 }
 
 /** The bag of a row is the number of offsets up to it, where 0 stands for no bag. */
@@ -69,7 +70,7 @@ function offsetsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     sliced(w, one, w.constant('int64', [1]), sizeList(w, [bags]), [0])
   )
   const most = isMean(call) ? w.node('Max', [counts, w.scalar('int64', 1)]) : undefined
-  const result = most ? elementwise(w, 'Div', sums, w.cast(most, typeOf(sums))) : sums
+  const result = most ? div(w, sums, w.cast(most, typeOf(sums))) : sums
   return [filled(call, w, result, counts, -1)]
 }
 

@@ -1,5 +1,6 @@
 import { asScalar, chosen, elementwise, gathered, sliced, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
+import { sub } from '../../op-kit/conversion-parts.ts'
 import { counted, sizeAt, sizeList, sizeScalar } from '../../op-kit/conversion-sizes.ts'
 import type { Made, SourceCall, Writer } from '../../op-kit/conversion.ts'
 
@@ -12,10 +13,10 @@ export function gatherTreeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const parents = w.cast(given, 'int64')
   const [steps, batch, beams] = [0, 1, 2].map(axis => sizeAt(w, ids, axis))
   const ends = unsqueezed(w, w.cast(lengths, 'int64'), [1])
-  const last = elementwise(w, 'Sub', sizeScalar(w, steps), w.scalar('int64', 1))
+  const last = sub(w, sizeScalar(w, steps), w.scalar('int64', 1))
   const own = w.node('Expand', [counted(w, 0, beams), sizeList(w, [batch, beams])])
   const { stacked } = looped(w, { count: sizeScalar(w, steps) }, [own], (inner, iteration, [from]) => {
-    const time = elementwise(inner, 'Sub', last, iteration)
+    const time = sub(inner, last, iteration)
     const step = (values: Made): Made =>
       inner.node('GatherElements', [gathered(inner, values, time, 0), from], { axis: 1 })
     const isActive = elementwise(inner, 'Less', time, ends)

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, shapeOf } from '../../op-kit/conversion-kit.ts'
+import { div, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import { type Made, type NewAttributes, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
 
@@ -16,17 +17,17 @@ function neutralOf(type: DType, reduction: string): number | bigint {
 
 /** The type in which ONNX Runtime reduces, and in which means are exact. */
 function computedIn(type: DType, reduction: string): DType {
-  if (isFloat(type)) return type === 'float64' ? type : 'float32'
+  if (isFloat(type)) return wideType(type)
   return reduction === 'mean' ? 'int64' : type
 }
 
 /** Quotients of integers rounded down, as IR does; ONNX rounds them towards zero. */
 function divided(w: Writer, sums: Made, counts: Made): Made {
-  const quotient = elementwise(w, 'Div', sums, counts)
+  const quotient = div(w, sums, counts)
   if (isFloat(typeOf(sums))) return quotient
-  const rest = elementwise(w, 'Sub', sums, elementwise(w, 'Mul', quotient, counts))
+  const rest = sub(w, sums, mul(w, quotient, counts))
   const isBelow = elementwise(w, 'Less', rest, w.scalar('int64', 0))
-  return elementwise(w, 'Sub', quotient, w.cast(isBelow, 'int64'))
+  return sub(w, quotient, w.cast(isBelow, 'int64'))
 }
 
 /** What scatters of ONNX are told of a reduction: nothing of none, as before opset 16, when they had no other. */

@@ -1,5 +1,6 @@
 import type { RgbOrder, YuvLayout } from '../../kernels/image/yuv.ts'
-import { elementwise, reduced, sliced, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { reduced, sliced, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import { floorDivSizes, mulSizes, reshapedBy, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, isFloat } from '../../tensor/dtype.ts'
@@ -48,11 +49,11 @@ function yuvToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const type = typeOf(call.operand('y'))
   const own = computedIn(type)
   const { luma, chroma } = planesOf(call, w, call.param('layout'))
-  const moved = (x: Made, by: number): Made => elementwise(w, 'Sub', w.cast(x, own), w.scalar(own, by))
-  const light = elementwise(w, 'Mul', moved(luma, 16), w.scalar(own, 1.164))
+  const moved = (x: Made, by: number): Made => sub(w, w.cast(x, own), w.scalar(own, by))
+  const light = mul(w, moved(luma, 16), w.scalar(own, 1.164))
   const factors = CHROMA.flatMap(row => (call.param<RgbOrder>('order') === 'rgb' ? row : row.toReversed()))
   const colour = w.node('MatMul', [moved(doubled(w, chroma), 128), w.constant(own, factors, [2, 3])])
-  return [pixelsOf(w, elementwise(w, 'Add', light, colour), own, type)]
+  return [pixelsOf(w, add(w, light, colour), own, type)]
 }
 
 /** Luma, U and V of red, green and blue by BT.601. */
@@ -73,7 +74,7 @@ function nv12ToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const wide = w.cast(x, own)
   const planeOf = (pixels: Made, factors: readonly number[], count: number, added: number): Made => {
     const product = w.node('MatMul', [pixels, w.constant(own, factors, [3, count])])
-    return pixelsOf(w, elementwise(w, 'Add', product, w.scalar(own, added)), own, type)
+    return pixelsOf(w, add(w, product, w.scalar(own, added)), own, type)
   }
   const luma = planeOf(wide, ordered(LUMA), 1, 16)
   const blocks = reshapedBy(w, wide, [mulSizes(w, images, rows), 2, columns, 2, 3])
@@ -84,7 +85,7 @@ function nv12ToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 }
 
 /** Integers are computed in double precision and rounded once, as floats of single precision, as everywhere here. */
-const computedIn = (type: DType): DType => (isFloat(type) ? (type === 'float64' ? type : 'float32') : 'float64')
+const computedIn = (type: DType): DType => (isFloat(type) ? wideType(type) : 'float64')
 
 function pixelsOf(w: Writer, x: Made, own: DType, type: DType): Made {
   const pixels = w.node('Clip', [x, w.scalar(own, 0), w.scalar(own, 255)])

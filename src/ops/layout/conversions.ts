@@ -3,7 +3,6 @@ import { blocksAlong, unblocked } from '../../op-kit/conversion-axis.ts'
 import {
   asScalar,
   dimAt,
-  elementwise,
   expanded,
   joined,
   picked,
@@ -14,7 +13,7 @@ import {
   unsqueezed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
-import { split as splitBySizes, splitEvenly } from '../../op-kit/conversion-parts.ts'
+import { split as splitBySizes, splitEvenly, sub } from '../../op-kit/conversion-parts.ts'
 import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
@@ -161,7 +160,7 @@ function openSplit(
   known: number
 ): readonly Made[] {
   const data = call.operand('data')
-  const rest = elementwise(w, 'Sub', dimAt(w, data, axis), w.constant('int64', [known]))
+  const rest = sub(w, dimAt(w, data, axis), w.constant('int64', [known]))
   const all = joined(
     w,
     sizes.map(one => (one === -1 ? rest : w.constant('int64', [one]))),

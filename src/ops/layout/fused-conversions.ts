@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { asScalar, elementwise, gathered, unsqueezed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
-import { part } from '../../op-kit/conversion-parts.ts'
+import { add, part } from '../../op-kit/conversion-parts.ts'
 import { counted, sizeAt, sizeParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
@@ -26,12 +26,7 @@ function triluToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const rank = rankOf(x)
   const [rows, columns] = [rank - 2, rank - 1].map(axis => counted(w, 0, sizeAt(w, x, axis)))
   const k = sizeParameter(call, 'k', w)
-  const diagonal = elementwise(
-    w,
-    'Add',
-    w.reshape(rows, [-1, 1]),
-    typeof k === 'number' ? w.scalar('int64', k) : asScalar(w, k)
-  )
+  const diagonal = add(w, w.reshape(rows, [-1, 1]), typeof k === 'number' ? w.scalar('int64', k) : asScalar(w, k))
   const isKept = elementwise(w, call.param<boolean>('upper') ? 'GreaterOrEqual' : 'LessOrEqual', columns, diagonal)
   return [elementwise(w, 'Where', isKept, x, zeroOf(w, typeOf(x)))]
 }

@@ -9,6 +9,7 @@ import {
   unsqueezed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
+import { add } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
   extremeSize,
@@ -127,7 +128,7 @@ function rollToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 function eyeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const size = (name: string): Size => sizeParameter(call, name, w)
   const [rows, columns] = [size('rows'), size('columns')]
-  const row = elementwise(w, 'Add', counted(w, 0, rows), sizeList(w, [size('diagonal')]))
+  const row = add(w, counted(w, 0, rows), sizeList(w, [size('diagonal')]))
   const isOne = elementwise(w, 'Equal', unsqueezed(w, row, [1]), counted(w, 0, columns))
   const matrix = w.cast(isOne, call.param<DType>('type'))
   const batch = listParameter(call, 'batch', w)

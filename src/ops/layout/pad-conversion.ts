@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { asScalar, elementwise, gathered, sliced, upTo } from '../../op-kit/conversion-kit.ts'
+import { sub } from '../../op-kit/conversion-parts.ts'
 import {
   addSizes,
   counted,
@@ -52,11 +53,11 @@ function mirrored(w: Writer, data: Made, begin: readonly Size[], end: readonly S
       w,
       'Where',
       elementwise(w, 'Less', at, w.scalar('int64', 0)),
-      elementwise(w, 'Sub', w.scalar('int64', -1), at),
+      sub(w, w.scalar('int64', -1), at),
       at
     )
     const last = sizeList(w, [subSizes(w, mulSizes(w, size, 2), 1)])
-    const fromEnd = elementwise(w, 'Sub', last, fromStart)
+    const fromEnd = sub(w, last, fromStart)
     const isInside = elementwise(w, 'Less', fromStart, sizeList(w, [size]))
     result = gathered(w, result, elementwise(w, 'Where', isInside, fromStart, fromEnd), axis)
   }

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { asList, elementwise, joined, picked, sliced, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { add } from '../../op-kit/conversion-parts.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
 import { entriesOf } from './strided-slice.ts'
 
@@ -82,13 +83,7 @@ function after(w: Writer, begin: List, at: number): Made {
   if (known !== undefined) return w.constant('int64', [known === -1 ? FAR : known + 1])
   const value = begin.value(at)
   const isLast = elementwise(w, 'Equal', value, w.constant('int64', [-1]))
-  return elementwise(
-    w,
-    'Where',
-    isLast,
-    w.constant('int64', [FAR]),
-    elementwise(w, 'Add', value, w.constant('int64', [1]))
-  )
+  return elementwise(w, 'Where', isLast, w.constant('int64', [FAR]), add(w, value, w.constant('int64', [1])))
 }
 
 /** Lists of one as one list: a constant where all are. */

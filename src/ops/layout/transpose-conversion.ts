@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
-import { elementwise, gathered, picked, reduced, shapeOf, sliced, upTo } from '../../op-kit/conversion-kit.ts'
+import { gathered, picked, reduced, shapeOf, sliced, upTo } from '../../op-kit/conversion-kit.ts'
+import { add, mul } from '../../op-kit/conversion-parts.ts'
 import { type Made, rankOf, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
 
 /** Transpose by an order that is known only while the model runs: the elements in their new order, by their offsets. */
@@ -23,8 +24,8 @@ export function openTransposeToOnnx(call: SourceCall, w: Writer): readonly Made[
       numbers,
       upTo(rank).map(other => (other === axis ? -1 : 1))
     )
-    return elementwise(w, 'Mul', shaped, picked(w, steps, [axis]))
+    return mul(w, shaped, picked(w, steps, [axis]))
   })
-  const all = offsets.reduce((sum, one) => elementwise(w, 'Add', sum, one))
+  const all = offsets.reduce((sum, one) => add(w, sum, one))
   return [gathered(w, w.reshape(data, [-1]), all, 0)]
 }

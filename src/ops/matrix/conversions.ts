@@ -1,4 +1,5 @@
-import { elementwise, swappedLast } from '../../op-kit/conversion-kit.ts'
+import { swappedLast } from '../../op-kit/conversion-kit.ts'
+import { add, times } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   first,
@@ -7,7 +8,6 @@ import {
   type SourceCall,
   toOnnx,
   toOpenvino,
-  typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
 import { einsumToOnnx, einsumToOpenvino } from './einsum-conversion.ts'
@@ -34,20 +34,18 @@ function scaledToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefi
     transpose_a: call.param<boolean>('transposeA'),
     transpose_b: call.param<boolean>('transposeB')
   })
-  return [elementwise(w, 'Mul', product, w.scalar(typeOf(product), call.param<number>('alpha')))]
+  return [times(w, product, call.param('alpha'))]
 }
 
 /** `alpha A B + beta C`. */
 function gemmToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  const scaled = (x: Made, factor: number): Made =>
-    factor === 1 ? x : elementwise(w, 'Mul', x, w.scalar(typeOf(x), factor))
   const product = w.node('MatMul', [call.operand('a'), call.operand('b')], {
     transpose_a: call.param<boolean>('transposeA'),
     transpose_b: call.param<boolean>('transposeB')
   })
-  const y = scaled(product, call.param('alpha'))
+  const y = times(w, product, call.param('alpha'))
   const c = call.optional('c')
-  return [c ? elementwise(w, 'Add', y, scaled(c, call.param('beta'))) : y]
+  return [c ? add(w, y, times(w, c, call.param('beta'))) : y]
 }
 
 /** Products of one dialect in words of the other. */

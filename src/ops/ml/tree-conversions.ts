@@ -4,7 +4,7 @@ import type { TreeClasses } from '../../kernels/ml/tree-classes.ts'
 import type { TreeTargets } from '../../kernels/ml/tree-targets.ts'
 import { elementwise, expanded, gathered, reduced } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
-import { add, mul, part, times } from '../../op-kit/conversion-parts.ts'
+import { add, mul, part, times, wideType } from '../../op-kit/conversion-parts.ts'
 import { bothOf, labelOf, realsOf, rowsOf, transformed } from '../../op-kit/conversion-scores.ts'
 import { sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
 import {
@@ -164,7 +164,7 @@ function classifierToOpenvino(call: SourceCall, w: Writer): readonly (Made | und
   const some =
     base.length > 0 && base.length < targets ? [...base, ...Array<number>(targets - base.length).fill(0)] : base
   // Votes for rows of other types than float64 are rounded before they are compared.
-  const totals = w.cast(withBase(w, votes, some), typeOf(x) === 'float64' ? 'float64' : 'float32')
+  const totals = w.cast(withBase(w, votes, some), wideType(typeOf(x)))
   const scores = targets < columns ? bothOf(w, totals, post, first) : transformed(w, totals, columns, post)
   const label = (): Made =>
     threshold === undefined

@@ -1,5 +1,17 @@
 import { fail } from '../../errors.ts'
-import { elementwise, extreme, reduced, shapeOf, transposed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, reduced, shapeOf, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import {
+  add,
+  div,
+  mul,
+  normalizedByMvn,
+  normalizedFrom,
+  ofWide,
+  plus,
+  sub,
+  widened,
+  withAdded
+} from '../../op-kit/conversion-parts.ts'
 import { perChannel } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversions,
@@ -16,7 +28,6 @@ import {
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
-import type { DType } from '../../tensor/dtype.ts'
 import { batchNormalization } from './batch-normalization.ts'
 import { fusedNormalizationRules } from './fused-conversions.ts'
 import { groupNormalization } from './group-normalization.ts'
@@ -35,44 +46,44 @@ function mvnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const axes = from === undefined ? normalizeAxes(call.param<readonly number[]>('axes'), rank) : upTo(rank - from, from)
   if (axes.length === 0) fail('unsupported-op', 'no axis is normalized')
   const type = typeOf(x)
-  const own = type === 'float64' ? type : 'float32'
-  const wide = w.cast(x, own)
-  const centered = elementwise(w, 'Sub', wide, reduced(w, 'ReduceMean', wide, axes, true))
+  const wide = widened(w, x)
+  const centered = sub(w, wide, reduced(w, 'ReduceMean', wide, axes, true))
   if (!call.param<boolean>('scales')) return [w.cast(centered, type)]
-  const variance = reduced(w, 'ReduceMean', elementwise(w, 'Mul', centered, centered), axes, true)
-  const epsilon = w.scalar(own, call.param<number>('epsilon'))
+  const variance = reduced(w, 'ReduceMean', mul(w, centered, centered), axes, true)
+  const epsilon = call.param<number>('epsilon')
   const deviation = call.param<boolean>('epsilonInside')
-    ? elementwise(w, 'Sqrt', elementwise(w, 'Add', variance, epsilon))
-    : elementwise(w, 'Add', elementwise(w, 'Sqrt', variance), epsilon)
-  return [w.cast(elementwise(w, 'Div', centered, deviation), type)]
+    ? elementwise(w, 'Sqrt', plus(w, variance, epsilon))
+    : plus(w, elementwise(w, 'Sqrt', variance), epsilon)
+  return [w.cast(div(w, centered, deviation), type)]
 }
 
-const normalized = (w: Writer, x: Made, axes: readonly number[], epsilon: number): Made =>
-  w.node(
-    'MVN',
-    [x, w.constant('int64', axes)],
-    { normalize_variance: true, eps: epsilon, eps_mode: 'inside_sqrt' },
-    { since: 6 }
-  )
+/** LayerNormalization by its definition, before opset 17 of ONNX and where means are results; statistics in float32. */
+function layerByParts(call: SourceCall, w: Writer): readonly Made[] {
+  const [x, scale] = [call.operand('x'), call.operand('scale')]
+  const axis = normalizeAxis(call.param('axis'), rankOf(x))
+  const { y, mean, inverse } = normalizedFrom(w, widened(w, x), axis, call.param('epsilon'))
+  const scaled = withAdded(w, mul(w, w.cast(y, typeOf(scale)), scale), call.optional('bias'))
+  const statistics = [mean, inverse].map(each => w.cast(each, call.param('stash')))
+  return [scaled, ...statistics].slice(0, call.outputCount)
+}
 
 /** MVN over the last axes, then scale and bias. */
 function layerToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
-  if (call.outputCount > 1) fail('unsupported-op', 'MVN does not give means and deviations')
+  if (call.outputCount > 1) return layerByParts(call, w)
   const x = call.operand('x')
   const axis = normalizeAxis(call.param('axis'), rankOf(x))
-  const y = normalized(w, x, upTo(rankOf(x) - axis, axis), call.param('epsilon'))
-  const [scale, bias] = [call.operand('scale'), call.optional('bias')]
-  const scaled = elementwise(w, 'Mul', w.cast(y, typeOf(scale)), scale)
-  return [bias ? elementwise(w, 'Add', scaled, bias) : scaled]
+  const y = normalizedByMvn(w, x, upTo(rankOf(x) - axis, axis), call.param('epsilon'))
+  const scale = call.operand('scale')
+  return [withAdded(w, mul(w, w.cast(y, typeOf(scale)), scale), call.optional('bias'))]
 }
 
 /** Each channel of each instance is normalized: MVN over the spatial axes. */
 function instanceToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (call.param('groups') !== undefined) return undefined
   const x = call.operand('x')
-  const y = normalized(w, x, upTo(rankOf(x) - 2, 2), call.param('epsilon'))
-  const scaled = elementwise(w, 'Mul', y, perChannel(w, call.operand('scale'), y))
-  return [elementwise(w, 'Add', scaled, perChannel(w, call.operand('bias'), y))]
+  const y = normalizedByMvn(w, x, upTo(rankOf(x) - 2, 2), call.param('epsilon'))
+  const scaled = mul(w, y, perChannel(w, call.operand('scale'), y))
+  return [add(w, scaled, perChannel(w, call.operand('bias'), y))]
 }
 
 /**
@@ -84,8 +95,8 @@ function groupToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (groups === undefined) return undefined
   const x = call.operand('x')
   const type = typeOf(x)
-  const own = type === 'float64' ? type : 'float32'
-  const wide = w.cast(x, own)
+  const wide = widened(w, x)
+  const own = typeOf(wide)
   const [scale, bias] = ['scale', 'bias'].map(name => w.cast(call.operand(name), own))
   const isOfGroup = call.param('per') === 'group'
   const all = (value: number): Made => w.constant(own, Array<number>(groups).fill(value))
@@ -94,8 +105,8 @@ function groupToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   const apart = w.node('InstanceNormalization', [w.reshape(wide, [0, groups, -1]), ...factors], { epsilon })
   const y = w.node('Reshape', [apart, shapeOf(w, x)])
   if (isOfGroup) return [w.cast(y, type)]
-  const scaled = elementwise(w, 'Mul', y, perChannel(w, scale, y))
-  return [w.cast(elementwise(w, 'Add', scaled, perChannel(w, bias, y)), type)]
+  const scaled = mul(w, y, perChannel(w, scale, y))
+  return [w.cast(add(w, scaled, perChannel(w, bias, y)), type)]
 }
 
 const batchTestsOnly = (call: SourceCall, w: Writer): readonly Made[] => {
@@ -111,29 +122,23 @@ function normalizeL2ToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const type = typeOf(x)
   const axes = call.param<readonly number[]>('axes')
-  const own = type === 'float64' ? type : 'float32'
-  const wide = w.cast(x, own)
+  const wide = widened(w, x)
   if (axes.length === 0) {
     // Each element is divided by itself, and 0 stays.
-    const isZero = elementwise(w, 'Equal', wide, zeroOf(w, own))
-    return [w.cast(elementwise(w, 'Where', isZero, zeroOf(w, own), w.scalar(own, 1)), type)]
+    const [zero, one] = [0, 1].map(value => w.scalar(typeOf(wide), value))
+    return [w.cast(elementwise(w, 'Where', elementwise(w, 'Equal', wide, zero), zero, one), type)]
   }
-  const squares = elementwise(w, 'Mul', wide, wide)
+  const squares = mul(w, wide, wide)
   const sum = reduced(w, 'ReduceSum', squares, axes, true)
-  const epsilon = w.scalar(own, call.param<number>('epsilon'))
-  const guarded = call.param('mode') === 'add' ? elementwise(w, 'Add', sum, epsilon) : extreme(w, 'Max', sum, epsilon)
-  return [w.cast(elementwise(w, 'Div', wide, elementwise(w, 'Sqrt', guarded)), type)]
+  const epsilon = w.scalar(typeOf(wide), call.param<number>('epsilon'))
+  const guarded = call.param('mode') === 'add' ? add(w, sum, epsilon) : extreme(w, 'Max', sum, epsilon)
+  return [w.cast(div(w, wide, elementwise(w, 'Sqrt', guarded)), type)]
 }
 
-function grnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const x = call.operand('x')
-  const type = typeOf(x)
-  const own = type === 'float64' ? type : 'float32'
-  const wide = w.cast(x, own)
-  const sum = reduced(w, 'ReduceSum', elementwise(w, 'Mul', wide, wide), [1], true)
-  const root = elementwise(w, 'Sqrt', elementwise(w, 'Add', sum, w.scalar(own, call.param<number>('bias'))))
-  return [w.cast(elementwise(w, 'Div', wide, root), type)]
-}
+const grnToOnnx = ofWide((w, x, call) => {
+  const sum = reduced(w, 'ReduceSum', mul(w, x, x), [1], true)
+  return div(w, x, elementwise(w, 'Sqrt', plus(w, sum, call.param('bias'))))
+})
 
 /** Before opset 13 the axes from one on are one: they are flattened and given back. */
 const flattened =
@@ -163,28 +168,6 @@ const alongLast =
     return [transposed(w, w.node(type, [transposed(w, x, order)], { axis: rank - 1 }), order)]
   }
 
-/** LayerNormalization by its definition, before opset 17; statistics in float32. */
-function layerToOnnx(call: SourceCall, w: Writer): readonly Made[] {
-  const x = call.operand('x')
-  const rank = rankOf(x)
-  const axis = normalizeAxis(call.param('axis'), rank)
-  const axes = upTo(rank - axis, axis)
-  const own = typeOf(x) === 'float64' ? 'float64' : 'float32'
-  const wide = w.cast(x, own)
-  const means = reduced(w, 'ReduceMean', wide, axes, true)
-  const centered = elementwise(w, 'Sub', wide, means)
-  const variance = reduced(w, 'ReduceMean', elementwise(w, 'Mul', centered, centered), axes, true)
-  const epsilon = w.scalar(own, call.param<number>('epsilon'))
-  const deviation = elementwise(w, 'Sqrt', elementwise(w, 'Add', variance, epsilon))
-  const [scale, bias] = [call.operand('scale'), call.optional('bias')]
-  const scaled = elementwise(w, 'Mul', w.cast(elementwise(w, 'Div', centered, deviation), typeOf(scale)), scale)
-  const y = bias ? elementwise(w, 'Add', scaled, bias) : scaled
-  if (call.outputCount === 1) return [y]
-  const statistics = call.param<DType>('stash')
-  const inverse = elementwise(w, 'Div', w.scalar(own, 1), deviation)
-  return [y, w.cast(means, statistics), w.cast(inverse, statistics)].slice(0, call.outputCount)
-}
-
 /** Normalizations of one dialect in words of the other. */
 export const normalizationConversions: Conversions = {
   rules: [
@@ -200,7 +183,7 @@ export const normalizationConversions: Conversions = {
     toOnnx(normalizeL2, normalizeL2ToOnnx),
     toOnnx(grn, grnToOnnx),
     ...['Softmax', 'LogSoftmax', 'Hardmax'].map(name => within(toOnnx(opNamed(softmaxOps, name), alongLast(name)))),
-    within(toOnnx(layerNormalization, layerToOnnx)),
+    within(toOnnx(layerNormalization, layerByParts)),
     within(toOpenvino(opNamed(softmaxOps, 'Softmax'), flattened('Softmax', 'SoftMax'))),
     toOpenvino(opNamed(softmaxOps, 'LogSoftmax'), flattened('LogSoftmax', 'LogSoftmax'))
   ],

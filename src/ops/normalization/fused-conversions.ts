@@ -19,14 +19,13 @@ import {
   type Made,
   rankOf,
   type SourceCall,
-  toOpenvino,
   typeOf,
   type Writer
 } from '../../op-kit/conversion.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { embedLayerNormalization } from './embed-layer-normalization.ts'
 import { branchwiseRmsNorm, gatedRmsNorm } from './gated-rms-norm.ts'
-import { layerNormalization, rmsNormalization } from './layer-normalization.ts'
+import { rmsNormalization } from './layer-normalization.ts'
 import { skipLayerNormalization } from './skip-layer-normalization.ts'
 
 /** Divided by the root mean square over the axes from one on; its reciprocal is another result. */
@@ -37,17 +36,6 @@ function expandRms(call: SourceCall, w: Writer): readonly Made[] {
   const root = rootMeanSquare(w, wide, axis, call.param('epsilon'))
   const y = mul(w, w.cast(div(w, wide, root), typeOf(scale)), scale)
   return call.outputCount > 1 ? [y, div(w, w.scalar(typeOf(root), 1), root)] : [y]
-}
-
-/** LayerNormalization with means and reciprocals of deviations as results. */
-function layerWithMeans(call: SourceCall, w: Writer): readonly Made[] | undefined {
-  if (call.outputCount < 2) return undefined
-  const [x, scale] = [call.operand('x'), call.operand('scale')]
-  const axis = normalizeAxis(call.param('axis'), rankOf(x))
-  const { y, mean, inverse } = normalizedFrom(w, widened(w, x), axis, call.param('epsilon'))
-  const scaled = withAdded(w, mul(w, w.cast(y, typeOf(scale)), scale), call.optional('bias'))
-  const types = call.results.map(fact => (fact.kind === 'tensor' ? fact.type : undefined))
-  return [scaled, mean, inverse].slice(0, call.outputCount).map((each, i) => w.cast(each, types[i] ?? typeOf(each)))
 }
 
 /** The sum of the operands, normalized along the last axis, scaled and shifted. */
@@ -134,10 +122,9 @@ function expandBranches(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(reshapedBy(w, scaled, sizesOf(w, x)), typeOf(call.operand('x')))]
 }
 
-/** Normalizations of com.microsoft, and those whose means are results. */
+/** Normalizations of com.microsoft, and RMSNormalization. */
 export const fusedNormalizationRules: readonly Conversion[] = [
   ...expands(rmsNormalization, expandRms),
-  toOpenvino(layerNormalization, layerWithMeans),
   ...expands(skipLayerNormalization, expandSkip),
   ...expands(embedLayerNormalization, expandEmbed),
   ...expands(gatedRmsNorm, expandGated),

@@ -1,4 +1,5 @@
 import { elementwise, staticDims, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { div, mul, plus, times, widened } from '../../op-kit/conversion-parts.ts'
 import { dimsOf, type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { isConcrete, normalizeAxes } from '../../shapes/dim.ts'
 
@@ -12,19 +13,15 @@ export function lrnOfOtherRank(call: SourceCall, w: Writer): readonly Made[] | u
 export function lrnToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const [type, dims] = [typeOf(x), staticDims(x, 'the data')]
-  const own = type === 'float64' ? type : 'float32'
   const size = call.param<number>('size')
   const region = call.param<number>('region')
   const axes = normalizeAxes(call.param<readonly number[]>('axes'), dims.length)
-  const wide = w.cast(x, own)
-  const sums = axes.reduce(
-    (squares, axis) => windowSums(w, squares, dims, axis, region),
-    elementwise(w, 'Mul', wide, wide)
-  )
-  const scaled = elementwise(w, 'Mul', sums, w.scalar(own, call.param<number>('alpha') / size ** axes.length))
-  const based = elementwise(w, 'Add', scaled, w.scalar(own, call.param<number>('bias')))
-  const power = elementwise(w, 'Pow', based, w.scalar(own, call.param<number>('beta')))
-  return [w.cast(elementwise(w, 'Div', wide, power), type)]
+  const wide = widened(w, x)
+  const sums = axes.reduce((squares, axis) => windowSums(w, squares, dims, axis, region), mul(w, wide, wide))
+  const scaled = times(w, sums, call.param<number>('alpha') / size ** axes.length)
+  const based = plus(w, scaled, call.param('bias'))
+  const power = elementwise(w, 'Pow', based, w.scalar(typeOf(based), call.param<number>('beta')))
+  return [w.cast(div(w, wide, power), type)]
 }
 
 function windowSums(w: Writer, x: Made, dims: readonly number[], axis: number, size: number): Made {
@@ -34,7 +31,7 @@ function windowSums(w: Writer, x: Made, dims: readonly number[], axis: number, s
   const lines = w.reshape(moved, [dims.reduce((a, b) => a * b, 1) / Math.max(1, dims[axis]), 1, dims[axis]])
   const pads = [Math.floor((size - 1) / 2), Math.ceil((size - 1) / 2)]
   const means = w.node('AveragePool', [lines], { kernel_shape: [size], pads, count_include_pad: true })
-  const sums = elementwise(w, 'Mul', means, w.scalar(typeOf(x), size))
+  const sums = times(w, means, size)
   return transposed(
     w,
     w.reshape(

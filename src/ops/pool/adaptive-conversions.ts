@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
-import { elementwise, gathered, reduced, staticDims, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { gathered, reduced, staticDims, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { add, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
   type Made,
@@ -24,7 +25,7 @@ const rangesOf = (size: number, count: number): [number, number][] =>
 function averageToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const type = typeOf(x)
-  const own: DType = type === 'float64' ? type : 'float32'
+  const own = wideType(type)
   const sizes = call.param<readonly number[]>('sizes')
   const dims = staticDims(x, 'the data')
   let y = w.cast(x, own)
@@ -63,7 +64,7 @@ function maxToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     'int64',
     upTo(windows.length).map(window => window * length)
   )
-  const at = gathered(w, w.constant('int64', table), elementwise(w, 'Add', best, starts), 0)
+  const at = gathered(w, w.constant('int64', table), add(w, best, starts), 0)
   return [highest, w.cast(w.reshape(at, out), call.param<DType>('indexType'))]
 }
 

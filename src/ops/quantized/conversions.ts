@@ -1,5 +1,6 @@
 import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
 import { elementwise, extreme, knownNumbers } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   dimsOf,
@@ -40,17 +41,16 @@ function limitsOf(call: SourceCall, w: Writer): Made[] {
 /** The nearest level of the input range, mapped to the output range, in OpenVINO's order of operations. */
 function fakeQuantizeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const type = typeOf(call.operand('x'))
-  const own: DType = type === 'float64' ? type : 'float32'
+  const own = wideType(type)
   const limits = limitsOf(call, w)
   const codes = byCodes(call, w, limits)
   if (codes) return [codes]
   const [x, low, high, outLow, outHigh] = [call.operand('x'), ...limits].map(value => w.cast(value, own))
   const steps = w.scalar(own, call.param<number>('levels') - 1)
-  const sub = (a: Made, b: Made): Made => elementwise(w, 'Sub', a, b)
-  const part = elementwise(w, 'Div', sub(x, low), sub(high, low))
-  const level = w.node('Round', [elementwise(w, 'Mul', part, steps)])
-  const range = sub(outHigh, outLow)
-  const value = elementwise(w, 'Add', elementwise(w, 'Mul', elementwise(w, 'Div', level, steps), range), outLow)
+  const part = div(w, sub(w, x, low), sub(w, high, low))
+  const level = w.node('Round', [mul(w, part, steps)])
+  const range = sub(w, outHigh, outLow)
+  const value = add(w, mul(w, div(w, level, steps), range), outLow)
   const isAbove = elementwise(w, 'Greater', x, extreme(w, 'Max', low, high))
   const isBelow = elementwise(w, 'LessOrEqual', x, extreme(w, 'Min', low, high))
   const inside = elementwise(w, 'Where', isAbove, outHigh, value)
@@ -112,12 +112,12 @@ function fakeConvertToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const [scale, shift] = [w.cast(call.operand('scale'), 'float32'), call.optional('shift')]
   const offset = shift && w.cast(shift, 'float32')
-  const scaled = elementwise(w, 'Mul', w.cast(x, 'float32'), scale)
-  const shifted = offset ? elementwise(w, 'Sub', scaled, offset) : scaled
+  const scaled = mul(w, w.cast(x, 'float32'), scale)
+  const shifted = offset ? sub(w, scaled, offset) : scaled
   const narrow = w.node('Cast', [shifted], { to: { dtype: call.param<DType>('to') }, saturate: true })
   const back = w.cast(narrow, 'float32')
-  const unshifted = offset ? elementwise(w, 'Add', back, offset) : back
-  return [w.cast(elementwise(w, 'Div', unshifted, scale), typeOf(x))]
+  const unshifted = offset ? add(w, back, offset) : back
+  return [w.cast(div(w, unshifted, scale), typeOf(x))]
 }
 
 /** Quantization of one dialect in words of the other. */

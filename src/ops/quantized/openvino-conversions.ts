@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, extreme, reduced, staticDims, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
-import { add, mul, sub } from '../../op-kit/conversion-parts.ts'
+import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { groupedWeights, openvinoWindowAttributes, windowsOf } from '../../op-kit/conversion-windows.ts'
 import {
   type Conversion,
@@ -36,7 +36,7 @@ function codesOf(w: Writer, x: Made, scale: Made, zero: Made | undefined, type: 
   if (!isInteger(type)) fail('unsupported-op', `IR has no operator that quantizes to ${type}`)
   const { kind, bits } = DTYPES[type]
   const low = kind === 'int' ? -(2 ** (bits - 1)) : 0
-  const quotient = elementwise(w, 'Div', w.cast(x, 'float32'), w.cast(scale, 'float32'))
+  const quotient = div(w, w.cast(x, 'float32'), w.cast(scale, 'float32'))
   const rounded = w.node('Round', [quotient], { mode: 'half_to_even' })
   const shifted = zero ? add(w, rounded, w.cast(zero, 'float32')) : rounded
   return w.cast(w.node('Clamp', [shifted], { min: low, max: low + 2 ** bits - 1 }), type)
@@ -103,7 +103,7 @@ function dynamicallyQuantized(w: Writer, x: Made): { codes: Made; scale: Made; z
   const none = zeroOf(w, 'float32')
   const high = extreme(w, 'Max', reduced(w, 'ReduceMax', x, axes, false), none)
   const low = extreme(w, 'Min', reduced(w, 'ReduceMin', x, axes, false), none)
-  const range = elementwise(w, 'Div', sub(w, high, low), w.scalar('float32', 255))
+  const range = div(w, sub(w, high, low), w.scalar('float32', 255))
   const scale = elementwise(w, 'Where', elementwise(w, 'Equal', range, none), w.scalar('float32', 1 / 255), range)
   const zero = codesOf(w, elementwise(w, 'Neg', low), scale, undefined, 'uint8')
   return { codes: codesOf(w, x, scale, zero, 'uint8'), scale, zero }

@@ -7,7 +7,7 @@ import {
   transposed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
-import { add, div, mul, multiplied, ownAttributes, times, withAdded } from '../../op-kit/conversion-parts.ts'
+import { add, div, mul, multiplied, ownAttributes, sub, times, withAdded } from '../../op-kit/conversion-parts.ts'
 import { reshapedBy, sizesOf } from '../../op-kit/conversion-sizes.ts'
 import { perChannel } from '../../op-kit/conversion-windows.ts'
 import {
@@ -43,7 +43,7 @@ export function dequantized(w: Writer, codes: Made, scale: Made, zero: Made | un
       ? asScalar(w, parameter)
       : w.reshape(parameter, [-1, ...upTo(rankOf(codes) - normalizeAxis(axis, rankOf(codes)) - 1).map(() => 1)])
   const numbers = w.cast(codes, 'float32')
-  const centered = zero ? elementwise(w, 'Sub', numbers, w.cast(placed(zero), 'float32')) : numbers
+  const centered = zero ? sub(w, numbers, w.cast(placed(zero), 'float32')) : numbers
   return mul(w, centered, placed(wide))
 }
 
@@ -110,7 +110,7 @@ function softmaxOfCodes(call: SourceCall, w: Writer): readonly Made[] {
   const one = w.scalar('float32', 1)
   const divisor = known
     ? w.scalar('float32', 1 / Math.floor(Math.fround(1 / known[0])))
-    : elementwise(w, 'Div', one, elementwise(w, 'Floor', elementwise(w, 'Div', one, scale)))
+    : div(w, one, elementwise(w, 'Floor', div(w, one, scale)))
   return [quantized(w, y, divisor, call.optional('resultZero'), typeOf(call.operand('x')))]
 }
 

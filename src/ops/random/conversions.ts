@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
 import { elementwise, knownNumbers, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { add, mul, sub, widened } from '../../op-kit/conversion-parts.ts'
 import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import { type Conversions, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, isInteger } from '../../tensor/dtype.ts'
@@ -26,8 +27,8 @@ function uniformToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     return [w.cast(w.node('RandomUniformLike', [like], { ...attributes, low: from[0], high: to[0] }), type)]
   const unit = w.node('RandomUniformLike', [like], { ...attributes, low: 0, high: 1 })
   const [start, end] = [low, high].map(bound => w.reshape(w.cast(bound, own), []))
-  const spread = elementwise(w, 'Mul', unit, elementwise(w, 'Sub', end, start))
-  return [w.cast(elementwise(w, 'Add', isInteger(type) ? w.node('Floor', [spread]) : spread, start), type)]
+  const spread = mul(w, unit, sub(w, end, start))
+  return [w.cast(add(w, isInteger(type) ? w.node('Floor', [spread]) : spread, start), type)]
 }
 
 /** Weights as logarithms, whose sum does not matter; no specification says which numbers a seed gives. */
@@ -36,7 +37,7 @@ function multinomialToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('x')
   const isLogarithm = call.param<boolean>('logarithms')
   const attributes = { sample_size: call.param<number>('samples'), dtype: { dtype: call.param<DType>('dtype') } }
-  const own = w.cast(x, typeOf(x) === 'float64' ? 'float64' : 'float32')
+  const own = widened(w, x)
   const positive = isLogarithm ? own : w.node('Log', [own])
   const isImpossible = isLogarithm ? undefined : elementwise(w, 'Equal', own, zeroOf(w, typeOf(own)))
   const weights = isImpossible

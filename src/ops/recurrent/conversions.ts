@@ -1,15 +1,6 @@
 import { fail } from '../../errors.ts'
-import {
-  dimAt,
-  elementwise,
-  expanded,
-  joined,
-  squeezed,
-  transposed,
-  unsqueezed,
-  zeroOf
-} from '../../op-kit/conversion-kit.ts'
-import { splitEvenly } from '../../op-kit/conversion-parts.ts'
+import { dimAt, expanded, joined, squeezed, transposed, unsqueezed, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { add, mul, splitEvenly } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   dimsOf,
@@ -171,11 +162,11 @@ const netToOnnx =
 function biasesApart(w: Writer, b: Made, { onnxOrder }: Net, order: string, isBefore: boolean): Made {
   if (isBefore) {
     const [z, r, h, recurrence] = splitEvenly(w, b, 1, 4)
-    const none = elementwise(w, 'Mul', z, zeroOf(w, typeOf(z)))
+    const none = mul(w, z, zeroOf(w, typeOf(z)))
     return joined(w, [z, r, h, none, none, recurrence], 1)
   }
   const sums = reordered(w, b, order, onnxOrder)
-  return joined(w, [sums, elementwise(w, 'Mul', sums, zeroOf(w, typeOf(sums)))], 1)
+  return joined(w, [sums, mul(w, sums, zeroOf(w, typeOf(sums)))], 1)
 }
 
 /** ONNX's layers, with what IR demands of the operands that ONNX leaves out. */
@@ -237,9 +228,9 @@ function biasesSummed(
     return expanded(w, zeroOf(w, typeOf(call.operand('x'))), w.constant('int64', [count, size]))
   }
   const [input, recurrence] = splitEvenly(w, b, 1, 2)
-  if (!isBefore) return reordered(w, elementwise(w, 'Add', input, recurrence), onnxOrder, openvinoOrder)
+  if (!isBefore) return reordered(w, add(w, input, recurrence), onnxOrder, openvinoOrder)
   const [inputs, recurrences] = [splitEvenly(w, input, 1, 3), splitEvenly(w, recurrence, 1, 3)]
-  const sums = [0, 1].map(i => elementwise(w, 'Add', inputs[i], recurrences[i]))
+  const sums = [0, 1].map(i => add(w, inputs[i], recurrences[i]))
   return joined(w, [...sums, inputs[2], recurrences[2]], 1)
 }
 

@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { asScalar, elementwise, reduced, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
-import { clamped } from '../../op-kit/conversion-parts.ts'
+import { add, clamped, mul, sub } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
   type Conversions,
@@ -70,7 +70,7 @@ function sumOf(call: SourceCall, w: Writer, x: Made): Made {
   return axes.length === 0 ? x : reduced(w, 'ReduceSum', x, axes, keepsDims(call))
 }
 
-const square = (w: Writer, x: Made): Made => elementwise(w, 'Mul', x, x)
+const square = (w: Writer, x: Made): Made => mul(w, x, x)
 const log = (w: Writer, x: Made): Made => w.node('Log', [x])
 
 /** IR rounds logarithms and exponentials of integers, which ONNX truncates after the last step alone. */
@@ -96,9 +96,9 @@ function logSumExp(call: SourceCall, w: Writer): readonly Made[] {
   const bound = LARGEST[typeOf(x)] ?? Number.MAX_VALUE
   // An infinite one is made finite, since infinities minus themselves are NaN.
   const highest = clamped(w, reduced(w, 'ReduceMax', x, axes, true), -bound, bound)
-  const sum = reduced(w, 'ReduceSum', elementwise(w, 'Exp', elementwise(w, 'Sub', x, highest)), axes, keepsDims(call))
+  const sum = reduced(w, 'ReduceSum', elementwise(w, 'Exp', sub(w, x, highest)), axes, keepsDims(call))
   const shift = keepsDims(call) ? highest : w.node('Squeeze', [highest, w.constant('int64', axes)])
-  return [w.cast(elementwise(w, 'Add', log(w, sum), shift), typeOf(data))]
+  return [w.cast(add(w, log(w, sum), shift), typeOf(data))]
 }
 
 /** The axis is always written: OpenVINO does not read the layer without it, though its specification lets it be. */
@@ -175,7 +175,7 @@ const argToOpenvino =
       { axis, mode, sort: 'value', stable: true, index_element_type: { dtype: 'int64' } },
       { outputs: 2, since: 11 }
     )
-    const found = isLast ? elementwise(w, 'Sub', w.scalar('int64', (size as number) - 1), indices) : indices
+    const found = isLast ? sub(w, w.scalar('int64', (size as number) - 1), indices) : indices
     return [call.param('keepDims') ? found : w.node('Squeeze', [found, w.constant('int64', [axis])])]
   }
 

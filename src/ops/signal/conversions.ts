@@ -14,6 +14,7 @@ import {
   upTo,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
+import { div, mul, widened, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
   dimsOf,
@@ -33,9 +34,6 @@ import { dftOps } from './dft.ts'
 import { dynamicTimeWarping } from './dynamic-time-warping.ts'
 import { istft } from './istft.ts'
 import { stft } from './stft.ts'
-
-/** ONNX Runtime transforms float32 and float64. */
-const wide = (w: Writer, x: Made): Made => w.cast(x, typeOf(x) === 'float64' ? 'float64' : 'float32')
 
 interface Axis {
   readonly axis: number
@@ -92,7 +90,7 @@ function fourierToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const half = call.param<'none' | 'in' | 'out'>('half')
   const last = axes[axes.length - 1]
   const complex = half === 'none' ? axes : axes.slice(0, -1)
-  let y = wide(w, x)
+  let y = widened(w, x)
   if (half === 'out') y = transformed(w, unsqueezed(w, y, [rankOf(y)]), last, { onesided: true })
   for (const axis of complex) y = transformed(w, y, axis, { inverse })
   if (half === 'in') y = realInverse(w, y, last)
@@ -124,7 +122,7 @@ function mirrored(w: Writer, x: Made, axis: number, bins: number, points: number
     sources.map(source => Math.min(source, bins - 1))
   )
   const ones = upTo(rankOf(x) - axis - 2).map(() => 1)
-  return elementwise(w, 'Mul', gathered(w, x, indices, axis), w.constant(typeOf(x), signs, [points, ...ones, 2]))
+  return mul(w, gathered(w, x, indices, axis), w.constant(typeOf(x), signs, [points, ...ones, 2]))
 }
 
 /** A parameter that is a number, as a scalar. */
@@ -155,8 +153,8 @@ function stftToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   const signal = call.operand('signal')
   const type = typeOf(signal)
   const isBatched = rankOf(signal) === 2
-  const x = wide(w, unsqueezed(w, signal, isBatched ? [2] : [0, 2]))
-  const window = wide(w, paddedWindow(call, call.operand('window'), w))
+  const x = widened(w, unsqueezed(w, signal, isBatched ? [2] : [0, 2]))
+  const window = widened(w, paddedWindow(call, call.operand('window'), w))
   const inputs = [x, numberOf(call, 'step', w), window, numberOf(call, 'length', w)]
   // The shape inference of ONNX takes 0 where the attribute is absent, its specification 1.
   const frames = w.node('STFT', inputs, { onesided: true }, { isExplicit: true })
@@ -212,26 +210,26 @@ function istftToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [size, step] = [call.param<number>('frameSize'), call.param<number>('step')]
   const bins = halfOf(size)
   if (2 * bins * size > MAX_BASIS) fail('unsupported-op', `frames of ${size} elements`)
-  const own = typeOf(x) === 'float64' ? 'float64' : 'float32'
+  const own = wideType(typeOf(x))
   const isBatched = rankOf(x) === 4
-  const batched = wide(w, isBatched ? x : unsqueezed(w, x, [0]))
+  const batched = widened(w, isBatched ? x : unsqueezed(w, x, [0]))
   const [, , frames] = dimsOf(batched)
   const columns = w.reshape(transposed(w, batched, [0, 1, 3, 2]), [
     0,
     2 * bins,
     typeof frames === 'number' ? frames : -1
   ])
-  const window = wide(w, paddedTo(w, call.operand('window'), size))
-  const waves = elementwise(w, 'Mul', w.constant(own, basisOf(size), [2 * bins, 1, size]), window)
+  const window = widened(w, paddedTo(w, call.operand('window'), size))
+  const waves = mul(w, w.constant(own, basisOf(size), [2 * bins, 1, size]), window)
   const sums = w.node('ConvTranspose', [columns, waves], { strides: [step] })
   const ones = elementwise(w, 'Equal', sliced(w, columns, ...listsOf(w, 0, 1), [1]), w.scalar(own, NaN))
   const counts = w.cast(elementwise(w, 'Not', ones), own)
-  const squares = w.reshape(elementwise(w, 'Mul', window, window), [1, 1, size])
+  const squares = w.reshape(mul(w, window, window), [1, 1, size])
   const weights = w.node('ConvTranspose', [counts, squares], { strides: [step] })
   const isEmpty = elementwise(w, 'Equal', weights, zeroOf(w, own))
   const safe = elementwise(w, 'Where', isEmpty, w.scalar(own, 1), weights)
   const factor = call.param<boolean>('normalized') ? Math.sqrt(size) : 1
-  const quotient = elementwise(w, 'Div', elementwise(w, 'Mul', sums, w.scalar(own, factor)), safe)
+  const quotient = div(w, mul(w, sums, w.scalar(own, factor)), safe)
   const signal = cut(call, w, elementwise(w, 'Where', isEmpty, zeroOf(w, own), quotient), frames)
   const flat = squeezed(w, signal, [1])
   return [w.cast(isBatched ? flat : squeezed(w, flat, [0]), typeOf(x))]
@@ -288,7 +286,7 @@ function fourierToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undef
   }
   if (parts !== 1) return fail('unsupported-op', 'it is not known whether the numbers are complex')
   if (half === 'out') return [transform('RDFT', squeezed(w, x, [rank - 1]))]
-  const complex = joined(w, [x, elementwise(w, 'Mul', x, zeroOf(w, typeOf(x)))], rank - 1)
+  const complex = joined(w, [x, mul(w, x, zeroOf(w, typeOf(x)))], rank - 1)
   return [transform(inverse ? 'IDFT' : 'DFT', complex)]
 }
 
