@@ -116,8 +116,8 @@ export function normalizeAxis(axis: number, rank: number, what = 'axis'): number
  * Axes counted from 0, each once.
  * @throws NodewiseError `axis-out-of-range`; `value-out-of-range` when one occurs twice
  */
-export function normalizeAxes(axes: readonly number[], rank: number, what = 'axis'): number[] {
-  const normalized = axes.map(axis => normalizeAxis(axis, rank, what))
+export function normalizeAxes(axes: readonly number[], rank: number): number[] {
+  const normalized = axes.map(axis => normalizeAxis(axis, rank))
   if (normalized.length > 1 && new Set(normalized).size !== normalized.length)
     fail('value-out-of-range', `axes [${axes.join(', ')}] name an axis twice`)
   return normalized

@@ -1,5 +1,3 @@
-import { nextBelow } from './next-below.ts'
-
 /** How a node compares its feature with its split; the numbers are those of TreeEnsemble-5. */
 export const MODES = {
   BRANCH_LEQ: 0,
@@ -219,4 +217,16 @@ interface Membership {
   readonly outside: TreeRef
   /** Where NaN goes: `inside` or `outside`. */
   readonly missing: TreeRef
+}
+
+const float = new Float64Array(1)
+const bits = new BigInt64Array(float.buffer)
+
+/** The largest double below `x`: `y < x` is `y <= nextBelow(x)` for every double `y`. NaN for -Infinity and NaN. */
+function nextBelow(x: number): number {
+  if (x === 0) return -Number.MIN_VALUE
+  if (x === -Infinity) return NaN
+  float[0] = x
+  bits[0] += x > 0 ? -1n : 1n
+  return float[0]
 }

@@ -6,7 +6,7 @@ import { gatherBlocks } from '../../kernels/gather/gather.ts'
 import { reportIndex, resolveIndicesPaced } from '../../kernels/gather/indices.ts'
 import { countOnes } from '../../kernels/normalization/mask-counts.ts'
 import { normalizeRows } from '../../kernels/normalization/normalize.ts'
-import { type KernelContext, params } from '../../op-kit/define.ts'
+import { type KernelContext, params, type ValuesOf } from '../../op-kit/define.ts'
 import { sameDims } from '../../op-kit/embedding.ts'
 import { checkKnownIndices } from '../../op-kit/known-indices.ts'
 import { checkRank, sharedDim } from '../../op-kit/ranks.ts'
@@ -23,20 +23,22 @@ interface Params {
   epsilon: number
 }
 
+/** The operands that an embedding begins with, its tables in numbers or in codes. */
+export const EMBED_OPERANDS = {
+  inputIds: 'tensor',
+  segmentIds: 'optional',
+  words: 'tensor',
+  positions: 'tensor',
+  segments: 'optional',
+  gamma: 'tensor',
+  beta: 'tensor',
+  mask: 'optional'
+} as const
+
 /** Rules of {@link embedLayerNormalization}. */
 export const embedLayerNormalizationRules = defineRules({
   name: 'EmbedLayerNormalization',
-  operands: {
-    inputIds: 'tensor',
-    segmentIds: 'optional',
-    words: 'tensor',
-    positions: 'tensor',
-    segments: 'optional',
-    gamma: 'tensor',
-    beta: 'tensor',
-    mask: 'optional',
-    positionIds: 'optional'
-  },
+  operands: { ...EMBED_OPERANDS, positionIds: 'optional' },
   params: params<Params>(),
   onnx: [{ domain: 'com.microsoft', since: 1, bind: { epsilon: float('epsilon') } }],
   rows: { table: 'words', indices: 'inputIds', at: () => ({ axis: 0, policy: FROM_START }) },
@@ -78,18 +80,8 @@ export const embedLayerNormalization = /* @__PURE__ */ withKernel(embedLayerNorm
   run: (operands, { epsilon }, call) => embed(operands, epsilon, call, rows => convertedPaced(rows, 'float64'))
 })
 
-/** The operands of an embedding, its tables of any type. */
-interface EmbedOperands {
-  readonly inputIds: Tensor
-  readonly segmentIds: Tensor | undefined
-  readonly words: Tensor
-  readonly positions: Tensor
-  readonly segments: Tensor | undefined
-  readonly gamma: Tensor
-  readonly beta: Tensor
-  readonly mask: Tensor | undefined
-  readonly positionIds?: Tensor | undefined
-}
+/** Their values, and the positions, where these are given. */
+type EmbedOperands = ValuesOf<typeof EMBED_OPERANDS> & { readonly positionIds?: Tensor | undefined }
 
 /** Makes numbers of rows that were looked up in a table. */
 export type NumbersOf = (rows: Tensor, table: 'words' | 'positions' | 'segments') => Generator<void, Tensor<'float64'>>

@@ -6,20 +6,13 @@ import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
-import { embed, embedLayerNormalizationRules } from '../normalization/embed-layer-normalization.ts'
+import { embed, EMBED_OPERANDS, embedLayerNormalizationRules } from '../normalization/embed-layer-normalization.ts'
 
 /** Rules of {@link qembedLayerNormalization}. */
 export const qembedLayerNormalizationRules = defineRules({
   name: 'QEmbedLayerNormalization',
   operands: {
-    inputIds: 'tensor',
-    segmentIds: 'optional',
-    words: 'tensor',
-    positions: 'tensor',
-    segments: 'optional',
-    gamma: 'tensor',
-    beta: 'tensor',
-    mask: 'optional',
+    ...EMBED_OPERANDS,
     wordsScale: 'tensor',
     positionsScale: 'tensor',
     segmentsScale: 'optional',
