@@ -1,7 +1,7 @@
 import type { PortMapEntry } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { unsqueezed } from './conversion-kit.ts'
-import { dimsOf, type Made, typeOf, type Writer } from './conversion.ts'
+import { dimsOf, type Made, type NewBody, typeOf, type Writer } from './conversion.ts'
 
 /** What an iteration of a loop makes. */
 export interface Iteration {
@@ -33,7 +33,7 @@ export function looped(
   initial: readonly Made[],
   iterate: MakeIteration
 ): Looped {
-  if (w.dialect === 'openvino') return loopedInOpenvino(w, count, goes, initial, iterate)
+  if (w.dialect === 'openvino') return loopedInOpenvino(w, [count, goes, ...initial], iterate)
   let outputs = 0
   const body = w.block('body', inner => {
     const iteration = inner.input(tensorFact('int64', []))
@@ -56,34 +56,43 @@ export const portEntry = (
 ): PortMapEntry => ({ side, externalPort, bodyIndex, ...more, place: {} })
 
 /** How results of iterations are put side by side along a first axis of 1. */
-export const STACKED: Partial<PortMapEntry> = { axis: 0, start: 0, end: -1, stride: 1, partSize: 1 }
+const STACKED: Partial<PortMapEntry> = { axis: 0, start: 0, end: -1, stride: 1, partSize: 1 }
 
-function loopedInOpenvino(
+/**
+ * A Loop of IR. Its body takes the number of the iteration and what is carried; its first result is the condition.
+ * @param inputs the count, whether there is a first iteration, and the carried values, which lead the outputs
+ * @param isStacked of each output: whether results of all iterations are put side by side
+ */
+export function loopOfOpenvino(
   w: Writer,
-  count: Made,
-  goes: Made,
-  initial: readonly Made[],
-  iterate: MakeIteration
-): Looped {
+  body: NewBody,
+  [count, goes, ...carried]: readonly Made[],
+  isStacked: readonly boolean[]
+): readonly Made[] {
+  const inputs = [count, goes, ...carried]
+  const entries = [
+    portEntry('input', -1, 0, { purpose: 'current_iteration' }),
+    ...carried.map((_, i) => portEntry('input', 2 + i, 1 + i)),
+    ...body.imports.map(({ outer, parameter }) => portEntry('input', inputs.push(outer) - 1, parameter)),
+    portEntry('output', -1, 0, { purpose: 'execution_condition' }),
+    ...isStacked.map((stacked, i) => portEntry('output', i, 1 + i, stacked ? STACKED : {}))
+  ]
+  const backEdges = carried.map((_, i) => ({ fromResult: 1 + i, toParameter: 1 + i }))
+  const how = { outputs: isStacked.length, portMaps: new Map([['body', entries]]), backEdges }
+  return w.nodes('Loop', inputs, { body }, how)
+}
+
+function loopedInOpenvino(w: Writer, inputs: readonly Made[], iterate: MakeIteration): Looped {
+  const initial = inputs.slice(2)
   let stackedCount = 0
   const body = w.block('body', inner => {
     const iteration = inner.input(tensorFact('int64', []))
     const carried = initial.map(value => inner.input(tensorFact(typeOf(value), dimsOf(value))))
-    const { goes: after = inner.scalar('bool', true), next, stacked = [] } = iterate(inner, iteration, carried)
+    const { goes = inner.scalar('bool', true), next, stacked = [] } = iterate(inner, iteration, carried)
     stackedCount = stacked.length
-    return [after, ...next, ...stacked.map(each => unsqueezed(inner, each, [0]))]
+    return [goes, ...next, ...stacked.map(each => unsqueezed(inner, each, [0]))]
   })
-  const inputs = [count, goes, ...initial]
-  const outputs = initial.length + stackedCount
-  const entries = [
-    portEntry('input', -1, 0, { purpose: 'current_iteration' }),
-    ...initial.map((_, i) => portEntry('input', 2 + i, 1 + i)),
-    ...body.imports.map(({ outer, parameter }) => portEntry('input', inputs.push(outer) - 1, parameter)),
-    portEntry('output', -1, 0, { purpose: 'execution_condition' }),
-    ...Array.from({ length: outputs }, (_, i) => portEntry('output', i, 1 + i, i < initial.length ? {} : STACKED))
-  ]
-  const backEdges = initial.map((_, i) => ({ fromResult: 1 + i, toParameter: 1 + i }))
-  const how = { outputs, portMaps: new Map([['body', entries]]), backEdges }
-  const values = w.nodes('Loop', inputs, { body }, how)
+  const isStacked = [...initial.map(() => false), ...Array<boolean>(stackedCount).fill(true)]
+  const values = loopOfOpenvino(w, body, inputs, isStacked)
   return { carried: values.slice(0, initial.length), stacked: values.slice(initial.length) }
 }

@@ -1,4 +1,5 @@
-import type { PortMapEntry } from '../../graph/graph.ts'
+import { upTo } from '../../op-kit/conversion-kit.ts'
+import { portEntry } from '../../op-kit/conversion-loops.ts'
 import {
   type Conversions,
   type Made,
@@ -43,19 +44,13 @@ const ifToOnnx = (call: SourceCall, w: Writer): readonly Made[] => {
 function ifToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const bodies = [branchOf(call, w, 'thenBody', 'thenPorts'), branchOf(call, w, 'elseBody', 'elsePorts')]
   const inputs: Made[] = [conditionOf(call, w)]
-  const maps = bodies.map(({ imports }): PortMapEntry[] => {
-    const entries = imports.map(({ outer, parameter }): PortMapEntry => {
+  const maps = bodies.map(({ imports }) => {
+    const entries = imports.map(({ outer, parameter }) => {
       const known = inputs.indexOf(outer, 1)
       const externalPort = known > 0 ? known : inputs.push(outer) - 1
-      return { side: 'input', externalPort, bodyIndex: parameter, place: {} }
+      return portEntry('input', externalPort, parameter)
     })
-    const outputs = Array.from({ length: call.outputCount }, (_, i): PortMapEntry => ({
-      side: 'output',
-      externalPort: i,
-      bodyIndex: i,
-      place: {}
-    }))
-    return [...entries, ...outputs]
+    return [...entries, ...upTo(call.outputCount).map(i => portEntry('output', i, i))]
   })
   return w.nodes(
     'If',

@@ -12,7 +12,7 @@ import {
   unsqueezed,
   upTo
 } from '../../op-kit/conversion-kit.ts'
-import { portEntry, STACKED } from '../../op-kit/conversion-loops.ts'
+import { loopOfOpenvino } from '../../op-kit/conversion-loops.ts'
 import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, isConcrete, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
@@ -186,23 +186,8 @@ export function loopToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
     ]
   })
   const inputs = [tripForOpenvino(call, w), conditionOf(call, w), ...carried.map(({ operand }) => operands[operand])]
-  const entries = [
-    portEntry('input', -1, 0, { purpose: 'current_iteration' }),
-    ...carried.map((_, i) => portEntry('input', 2 + i, 1 + i)),
-    ...body.imports.map(({ outer, parameter }) => portEntry('input', inputs.push(outer) - 1, parameter)),
-    portEntry('output', -1, 0, { purpose: 'execution_condition' }),
-    ...ports.outputs.map((output, i) => portEntry('output', i, 1 + i, output.kind === 'concatenated' ? STACKED : {}))
-  ]
-  return w.nodes(
-    'Loop',
-    inputs,
-    { body },
-    {
-      outputs: call.outputCount,
-      portMaps: new Map([['body', entries]]),
-      backEdges: carried.map((_, i) => ({ fromResult: 1 + i, toParameter: 1 + i }))
-    }
-  )
+  const isStacked = ports.outputs.map(({ kind }) => kind === 'concatenated')
+  return loopOfOpenvino(w, body, inputs, isStacked)
 }
 
 function tripForOpenvino(call: SourceCall, w: Writer): Made {
