@@ -195,3 +195,10 @@ export function swappedLast(w: Writer, x: Made): Made {
   const rank = rankOf(x)
   return transposed(w, x, [...upTo(rank - 2), rank - 1, rank - 2])
 }
+
+/** What is computed along the last axis, along another one, which changes places with it. */
+export function asLast(w: Writer, x: Made, axis: number, compute: (x: Made) => Made): Made {
+  const last = rankOf(x) - 1
+  const order = upTo(last + 1).map(at => (at === axis ? last : at === last ? axis : at))
+  return transposed(w, compute(transposed(w, x, order)), order)
+}

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, extreme, reduced, shapeOf, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { asLast, elementwise, extreme, reduced, shapeOf, upTo } from '../../op-kit/conversion-kit.ts'
 import {
   add,
   div,
@@ -162,10 +162,8 @@ const alongLast =
   (call: SourceCall, w: Writer): readonly Made[] | undefined => {
     if (w.opset >= 13) return flattened(type, type)(call, w)
     const x = call.operand('x')
-    const rank = rankOf(x)
-    const axis = normalizeAxis(call.param('axis'), rank)
-    const order = upTo(rank).map(at => (at === axis ? rank - 1 : at === rank - 1 ? axis : at))
-    return [transposed(w, w.node(type, [transposed(w, x, order)], { axis: rank - 1 }), order)]
+    const axis = normalizeAxis(call.param('axis'), rankOf(x))
+    return [asLast(w, x, axis, turned => w.node(type, [turned], { axis: rankOf(x) - 1 }))]
   }
 
 /** Normalizations of one dialect in words of the other. */

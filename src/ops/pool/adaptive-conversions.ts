@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { gathered, reduced, staticDims, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { asLast, gathered, reduced, staticDims, upTo } from '../../op-kit/conversion-kit.ts'
 import { add, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
@@ -36,9 +36,7 @@ function averageToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     const weights = upTo(size).flatMap(at =>
       ranges.map(([start, end]) => (at >= start && at < end ? 1 / (end - start) : 0))
     )
-    const order = upTo(dims.length).map(at => (at === axis ? dims.length - 1 : at === dims.length - 1 ? axis : at))
-    const mean = w.node('MatMul', [transposed(w, y, order), w.constant(own, weights, [size, count])])
-    y = transposed(w, mean, order)
+    y = asLast(w, y, axis, turned => w.node('MatMul', [turned, w.constant(own, weights, [size, count])]))
   })
   return [w.cast(y, type)]
 }
