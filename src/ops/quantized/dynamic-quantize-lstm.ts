@@ -9,20 +9,13 @@ import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toIndices } from '../../tensor/elements.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
-import { lstmBind, type LstmParams, lstmShape, runLstm } from '../recurrent/lstm.ts'
+import { LSTM_OPERANDS, lstmBind, type LstmParams, lstmShape, runLstm } from '../recurrent/lstm.ts'
 
 /** Rules of {@link dynamicQuantizeLstm}. */
 export const dynamicQuantizeLstmRules = defineRules({
   name: 'DynamicQuantizeLSTM',
   operands: {
-    x: 'tensor',
-    w: 'tensor',
-    r: 'tensor',
-    b: 'optional',
-    lengths: 'optional',
-    h: 'optional',
-    c: 'optional',
-    p: 'optional',
+    ...LSTM_OPERANDS,
     wScale: 'tensor',
     wZero: 'tensor',
     rScale: 'tensor',

@@ -16,6 +16,7 @@ import { addDims, type Dim, maxDim, printDim, subDims, unknownDim } from '../../
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
+import { LSTM_OPERANDS } from './lstm.ts'
 import { sumOfHalves } from './rnn.ts'
 
 interface Params extends RecurrentParams {
@@ -41,14 +42,7 @@ const GATES = 4
 export const attnLstmRules = defineRules({
   name: 'AttnLSTM',
   operands: {
-    x: 'tensor',
-    w: 'tensor',
-    r: 'tensor',
-    b: 'optional',
-    lengths: 'optional',
-    h: 'optional',
-    c: 'optional',
-    p: 'optional',
+    ...LSTM_OPERANDS,
     query: 'optional',
     key: 'optional',
     score: 'optional',

@@ -34,19 +34,22 @@ const multiples = ({ biases }: Pick<RecurrentParams, 'biases'>) => ({
 /** Where ONNX's parameters come from. */
 export const lstmBind = { ...onnxBind(FUNCTIONS), order: is('iofc'), couplesForget: flag('input_forget') }
 
+/** The operands that every layer of long short-term memory begins with. */
+export const LSTM_OPERANDS = {
+  x: 'tensor',
+  w: 'tensor',
+  r: 'tensor',
+  b: 'optional',
+  lengths: 'optional',
+  h: 'optional',
+  c: 'optional',
+  p: 'optional'
+} as const
+
 /** Rules of {@link lstm}. */
 export const lstmRules = defineRules({
   name: 'LSTM',
-  operands: {
-    x: 'tensor',
-    w: 'tensor',
-    r: 'tensor',
-    b: 'optional',
-    lengths: 'optional',
-    h: 'optional',
-    c: 'optional',
-    p: 'optional'
-  },
+  operands: LSTM_OPERANDS,
   params: params<LstmParams>(),
   onnx: [{ since: 1, bind: lstmBind }],
   openvino: [
