@@ -39,17 +39,22 @@ const SLACK = 0.01
 function areTies(nodes: readonly Node[], a: Tensor, b: Tensor, { differing, elements }: Distance): boolean {
   if (!nodes.every(({ type }) => QUANTIZERS.has(type)) || differing > Math.max(1, MAX_TIES * elements)) return false
   const [x, y] = [toDoubles(a), toDoubles(b)]
-  const step = stepOf(y)
+  const step = isWhole(b) ? 1 : stepOf(y)
+  // Elements that are all the same do not tell how far apart two steps are.
+  if (step === Infinity) return false
   for (let i = 0; i < x.length; i++) {
+    if (Object.is(x[i], y[i])) continue
     const apart = Math.abs(x[i] - y[i])
     if (!(apart <= SLACK * step || Math.abs(apart - step) <= SLACK * step)) return false
   }
   return true
 }
 
-/** The least distance of two elements that are not the same but for rounding. */
+const isWhole = ({ type }: Tensor): boolean => DTYPES[type].kind === 'int' || DTYPES[type].kind === 'uint'
+
+/** The least distance of two elements that are not the same but for rounding; Infinity where there are no two. */
 function stepOf(numbers: Numbers): number {
-  const sorted = Float64Array.from(new Set(numbers)).sort()
+  const sorted = Float64Array.from(new Set(numbers)).filter(Number.isFinite).sort()
   const least = 1e-5 * Math.max(Math.abs(sorted[0]), Math.abs(sorted[sorted.length - 1]))
   let step = Infinity
   for (let i = 1; i < sorted.length; i++) {

@@ -49,6 +49,27 @@ describe('what two quantizers round to neighbouring steps', () => {
     expect((await compare(model, recording(2), { x: x(0) })).first).toMatchObject({ a: { value: 'q' } })
   })
 
+  test('is a difference where it is more than a step, though the other elements do not tell what a step is', async () => {
+    const isEqual = async (dims: readonly number[], found: Tensor, name: 'q' | 'd' = 'q'): Promise<boolean> => {
+      const model = await load(
+        onnxBytes({
+          ...parts(1),
+          inputs: [port('x', 'float', [...dims])],
+          outputs: [port(name, name === 'd' ? 'float' : 'uint8', [...dims])],
+          nodes: parts(1).nodes.slice(0, name === 'd' ? 3 : 2)
+        })
+      )
+      const feed = new Tensor('float32', new Float32Array(found.size).fill(3), dims)
+      return (await compare(model, { names: [name], read: () => found }, { x: feed })).equal
+    }
+    expect(await isEqual([1], new Tensor('uint8', [53]))).toBe(false)
+    expect(await isEqual([1], new Tensor('uint8', [7]))).toBe(true)
+    expect(await isEqual([3], new Tensor('uint8', [6, 6, 26]))).toBe(false)
+    expect(await isEqual([3], new Tensor('uint8', [6, 6, 7]))).toBe(true)
+    expect(await isEqual([3], new Tensor('float32', [90, 90, 90]), 'd')).toBe(false)
+    expect(await isEqual([1], new Tensor('float32', [90]), 'd')).toBe(false)
+  })
+
   test('is one where many do', async () => {
     expect((await run(1.0001, 40)).first).toMatchObject({ a: { value: 'q' }, distance: { differing: 40 } })
   })
