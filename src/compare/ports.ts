@@ -9,16 +9,26 @@ import type { ComparedOutput } from './result.ts'
 const portNamed = (ports: readonly GraphPort[], names: ReadonlySet<string>): GraphPort | undefined =>
   ports.find(({ name, aliases }) => names.has(name) || aliases.some(alias => names.has(alias)))
 
+/** Inputs of a model; those that have a default, which are only fed by name, come last. */
+function inputsOf({ graph: { inputs, initializers } }: Model): GraphPort[] {
+  const hasDefault = ({ value }: GraphPort): boolean => initializers.has(value)
+  return [...inputs.filter(port => !hasDefault(port)), ...inputs.filter(hasDefault)]
+}
+
 /**
  * The inputs of `b`: named by the caller, of the same name as in `a`, or at the same position.
  * @throws NodewiseError `unexpected-input` where inputs of `a` are left over
  */
 export function feedsOf(a: Model, b: Model, feeds: Feeds, named: ReadonlyMap<string, string> = new Map()): Feeds {
-  const [from, to] = [a, b].map(({ graph }) => graph.inputs.filter(({ value }) => !graph.initializers.has(value)))
+  const [from, to] = [a, b].map(inputsOf)
   const given = new Map<string, Feed>()
   const rest: Feed[] = []
-  for (const [name, feed] of Object.entries(feeds)) {
-    const port = from.find(({ name: own, aliases }) => own === name || aliases.includes(name))
+  const fed = Object.entries(feeds).map(([name, feed]) => {
+    const at = from.findIndex(({ name: own, aliases }) => own === name || aliases.includes(name))
+    return { name, feed, port: from[at], at: at < 0 ? Infinity : at }
+  })
+  // A position is that in the model, whatever the order in which a caller names inputs.
+  for (const { name, feed, port } of fed.sort((x, y) => (x.at === y.at ? 0 : x.at - y.at))) {
     const names = new Set([
       named.get(name) ?? name,
       ...(named.has(name) ? [] : [port?.name ?? name, ...(port?.aliases ?? [])])
@@ -27,8 +37,8 @@ export function feedsOf(a: Model, b: Model, feeds: Feeds, named: ReadonlyMap<str
     if (twin) given.set(twin.name, feed)
     else rest.push(feed)
   }
-  for (const { name } of to) {
-    if (given.has(name)) continue
+  for (const { name, value } of to) {
+    if (given.has(name) || b.graph.initializers.has(value)) continue
     const feed = rest.shift()
     if (feed !== undefined) given.set(name, feed)
   }
@@ -36,16 +46,18 @@ export function feedsOf(a: Model, b: Model, feeds: Feeds, named: ReadonlyMap<str
   return Object.fromEntries(given)
 }
 
-/** The outputs of `a` and their counterparts in `b`: of the same name, or at the same position. */
+/** The outputs of `a` and their counterparts in `b`: of the same name, or else in the order of those that are left. */
 export function compareOutputs(
   a: Model,
   b: Model,
   [valuesA, valuesB]: readonly [Record<string, Value>, Record<string, Value>],
   closeness: Closeness
 ): ComparedOutput[] {
-  return a.graph.outputs.map(({ name, aliases }, i) => {
-    const names = new Set([name, ...aliases])
-    const port = portNamed(b.graph.outputs, names) ?? b.graph.outputs[i]
+  const named = a.graph.outputs.map(({ name, aliases }) => portNamed(b.graph.outputs, new Set([name, ...aliases])))
+  const taken = new Set(named)
+  const rest = b.graph.outputs.filter(port => !taken.has(port))
+  return a.graph.outputs.map(({ name }, i) => {
+    const port = named[i] ?? rest.shift()
     if (port === undefined) return { a: name, b: '', problem: 'the second model has no such output' }
     return { a: name, b: port.name, ...outputDistance(valuesA[name], valuesB[port.name], closeness) }
   })

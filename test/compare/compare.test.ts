@@ -34,6 +34,49 @@ describe('two models', () => {
     ])
   })
 
+  test('get inputs of other names by position, in whatever order they are given', async () => {
+    const difference = (...names: readonly string[]): ModelParts => ({
+      inputs: names.map(name => port(name, 'float', [1])),
+      outputs: [port('d', 'float', [1])],
+      nodes: [node('Sub', [...names], ['d'])]
+    })
+    const [a, b] = [await model(difference('10', '9')), await model(difference('p', 'q'))]
+    const [five, three] = [new Tensor('float32', [5]), new Tensor('float32', [3])]
+    expect((await compare(a, b, { '9': three, '10': five })).equal).toBe(true)
+  })
+
+  test('get an input that has a default by its name', async () => {
+    const scaled = (x: string): ModelParts => ({
+      inputs: [port(x, 'float', [1]), port('scale', 'float', [1])],
+      initializers: [floats('scale', [1], [2])],
+      outputs: [port('y', 'float', [1])],
+      nodes: [node('Mul', [x, 'scale'], ['y'])]
+    })
+    const feeds = { scale: new Tensor('float32', [7]), x: new Tensor('float32', [3]) }
+    const { equal, outputs } = await compare(await model(scaled('x')), await model(scaled('z')), feeds)
+    expect([equal, outputs.length]).toEqual([true, 1])
+  })
+
+  test('have outputs that belong to one output of the other each', async () => {
+    const giving = (...names: readonly (readonly [op: string, name: string])[]): ModelParts => ({
+      inputs: [port('x', 'float', [2, 2])],
+      outputs: names.map(([, name]) => port(name, 'float', [2, 2])),
+      nodes: names.map(([op, name]) => node(op, ['x'], [name]))
+    })
+    const neg = ['Neg', 'n'] as const
+    const abs = ['Abs', 'm'] as const
+    expect((await run(giving(neg, abs), giving(abs))).outputs).toMatchObject([
+      { a: 'n', b: '', problem: 'the second model has no such output' },
+      { a: 'm', b: 'm', distance: { equal: true } }
+    ])
+    const renamed = await run(giving(neg, abs), giving(abs, ['Neg', 'other']))
+    expect(renamed.outputs).toMatchObject([
+      { a: 'n', b: 'other' },
+      { a: 'm', b: 'm' }
+    ])
+    expect(renamed.equal).toBe(true)
+  })
+
   test('of a classifier are equal, whose probabilities are a sequence of maps', async () => {
     const [a, b] = [await load('models/iris.onnx'), await load('models/iris.onnx')]
     const feeds = { X: new Tensor('float32', [5.1, 3.5, 1.4, 0.2, 6, 3, 5, 2], [2, 4]) }
