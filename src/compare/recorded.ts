@@ -137,10 +137,10 @@ class Comparing {
       this.iterations.set(value, iteration + 1)
       const name = this.pick(value, iteration)
       if (name === undefined) continue
-      this.seen.add(value)
-      this.used.add(name)
       const other = await this.recording.read(name, own.type)
       if (other.size !== own.size) continue
+      this.seen.add(value)
+      this.used.add(name)
       const { ties } = this.hold(value, own, name, other, iteration)
       const twin = ties === undefined ? undefined : inPlaceOf(own, other)
       if (twin) replace(at, twin)
@@ -218,13 +218,14 @@ async function isolatedFrom(
 }
 
 /**
- * Two recordings: values of one name, in the order of the first.
+ * Two recordings: values of one name, in the order of the first. Those of other numbers of elements are told as outputs.
  * @throws NodewiseError (as a rejection) `unexpected-input` where they have no name in common, and for `isolate`
  */
 export async function compareRecordings(a: Recording, b: Recording, options: Options): Promise<Comparison> {
   if (options.isolate) fail('unexpected-input', 'to isolate nodes the second must be a model, not recorded values')
   const [namesA, namesB] = [new Set(a.names), new Set(b.names)]
   const pairs: ComparedPair[] = []
+  const outputs: ComparedOutput[] = []
   let first: FirstDifference | undefined
   let shared = 0
   for (const name of namesA) {
@@ -233,12 +234,16 @@ export async function compareRecordings(a: Recording, b: Recording, options: Opt
     shared++
     const x = await a.read(name)
     const y = await b.read(twin, x.type)
-    if (x.size !== y.size) continue
+    if (x.size !== y.size) {
+      // There are no nodes that could say that these are two values: a name is all that is known.
+      outputs.push({ a: name, b: twin, ...outputDistance(x, y, options.closeness) })
+      continue
+    }
     const pair = { a: recorded(name), b: recorded(twin), distance: measure(x, y, options.closeness) }
     pairs.push(pair)
     if (!pair.distance.equal) first ??= differenceOf(pair, x, y)
   }
   if (shared === 0) fail('unexpected-input', 'the two recordings have no name in common')
   const unpaired = { a: namesA.size - shared, b: namesB.size - shared }
-  return { equal: first === undefined, first, pairs, outputs: [], unpaired }
+  return { equal: first === undefined && outputs.length === 0, first, pairs, outputs, unpaired }
 }

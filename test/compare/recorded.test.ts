@@ -50,6 +50,18 @@ describe('a model and recorded values', () => {
     expect(result.first).toMatchObject({ a: { value: 'm' }, b: { value: 'elsewhere' } })
   })
 
+  test('of other numbers of elements are no pair, and have no counterpart', async () => {
+    const result = await compare(await model, recording({ a: [1, 2, 3], m: [2, 6] }), { x })
+    expect(result).toMatchObject({ equal: true, unpaired: { a: 2, b: 1 } })
+    expect(result.pairs).toHaveLength(1)
+  })
+
+  test('are not equal to a recording of other numbers of elements', async () => {
+    const result = await compare(recording({ m: [2], y: [1, 2] }), recording({ m: [2], y: [1, 2, 3] }), {})
+    expect(result).toMatchObject({ equal: false, outputs: [{ a: 'y', b: 'y', problem: 'dims [2] and [3]' }] })
+    expect(result.pairs).toHaveLength(1)
+  })
+
   test('of no common name are refused', async () => {
     await expect(compare(await model, recording({ z: [1] }), { x })).rejects.toMatchObject({ code: 'unexpected-input' })
     await expect(compare(recording({ z: [1] }), recording({ y: [1] }), {})).rejects.toMatchObject({
