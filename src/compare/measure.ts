@@ -22,7 +22,10 @@ export interface Distance {
   readonly maxRelative: number
   /** Decibels of `b` over `a - b`; Infinity where they are the same. */
   readonly sqnr: number
-  /** Where the element that is furthest beyond the tolerance is in `a`; undefined where none is. */
+  /**
+   * Where the element that is furthest beyond the tolerance is in `a`. Where none is, undefined if the two are equal;
+   * else their signal-to-noise ratio is too low, and it is the element that is furthest apart.
+   */
   readonly position?: readonly number[]
   /** The element at `position` in `a` and in `b`. */
   readonly worst?: readonly [number | string, number | string]
@@ -48,7 +51,7 @@ export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
   const [x, y] = [numbersOf(a), numbersOf(b)]
   const { rtol } = closeness
   const atol = closeness.atol ?? DEFAULT_ATOL * largestMagnitude(y)
-  let [signal, noise, maxAbsolute, maxRelative, differing, worst, most] = [0, 0, 0, 0, 0, -1, 0]
+  let [signal, noise, maxAbsolute, maxRelative, differing, worst, most, furthest] = [0, 0, 0, 0, 0, -1, 0, -1]
   for (let i = 0; i < y.length; i++) {
     const p = x[i]
     const q = y[i]
@@ -63,15 +66,17 @@ export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
       excess = apart - (atol + rtol * Math.abs(q))
     } else if (p === q || (p !== p && q !== q)) continue
     noise += apart * apart
-    if (apart > maxAbsolute) maxAbsolute = apart
+    if (apart > maxAbsolute) [maxAbsolute, furthest] = [apart, i]
     if (excess <= 0) continue
     differing++
-    maxRelative = Math.max(maxRelative, apart / Math.abs(q))
+    maxRelative = Math.max(maxRelative, apart === Infinity ? apart : apart / Math.abs(q))
     if (excess > most) [most, worst] = [excess, i]
   }
   const sqnr = noise === 0 ? Infinity : noise === Infinity ? -Infinity : 10 * Math.log10(signal / noise)
   const equal = closeness.sqnr === undefined ? differing === 0 : sqnr >= closeness.sqnr
   const elements = y.length / DTYPES[b.type].slots
+  // Many small differences can be too much noise, none of which is beyond the tolerance.
+  if (!equal && worst < 0) worst = furthest
   return { equal, maxAbsolute, maxRelative, sqnr, ...placed(a, x, y, worst), differing, elements }
 }
 

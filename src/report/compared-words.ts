@@ -1,5 +1,11 @@
 import type { ComparedPair, ComparedValue } from '../compare/result.ts'
 
+/** How many elements make the difference. */
+export const differingText = ({ differing, elements }: ComparedPair['distance'], of = ''): string =>
+  differing > 0
+    ? `${differing} of ${elements} elements${of} differ`
+    : `no element${of} differs beyond the tolerance, but the signal-to-noise ratio is too low`
+
 /** The worst element of both sides, in as many digits as tell single precision apart, and how far the two are apart. */
 export function worstText(distance: ComparedPair['distance']): string {
   const { position = [], worst = [] } = distance

@@ -6,7 +6,7 @@ import type {
   FirstDifference,
   ValueStatistics
 } from '../compare/result.ts'
-import { measureText, nodeText, worstText } from './compared-words.ts'
+import { differingText, measureText, nodeText, worstText } from './compared-words.ts'
 import { errorCurve } from './error-curve.ts'
 import { escaped, framed, rowHtml, tableHtml } from './html.ts'
 import { counted, shortNumber } from './words.ts'
@@ -51,10 +51,9 @@ export const comparisonParts = ({ first, pairs, outputs, isolated }: Comparison,
 ]
 
 function firstCard({ a, b, distance, why, statistics, iteration }: FirstDifference): string {
-  const { differing, elements } = distance
   const when = iteration === undefined ? '' : ` in iteration ${iteration}`
   const lines = [
-    `${differing} of ${elements} elements of ${a.value} differ${when}; what feeds them agrees`,
+    `${differingText(distance, ` of ${a.value}`)}${when}; what feeds it agrees`,
     worstText(distance),
     ...why
   ]

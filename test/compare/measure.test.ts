@@ -35,6 +35,18 @@ describe('the distance of two tensors', () => {
     })
   })
 
+  test('is infinite in proportion to an infinity, too', () => {
+    const distance = measure(floats([1, Infinity, NaN]), floats([Infinity, 1, Infinity]), STRICT)
+    expect(distance).toMatchObject({ maxAbsolute: Infinity, maxRelative: Infinity, differing: 3 })
+  })
+
+  test('names the element that is furthest apart where only the signal-to-noise ratio is too low', () => {
+    const [a, b] = [floats([1, 2, 3]), floats([1.0001, 2.0005, 3.0002])]
+    const found = measure(a, b, { rtol: 1e-3, sqnr: 100 })
+    expect(found).toMatchObject({ equal: false, differing: 0, position: [1], worst: [2, expect.closeTo(2.0005)] })
+    expect(measure(a, b, { rtol: 1e-3, sqnr: 20 })).not.toHaveProperty('position')
+  })
+
   test('is none of values that are the same bit by bit, of any width and NaN and infinities among them', () => {
     for (const one of [
       floats([NaN, Infinity, -0, 5]),

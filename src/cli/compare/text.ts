@@ -6,7 +6,7 @@ import type {
   ValueStatistics
 } from '../../compare/result.ts'
 import { printable } from '../../io/print.ts'
-import { measureText, nodeText, worstText } from '../../report/compared-words.ts'
+import { differingText, measureText, nodeText, worstText } from '../../report/compared-words.ts'
 import { shortNumber } from '../../report/words.ts'
 import { counted, type Style, table } from '../terminal.ts'
 
@@ -53,7 +53,6 @@ function isolatedText(isolated: readonly ComparedPair[], all: boolean, style: St
 }
 
 function firstText({ a, b, distance, why, statistics, iteration }: FirstDifference, style: Style): string[] {
-  const { differing, elements } = distance
   const when = iteration === undefined ? '' : ` in iteration ${iteration}`
   return [
     style.bold('first difference'),
@@ -61,7 +60,7 @@ function firstText({ a, b, distance, why, statistics, iteration }: FirstDifferen
     `     ${statisticsText(statistics.a)}`,
     `  b  ${nodeText(b)}`,
     `     ${statisticsText(statistics.b)}`,
-    `  value ${a.value}: ${differing} of ${elements} elements differ${when}; what feeds them agrees`,
+    `  value ${a.value}: ${differingText(distance)}${when}; what feeds it agrees`,
     `  ${worstText(distance)}`,
     ...why.map(line => `  ${line}`)
   ].map((line, i) => (i === 0 ? line : printable(line)))

@@ -38,6 +38,14 @@ test('the first node whose values part is named, exit code 1', async () => {
   expect(stdout).toContain('output y: up to 2.00e+0 apart')
 })
 
+test('a signal-to-noise ratio that is too low is the reason where no element is beyond the tolerance', async () => {
+  const near = model('near', 2 + 2 ** -10)
+  const { status, stdout } = await nodewise(['compare', one, near, '-i', 'x=[1,-2]', '--sqnr', '100'])
+  expect(status).toBe(1)
+  expect(stdout).toContain('no element differs beyond the tolerance, but the signal-to-noise ratio is too low')
+  expect(stdout).toContain('worst at [1]: 4 and 4.0019531;')
+})
+
 test('--json is one document, with every pair where --all asks for it', async () => {
   const { status, json } = await nodewiseJson(['compare', one, two, '-i', 'x=[1,-2]', '--json', '--all'])
   expect(status).toBe(1)
