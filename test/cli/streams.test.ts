@@ -132,6 +132,15 @@ describe('a model of a server', () => {
   })
 })
 
+test('an IR that comes in on stdin is checked, and shown as its graph in place of its lines', () => {
+  const shell = `"$0" "$@" < ${JSON.stringify(join(MODELS, 'wrong-dim.xml'))}`
+  const { status, stdout, stderr } = nodewiseProcess(['check', '-'], { shell })
+  expect([status, stderr]).toEqual([1, ''])
+  expect(stdout).toMatch(/^stdin:29:3: Gather "gather" .*\n {2}\| Gather "gather"\n {2}\| {3}<- /)
+  const page = nodewiseProcess(['check', '-', '--format', 'html'], { shell })
+  expect([page.status, page.stderr]).toEqual([1, ''])
+})
+
 test('a model that comes in on stdin is named so', () => {
   const text = join(folder, 'text.txt')
   writeFileSync(text, 'no model')

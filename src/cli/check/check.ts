@@ -7,6 +7,7 @@ import { badUsage, EXIT, failureIn, failureOf, reportFailure } from '../failure.
 import { type ModelFlags, openModel } from '../model.ts'
 import { isUrl } from '../places.ts'
 import { deliver, type Project, projectOf } from '../project/project.ts'
+import { isStream } from '../streams.ts'
 import { counted, reportStyle, startProgress, type Terminal, warn } from '../terminal.ts'
 import type { Baseline } from './baseline.ts'
 import { fingerprints } from './fingerprint.ts'
@@ -142,7 +143,9 @@ async function checkFile(file: string, settings: Settings): Promise<Outcome> {
       const { strict = false } = settings.flags
       const inputShapes = settings.shapes.of(model)
       const result = shortened(checkModel(model, settings.registry, { inputShapes, strict }))
-      const source = model.dialect === 'openvino' && !isUrl(file) ? fileSource(file) : undefined
+      // What came through a pipe is gone once it has been read.
+      const isFile = !isUrl(file) && !isStream(file)
+      const source = model.dialect === 'openvino' && isFile ? fileSource(file) : undefined
       const { fix } = settings.flags
       const changed =
         fix === undefined ? undefined : await (await import('./fix.ts')).writeFixed(model, fix, settings.registry)
