@@ -1,7 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant } from '../graph/graph.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
-import { type Distance, measure } from './measure.ts'
+import { areIdentical, type Distance, measure } from './measure.ts'
 import { constantsOf } from './pairs.ts'
 import { permuted } from './permute.ts'
 import type { Side } from './side.ts'
@@ -16,7 +16,7 @@ export function explain(a: Side, callA: Call, b: Side, callB: Call): string[] {
     return lines.length > 0 ? lines : [`operator ${callA.node.type} and ${callB.node.type}`]
   }
   return [
-    ...parametersApart(callA, callB).map(({ name, a: x, b: y }) => `${name} ${x} and ${y}`),
+    ...parametersApart(callA, callB).map(({ name, a: x = 'nothing', b: y = 'nothing' }) => `${name} ${x} and ${y}`),
     ...constantsApart(constantsOf(a, callA), constantsOf(b, callB), callA, callB).map(
       ({ name, how }) => `its constant ${name} ${how}`
     )
@@ -43,18 +43,39 @@ function explainBiased(a: Side, added: Call, b: Side, call: Call, isSecond = fal
 /** A parameter that two calls of one operator have otherwise. */
 export interface ParameterApart {
   readonly name: string
-  readonly a: string
-  readonly b: string
+  /** Absent where the file does not say it. */
+  readonly a?: string
+  readonly b?: string
 }
 
 /** What two calls of one operator say otherwise. */
-export function parametersApart({ known: a }: Call, { known: b }: Call): ParameterApart[] {
-  return Object.keys(a).flatMap(name => {
+export function parametersApart({ node, known: a }: Call, { node: other, known: b }: Call): ParameterApart[] {
+  // Across dialects, what one says in an attribute the other may say elsewhere.
+  const isOne = node.dialect === other.dialect
+  return Object.keys(a).flatMap((name): ParameterApart[] => {
     const [x, y] = [text(a[name]), text(b[name])]
-    if (x === y || x === undefined || y === undefined) return []
+    if (x === y) return []
+    if (x === undefined || y === undefined) {
+      if (!isOne || isUsual(name, a[name] ?? b[name])) return []
+      const [shown] = shortened(x ?? y ?? '', '')
+      return [{ name, ...(x === undefined ? { b: shown } : { a: shown }) }]
+    }
     const [shownX, shownY] = shortened(x, y)
     return [{ name, a: shownX, b: shownY }]
   })
+}
+
+/** Numbers that repeat what an operator takes where it is given none: no padding, and steps of one. */
+const USUAL: Readonly<Record<string, number>> = { begin: 0, end: 0, outputPadding: 0, strides: 1, dilations: 1 }
+
+function isUsual(name: string, parameter: unknown): boolean {
+  // The kernel is that of the weights.
+  if (name === 'kernelShape') return true
+  if (!Array.isArray(parameter)) return false
+  const numbers = parameter.map(Number)
+  // Axes are reversed.
+  if (name === 'order') return numbers.every((axis, i) => axis === numbers.length - 1 - i)
+  return Object.hasOwn(USUAL, name) && numbers.every(number => number === USUAL[name])
 }
 
 /** A parameter or attribute as JSON. */
@@ -81,7 +102,7 @@ export function shortened(a: string, b: string): readonly [string, string] {
   return [cut(a), cut(b)]
 }
 
-/** Bytes of a constant that are compared: an explanation must not take longer than what it explains. */
+/** Bytes of a constant that is measured: an explanation must not take longer than what it explains. */
 const MAX_BYTES = 1 << 26
 
 /** A constant of two calls that differs, by the name of the operand, and how. */
@@ -90,12 +111,14 @@ export interface ConstantApart {
   readonly how: string
 }
 
+const NAMELESS = { operands: [], known: {} }
+
 /** The constants that two calls of one operator read and that differ. */
 export function constantsApart(
   a: readonly (Constant | undefined)[],
   b: readonly (Constant | undefined)[],
-  { operands, known }: Call,
-  { known: other }: Call
+  { operands, known }: Pick<Call, 'operands' | 'known'> = NAMELESS,
+  { known: other }: Pick<Call, 'known'> = NAMELESS
 ): ConstantApart[] {
   const isTurned = Object.keys(known).some(name => /^transpose/i.test(name) && known[name] !== other[name])
   return a.flatMap((one, i) =>
@@ -113,11 +136,28 @@ function constantApart(
   if (one === undefined || twin === undefined) return []
   if (product(one.dims) !== product(twin.dims))
     return [{ name, how: `has dims [${one.dims.join(', ')}] and [${twin.dims.join(', ')}]` }]
-  if (one.byteLength > MAX_BYTES || one.type === 'string') return []
+  if (one.type === 'string' || twin.type === 'string') return textsApart(name, one, twin)
+  // Of two that one model has turned, bytes say nothing.
+  if (one.byteLength > MAX_BYTES) return isTurned ? [] : largeApart(name, one, twin)
   const { maxAbsolute, maxRelative, differing, elements, sqnr } = distanceOf(one.read(), likeFirst(one, twin), isTurned)
   if (maxAbsolute === 0) return []
   const far = `by up to ${short(maxAbsolute)} (${short(100 * maxRelative)} %, ${short(sqnr)} dB)`
   return [{ name, how: `differs in ${differing} of ${elements} elements, ${far}` }]
+}
+
+function textsApart(name: string, one: Constant, twin: Constant): ConstantApart[] {
+  if (one.type !== twin.type) return [{ name, how: `has type ${one.type} and ${twin.type}` }]
+  const { differing, elements, worst } = measure(one.read(), twin.read(), EXACT)
+  if (differing === 0) return []
+  const [x, y] = shortened(...(worst!.map(text => JSON.stringify(text)) as [string, string]))
+  return [{ name, how: `differs in ${differing} of ${elements} elements, the first of them ${x} and ${y}` }]
+}
+
+/** Of constants that are too large to be measured, whether their bytes differ. */
+function largeApart(name: string, one: Constant, twin: Constant): ConstantApart[] {
+  if (one.type !== twin.type)
+    return [{ name, how: `has type ${one.type} and ${twin.type}, and is too large to measure` }]
+  return areIdentical(one.read(), twin.read()) ? [] : [{ name, how: 'differs, and is too large to measure' }]
 }
 
 /** The elements of a twin in the dims of the first, where these have other ones of 1. */

@@ -81,7 +81,7 @@ export function measure(a: Tensor, b: Tensor, closeness: Closeness): Distance {
 }
 
 /** Whether the elements are the same bit by bit: next to all that two equal models make is. */
-const areIdentical = ({ data: a }: Tensor, { data: b }: Tensor): boolean =>
+export const areIdentical = ({ data: a }: Tensor, { data: b }: Tensor): boolean =>
   !Array.isArray(a) && !Array.isArray(b) && areSameBytes(bytesOf(a), bytesOf(b))
 
 const same = ({ size }: Tensor): Distance => ({

@@ -203,7 +203,12 @@ function changesOf(
     const constants = [constantsIn(graphA, left, one), constantsIn(graphB, right, other)] as const
     for (const { name, how } of constantsApart(...constants, one, other))
       changes.push({ what: `constant ${name}`, b: how })
-  } else changes.push(...attributeChanges(one.node, other.node))
+  } else {
+    changes.push(...attributeChanges(one.node, other.node))
+    // Without an operator, inputs have no names.
+    const constants = [givenTo(graphA, one.node), givenTo(graphB, other.node)] as const
+    for (const { name, how } of constantsApart(...constants)) changes.push({ what: `constant ${name}`, b: how })
+  }
   changes.push(...inputChanges(graphA, one.node, graphB, other.node, values))
   if (one.node.dialect === other.node.dialect) changes.push(...declaredChanges(graphA, one.node, graphB, other.node))
   return changes
@@ -212,6 +217,9 @@ function changesOf(
 /** Constants of a node of a body may belong to a graph around it, which `constantsOf` does not know. */
 const constantsIn = (graph: BoundGraph, side: Side, call: Call): ReturnType<typeof constantsOf> =>
   constantsOf(side, call).map((constant, i) => graph.constants.get(call.inputs[i] ?? '') ?? constant)
+
+const givenTo = ({ constants }: BoundGraph, { inputs }: Node): ReturnType<typeof constantsOf> =>
+  inputs.map(id => (id === undefined ? undefined : constants.get(id)))
 
 /** Attributes as the files write them, where both do; an attribute that repeats its default is no difference. */
 function parameterChanges(a: Call, b: Call): StructuralChange[] {
@@ -223,7 +231,7 @@ function parameterChanges(a: Call, b: Call): StructuralChange[] {
     return isTold ? [] : attributes.filter(change => change.a !== undefined && change.b !== undefined)
   }
   if (attributes.length > 0) return attributes
-  return parameters.map(({ name, a: x, b: y }) => ({ what: `parameter ${name}`, a: x, b: y }))
+  return parameters.map(({ name, ...said }) => ({ what: `parameter ${name}`, ...said }))
 }
 
 function attributeChanges(a: Node, b: Node): StructuralChange[] {

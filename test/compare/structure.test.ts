@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { compareStructure, load, type StructureComparison } from '../../src/index.ts'
+import { constantsApart } from '../../src/compare/explain.ts'
+import type { Constant } from '../../src/graph/graph.ts'
+import { compareStructure, load, type StructureComparison, Tensor } from '../../src/index.ts'
 import { floats, int64s, type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
 const parts = (changes: Partial<ModelParts> = {}): ModelParts => ({
@@ -26,6 +28,48 @@ describe('the structures of two models', () => {
       nodes: [node('Relu', ['x'], ['r']), node('MatMul', ['r', 'w'], ['m']), node('Softmax', ['m'], ['y'])]
     })
     expect((await diff(byDefault, left)).equal).toBe(true)
+  })
+
+  test('differ in an attribute that one of them leaves out, but for one that repeats what is taken then', async () => {
+    const convolution = (attributes: Parameters<typeof node>[3]): ModelParts => ({
+      inputs: [port('x', 'float', [1, 1, 4, 4])],
+      initializers: [floats('w', [1, 1, 3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9])],
+      outputs: [port('y', 'float', ['n', 1, 'h', 'w'])],
+      nodes: [node('Conv', ['x', 'w'], ['y'], attributes)]
+    })
+    const padded = convolution({ pads: [1, 1, 1, 1] })
+    const changes = [{ what: 'attribute pads', b: '["1","1","1","1"]' }]
+    expect((await diff(convolution({}), padded)).differences).toMatchObject([{ changes }])
+    expect((await diff(padded, convolution({}))).differences).toMatchObject([{ changes: [{ a: changes[0].b }] }])
+    const usual = convolution({
+      pads: [0, 0, 0, 0],
+      strides: [1, 1],
+      dilations: [1, 1],
+      kernel_shape: [3, 3],
+      group: 1
+    })
+    expect(await diff(convolution({}), usual)).toMatchObject({ equal: true })
+    expect(await diff(usual, convolution({}))).toMatchObject({ equal: true })
+    const transposed = (perm?: readonly number[]): ModelParts =>
+      parts({ nodes: [node('Transpose', ['x'], ['y'], perm && { perm: [...perm] })], initializers: [] })
+    expect((await diff(transposed(), transposed([0, 1]))).equal).toBe(false)
+    expect((await diff(transposed(), transposed([1, 0]))).equal).toBe(true)
+  })
+
+  test('differ in constants that are texts', async () => {
+    const suffixed = (...texts: readonly string[]): ModelParts => ({
+      opset: 20,
+      inputs: [port('x', 'string', [2])],
+      initializers: [
+        { name: 'k', dims: [texts.length], dataType: 8, stringData: texts.map(text => new TextEncoder().encode(text)) }
+      ],
+      outputs: [port('y', 'string', [2])],
+      nodes: [node('StringConcat', ['x', 'k'], ['y'])]
+    })
+    expect((await diff(suffixed('a', 'b'), suffixed('a', 'b'))).equal).toBe(true)
+    expect((await diff(suffixed('a', 'b'), suffixed('a', 'c'))).differences).toMatchObject([
+      { changes: [{ b: 'differs in 1 of 2 elements, the first of them "b" and "c"' }] }
+    ])
   })
 
   test('differ in attributes, weights and operators of nodes of one name', async () => {
@@ -119,6 +163,30 @@ describe('the structures of two models', () => {
         ]
       },
       { a: { node: 'MatMul_m' }, changes: [{ what: 'declared m', a: 'float32 [2, 4]', b: 'float32 [2, 3]' }] }
+    ])
+  })
+
+  test('differ in constants that are too large to measure', () => {
+    const large = (value: number): Constant => {
+      const { type, dims, read } = {
+        type: 'float32' as const,
+        dims: [2],
+        read: () => new Tensor('float32', [1, value])
+      }
+      return { type, dims, byteLength: 2 ** 30, place: {}, read }
+    }
+    expect(constantsApart([large(2)], [large(2)])).toEqual([])
+    expect(constantsApart([large(2)], [large(3)])).toEqual([
+      { name: 'input 0', how: 'differs, and is too large to measure' }
+    ])
+  })
+
+  test('differ in constants of operators that are not known', async () => {
+    const unknown = (weight: number): ModelParts =>
+      parts({ initializers: [floats('w', [1], [weight])], nodes: [node('Mystery', ['x', 'w'], ['y'])] })
+    expect((await diff(unknown(1), unknown(1))).equal).toBe(true)
+    expect((await diff(unknown(1), unknown(2))).differences).toMatchObject([
+      { changes: [{ what: 'constant input 1', b: expect.stringMatching(/^differs in 1 of 1/) as string }] }
     ])
   })
 
