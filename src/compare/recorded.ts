@@ -218,7 +218,8 @@ async function isolatedFrom(
 }
 
 /**
- * Two recordings: values of one name, in the order of the first. Those of other numbers of elements are told as outputs.
+ * Two recordings: values of one name, in the order of the first. Those of other numbers of elements are told as
+ * outputs.
  * @throws NodewiseError (as a rejection) `unexpected-input` where they have no name in common, and for `isolate`
  */
 export async function compareRecordings(a: Recording, b: Recording, options: Options): Promise<Comparison> {

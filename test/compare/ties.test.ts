@@ -49,7 +49,7 @@ describe('what two quantizers round to neighbouring steps', () => {
     expect((await compare(model, recording(2), { x: x(0) })).first).toMatchObject({ a: { value: 'q' } })
   })
 
-  test('is a difference where it is more than a step, though the other elements do not tell what a step is', async () => {
+  test('is a difference of more than a step where the other elements do not tell what a step is', async () => {
     const isEqual = async (dims: readonly number[], found: Tensor, name: 'q' | 'd' = 'q'): Promise<boolean> => {
       const model = await load(
         onnxBytes({
