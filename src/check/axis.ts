@@ -39,12 +39,17 @@ export function solveAxis(
   let solution: readonly Fact[] = []
   for (let axis = 0; axis < rank; axis++) {
     const outputs = tryAxis(call, inputs, axis)
-    if (!outputs?.every((fact, i) => (declared[i] ?? []).every(declaration => agrees(declaration, fact)))) continue
+    if (!outputs?.every((fact, i) => (declared[i] ?? []).every(declaration => agrees(declaration, untyped(fact)))))
+      continue
     axes.push(axis)
     solution = outputs
   }
   return { value, rank, axes, ...(axes.length === 1 && { facts: solution }) }
 }
+
+/** An axis gives dims alone: a false type is a fault of its own. */
+const untyped = (fact: Fact): Fact =>
+  fact.kind === 'tensor' ? { kind: 'tensor', ...(fact.shape && { shape: fact.shape }) } : fact
 
 function tryAxis(call: Call, inputs: readonly (Fact | undefined)[], axis: number): readonly Fact[] | undefined {
   try {

@@ -7,7 +7,7 @@ import { factBody, locate } from '../infer/propagate.ts'
 import type { Body } from '../op-kit/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { solveAxis } from './axis.ts'
-import { agrees } from './compare.ts'
+import { agrees, printDeclared } from './compare.ts'
 import { Declarations } from './declarations.ts'
 import { faultyNodes, faultyValues } from './structure.ts'
 import { sameFact, settle, type Worlds } from './worlds.ts'
@@ -218,7 +218,7 @@ class Walk {
       this.findings.push({
         code: 'dims-mismatch',
         severity: 'error',
-        message: 'no axis gives the declared dims of the output',
+        message: `no axis gives ${this.declaredDims(call)}`,
         place
       })
       return false
@@ -229,6 +229,16 @@ class Walk {
       if (id !== undefined) this.solved.set(id, fact)
     })
     return true
+  }
+
+  /** `value "y" its declared dims [2, 3]` */
+  private declaredDims({ outputs }: Call): string {
+    for (const declaration of outputs.flatMap(id => (id === undefined ? [] : this.declarations.of(id)))) {
+      const { declared } = declaration
+      if (declared.kind === 'tensor' && declared.dims)
+        return `${declaration.where().what} its declared dims [${declared.dims.map(printDeclared).join(', ')}]`
+    }
+    return 'the declared dims of the output'
   }
 
   private fail({ code, reason: message, place, details }: NodewiseError, node: Node): void {

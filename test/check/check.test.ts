@@ -180,12 +180,13 @@ test('input shapes can be given, and an input that is not there is refused', asy
 })
 
 describe('a bare layer of an IR', () => {
-  const layer = (out: number[]): Promise<CheckResult> =>
+  const precision = (type?: string): string => (type === undefined ? '' : ` precision="${type}"`)
+  const layer = (out: number[], read?: string, made?: string): Promise<CheckResult> =>
     load(
       new TextEncoder().encode(`<layer id="1" name="g" type="Gather" version="opset1">
-  <input><port id="0"><dim>6</dim><dim>12</dim><dim>10</dim></port>
+  <input><port id="0"${precision(read)}><dim>6</dim><dim>12</dim><dim>10</dim></port>
     <port id="1"><dim>15</dim><dim>4</dim></port><port id="2"/></input>
-  <output><port id="2">${out.map(dim => `<dim>${dim}</dim>`).join('')}</port></output>
+  <output><port id="2"${precision(made)}>${out.map(dim => `<dim>${dim}</dim>`).join('')}</port></output>
 </layer>`),
       { name: 'layer.xml' }
     ).then(model => check(model))
@@ -201,8 +202,13 @@ describe('a bare layer of an IR', () => {
 
   test('is wrong where no axis could make it true', async () => {
     expect(errors(await layer([6, 15, 4, 12]))).toEqual([
-      ['dims-mismatch', 'g', 'no axis gives the declared dims of the output']
+      ['dims-mismatch', 'g', 'no axis gives value "g" its declared dims [6, 15, 4, 12]']
     ])
+  })
+
+  test('is known by the dims, though the declared type is false', async () => {
+    const typed = await layer([6, 15, 4, 10], 'FP32', 'I32')
+    expect(errors(typed)).toEqual([['type-mismatch', 'g', 'value "g" is declared i32; its type is f32']])
   })
 })
 
