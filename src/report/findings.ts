@@ -7,7 +7,7 @@ import { drawNeighbourhood } from './around-node.ts'
 import { excerptAt } from './excerpt.ts'
 import { escaped, framed } from './html.ts'
 import { neighbourFinder, type Neighbourhood } from './neighbours.ts'
-import { counted } from './words.ts'
+import { counted, valueText } from './words.ts'
 
 const SEVERITIES = ['error', 'warning', 'note'] as const
 /** Findings that are drawn, and those that are listed at all: a page must open on a phone. */
@@ -49,15 +49,11 @@ export class FindingCards {
 
 function card(finding: Finding, source: ByteSource | undefined, neighbourhood: Neighbourhood | undefined): string {
   const { severity, code, message, place, declared, inferred } = finding
-  const where = [
-    placeText({
-      ...place,
-      ...(place.nodeIndex === undefined && place.graphPath !== undefined && { node: place.node ?? place.graphPath })
-    }),
-    place.value === undefined || message.includes(`"${place.value}"`) ? '' : `value "${place.value}"`
-  ]
-    .filter(text => text !== '')
-    .join(', ')
+  const words = placeText({
+    ...place,
+    ...(place.nodeIndex === undefined && place.graphPath !== undefined && { node: place.node ?? place.graphPath })
+  })
+  const where = [words, valueText(finding, words)].filter(text => text !== '').join(', ')
   const compared =
     declared === undefined && inferred === undefined
       ? ''

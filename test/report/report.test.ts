@@ -29,6 +29,16 @@ describe('a report', () => {
     expect(html).not.toMatch(/<script|<link|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
   })
 
+  test('names a value once where it is the place of a finding', async () => {
+    const odd = await onnxModel({
+      inputs: [port('x', 'float', [-3])],
+      outputs: [port('y', 'float', ['n'])],
+      nodes: [node('Abs', ['x'], ['y'])]
+    })
+    const [place] = /<p class="place">.*?<\/p>/.exec(htmlReport(odd, { checked: check(odd) }))!
+    expect(place.match(/value &quot;x&quot;/g)).toHaveLength(1)
+  })
+
   test('shows pictures as images, whatever is in them', async () => {
     const svg = `<svg xmlns="http://www.w3.org/2000/svg"><text>"é \ud800" ${EVIL}</text></svg>`
     const html = await report({ pictures: [{ title: EVIL, svg }] })

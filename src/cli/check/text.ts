@@ -5,6 +5,7 @@ import type { Finding } from '../../graph/graph.ts'
 import { printable } from '../../io/print.ts'
 import { excerptAt } from '../../report/excerpt.ts'
 import { type Box, type Line, neighbourFinder, type Neighbourhood, type Said } from '../../report/neighbours.ts'
+import { valueText } from '../../report/words.ts'
 import { counted, dimsText, grouped, PLAIN, type Style, table } from '../terminal.ts'
 import { type Checked, isChecked, type Reporter, type ReportOptions, type Totals } from './report.ts'
 
@@ -49,9 +50,12 @@ function fileBlocks({ model, result, source, changed = [] }: Checked, withValues
   return [...(withValues ? [valueLines(values)] : []), ...blocks, ...last].map(lines => lines.join('\n'))
 }
 
-function findingLine({ severity, code, message, place }: Finding, style: Style): string {
-  const head = printable(placeText(place))
-  const value = place.value === undefined || message.includes(`"${place.value}"`) ? '' : `value "${place.value}": `
+function findingLine(finding: Finding, style: Style): string {
+  const { severity, code, message, place } = finding
+  const where = placeText(place)
+  const head = printable(where)
+  const text = valueText(finding, where)
+  const value = text === '' ? '' : `${text}: `
   const tag = style[TINT[severity]](`[${severity}: ${code}]`)
   return `${style.bold(head)}${head === '' ? '' : ': '}${printable(value + message)} ${tag}`
 }

@@ -34,6 +34,13 @@ describe('check', () => {
 `)
   })
 
+  test('names a value once where it is the place of a finding', async () => {
+    const inputs = [port('x', 'float', [-3])]
+    const odd = onnxBytes({ inputs, outputs: [port('y', 'float', ['n'])], nodes: [node('Abs', ['x'], ['y'])] })
+    const path = file('odd.onnx', odd)
+    expect((await nodewise(['check', path])).stdout).toContain(`${path}: value "x": it is declared with a dim of -3 [`)
+  })
+
   test.each([['--json'], ['--format', 'json']])('gives findings and summary as JSON with %s %s', async (...args) => {
     const { status, json } = await nodewiseJson(['check', wrong, ...args])
     expect(status).toBe(1)
