@@ -110,14 +110,16 @@ async function compareModels(
 ): Promise<Comparison> {
   const [left, own] = [a, b].map(model => sideOf(model, bind(model, registry)))
   const values = options.values ?? new Map<string, string>()
-  const named = pairsOf(left, own, values)
+  const named = pairsOf(left, own, values, options.inputs)
   const right = reordered(own, inOrderOf(left, own, named))
   const runners = [
     runnerOf(left, registry, feeds, options),
     runnerOf(right, registry, feedsOf(a, b, feeds, options.inputs), options)
   ] as const
   try {
-    const pairs = areFew(left, right, named, values) ? await pairFurther(runners, named, closeness) : named
+    const pairs = areFew(left, right, named, values)
+      ? await pairFurther(runners, named, options.inputs, closeness)
+      : named
     const { met, seen, outputs } = await meetAll(pairs, runners, closeness)
     const isolated = options.isolate === true ? await isolatedFrom(pairs, runners, closeness) : undefined
     const compared = inOrder(met, left)
@@ -155,6 +157,7 @@ function runnerOf(side: Side, registry: Registry, feeds: Feeds, { signal }: Comp
 async function pairFurther(
   runners: readonly [Runner, Runner],
   known: readonly Pair[],
+  inputs: ReadonlyMap<string, string> | undefined,
   closeness: Closeness
 ): Promise<Pair[]> {
   const alike = await pairByValue(runners, known)
@@ -162,7 +165,7 @@ async function pairFurther(
   // What only seemed to be alike must not lead to further pairs.
   const { seen } = await meetAll(alike, runners, closeness)
   const pairs = [...known, ...alike.filter(({ a }) => seen.a.has(a))]
-  return [...pairs, ...extendPairs(runners[0].side, runners[1].side, pairs)]
+  return [...pairs, ...extendPairs(runners[0].side, runners[1].side, pairs, inputs)]
 }
 
 interface AllMet {

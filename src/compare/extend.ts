@@ -2,15 +2,22 @@ import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { product } from '../tensor/tensor.ts'
 import { constantsOf, type Pair } from './pairs.ts'
+import { twinInputs } from './ports.ts'
 import type { MadeValue, Side } from './side.ts'
 
 /**
  * Further pairs of values of the main graphs, from known ones: those that nodes of one operator make of paired values
  * and of constants of as many elements, where only one free node on each side does.
+ * @param inputs names of inputs of `a`, with names of inputs of `b`
  */
-export function extendPairs(a: Side, b: Side, known: readonly Pair[]): Pair[] {
+export function extendPairs(
+  a: Side,
+  b: Side,
+  known: readonly Pair[],
+  inputs: ReadonlyMap<string, string> = new Map()
+): Pair[] {
   const [left, right] = [readersIn(a), readersIn(b)]
-  const twins = new Map<ValueId, ValueId>()
+  const twins = twinInputs(a.model, b.model, inputs)
   const turned = new Set<ValueId>()
   const taken = new Set<MadeValue>()
   const note = (pair: Pair): void => {
@@ -20,10 +27,6 @@ export function extendPairs(a: Side, b: Side, known: readonly Pair[]): Pair[] {
     twins.set(from, to)
     if (pair.by !== undefined) turned.add(from)
   }
-  a.model.graph.inputs.forEach(({ value }, i) => {
-    const twin = b.model.graph.inputs.at(i)?.value
-    if (twin !== undefined) twins.set(value, twin)
-  })
   known.forEach(note)
   const isFree = (side: Side, { node }: Call): boolean =>
     side.made.get(node)?.some(value => value && taken.has(value)) === false

@@ -1,6 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
+import { twinInputs } from './ports.ts'
 import { type MadeValue, type Side, valuesOf } from './side.ts'
 
 /** Values of the two models that are held against each other. */
@@ -31,10 +32,16 @@ const FEW = 0.9
  * Which values of two models are the same: those that a caller names, those that share a name, and, where next to none
  * does, those that are computed in the same way from the inputs.
  * @param named names of values of `a`, with names of values of `b`
+ * @param inputs names of inputs of `a`, with names of inputs of `b`
  */
-export function pairsOf(a: Side, b: Side, named: ReadonlyMap<string, string>): Pair[] {
+export function pairsOf(
+  a: Side,
+  b: Side,
+  named: ReadonlyMap<string, string>,
+  inputs: ReadonlyMap<string, string> = new Map()
+): Pair[] {
   const pairs = pairByName(a, b, named)
-  return hasInner(a, pairs) ? pairs : pairByStructure(a, b, pairs)
+  return hasInner(a, pairs) ? pairs : pairByStructure(a, b, pairs, inputs)
 }
 
 function hasInner({ model }: Side, pairs: readonly Pair[]): boolean {
@@ -69,15 +76,18 @@ function pairByName(a: Side, b: Side, named: ReadonlyMap<string, string>): Pair[
 
 /**
  * Pairs values of main graphs whose nodes compute the same from paired inputs: the operator and where its operands come
- * from, down to the inputs by position. Of values that are alike in this, those whose constants are equal are paired
- * first, the rest in the order of the nodes.
+ * from, down to the inputs that get the same. Of values that are alike in this, those whose constants are equal are
+ * paired first, the rest in the order of the nodes.
  */
-function pairByStructure(a: Side, b: Side, known: readonly Pair[]): Pair[] {
+function pairByStructure(a: Side, b: Side, known: readonly Pair[], inputs: ReadonlyMap<string, string>): Pair[] {
   const pairs = [...known]
+  const twins = twinInputs(a.model, b.model, inputs)
+  const own = a.model.graph.inputs.map(({ value }) => value)
+  const given = own.map(value => twins.get(value))
   const [left, right] = [new Set(known.map(pair => pair.a)), new Set(known.map(pair => pair.b))]
   for (const isExact of [true, false]) {
-    const waiting = groupsOf(b, isExact)
-    for (const [key, values] of groupsOf(a, isExact)) {
+    const waiting = groupsOf(b, isExact, given)
+    for (const [key, values] of groupsOf(a, isExact, own)) {
       const twins = (waiting.get(key) ?? []).filter(twin => !right.has(twin))
       const free = values.filter(value => !left.has(value))
       // Without equal constants, one of several alike may be any of them.
@@ -92,11 +102,15 @@ function pairByStructure(a: Side, b: Side, known: readonly Pair[]): Pair[] {
   return pairs
 }
 
-/** Values of the main graph by how they are computed. */
-function groupsOf(side: Side, isExact: boolean): Map<string, MadeValue[]> {
+/**
+ * Values of the main graph by how they are computed.
+ * @param inputs those of the graph, in the order of the first model
+ */
+function groupsOf(side: Side, isExact: boolean, inputs: readonly (ValueId | undefined)[]): Map<string, MadeValue[]> {
   const { bound, model } = side
   const ways = new Map<ValueId, string>()
-  model.graph.inputs.forEach(({ value }, i) => ways.set(value, `input ${i}`))
+  model.graph.inputs.forEach(({ value }, i) => ways.set(value, `other input ${i}`))
+  for (const [i, value] of inputs.entries()) if (value !== undefined) ways.set(value, `input ${i}`)
   for (const [id, constant] of bound.constants) if (!ways.has(id)) ways.set(id, wayOfConstant(constant, isExact))
   const groups = new Map<string, MadeValue[]>()
   const main = new Set(bound.items)

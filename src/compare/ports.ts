@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { GraphPort, Model } from '../graph/graph.ts'
+import type { GraphPort, Model, ValueId } from '../graph/graph.ts'
 import type { Feed, Feeds } from '../runtime/feeds.ts'
 import { type Key, kindText, valuesOf } from '../tensor/map.ts'
 import { isTensor, Tensor, type Value } from '../tensor/tensor.ts'
@@ -13,6 +13,25 @@ const portNamed = (ports: readonly GraphPort[], names: ReadonlySet<string>): Gra
 function inputsOf({ graph: { inputs, initializers } }: Model): GraphPort[] {
   const hasDefault = ({ value }: GraphPort): boolean => initializers.has(value)
   return [...inputs.filter(port => !hasDefault(port)), ...inputs.filter(hasDefault)]
+}
+
+/** The inputs of `b` by those of `a`, as {@link feedsOf} pairs them. */
+export function twinInputs(a: Model, b: Model, named: ReadonlyMap<string, string>): Map<ValueId, ValueId> {
+  const [from, to] = [a, b].map(inputsOf)
+  const twins = new Map<GraphPort, GraphPort>()
+  for (const port of from) {
+    const names = [port.name, ...port.aliases]
+    const given = names.map(name => named.get(name)).find(name => name !== undefined)
+    const twin = portNamed(to, new Set(given === undefined ? names : [given]))
+    if (twin) twins.set(port, twin)
+  }
+  const taken = new Set(twins.values())
+  const free = to.filter(port => !taken.has(port))
+  for (const port of from) {
+    const twin = twins.has(port) ? undefined : free.shift()
+    if (twin) twins.set(port, twin)
+  }
+  return new Map([...twins].map(([port, twin]) => [port.value, twin.value]))
 }
 
 /**

@@ -45,6 +45,28 @@ describe('two models', () => {
     expect((await compare(a, b, { '9': three, '10': five })).equal).toBe(true)
   })
 
+  test('are paired by the inputs that get the same, though these stand in another order', async () => {
+    const distance = (ins: readonly string[], [x, z]: readonly string[], inner: string): ModelParts => ({
+      inputs: ins.map(name => port(name, 'float', [1])),
+      outputs: [port(`${inner}y`, 'float', [1])],
+      nodes: [
+        node('Abs', [x], [`${inner}x`]),
+        node('Abs', [z], [`${inner}z`]),
+        node('Sub', [`${inner}x`, `${inner}z`], [`${inner}y`])
+      ]
+    })
+    const feeds = { x: new Tensor('float32', [5]), z: new Tensor('float32', [3]) }
+    const a = await model(distance(['x', 'z'], ['x', 'z'], 'm'))
+    const named = await compare(a, await model(distance(['z', 'x'], ['x', 'z'], 'n')), feeds)
+    expect([named.equal, named.pairs.length]).toEqual([true, 3])
+    const inputs = new Map([
+      ['x', 's'],
+      ['z', 'r']
+    ])
+    const mapped = await compare(a, await model(distance(['r', 's'], ['s', 'r'], 'n')), feeds, { inputs })
+    expect([mapped.equal, mapped.pairs.length]).toEqual([true, 3])
+  })
+
   test('get an input that has a default by its name', async () => {
     const scaled = (x: string): ModelParts => ({
       inputs: [port(x, 'float', [1]), port('scale', 'float', [1])],
