@@ -69,15 +69,22 @@ async function openSide(path: string, flags: ModelFlags, terminal: Terminal): Pr
   return { stored: (await import('../../io/recording.ts')).openRecording(path, isFolder) }
 }
 
-/** Options of a comparison that runs the models. */
-const RUNNING: readonly (readonly [keyof CompareFlags, string])[] = [
+type Options = readonly (readonly [keyof CompareFlags, string])[]
+
+/** Options that say what a model gets. */
+const FEEDING: Options = [
   ['input', '--input'],
   ['inputs', '--inputs'],
   ['image', '--image'],
   ['audio', '--audio'],
   ['fill', '--fill'],
   ['shape', '--shape'],
-  ['mapInput', '--map-input'],
+  ['mapInput', '--map-input']
+]
+
+/** Options of a comparison that runs the models. */
+const RUNNING: Options = [
+  ...FEEDING,
   ['rtol', '--rtol'],
   ['atol', '--atol'],
   ['sqnr', '--sqnr'],
@@ -86,6 +93,10 @@ const RUNNING: readonly (readonly [keyof CompareFlags, string])[] = [
   ['all', '--all']
 ]
 
+/** Which of these options are given, as what is not to be. */
+const givenOf = (options: Options, flags: CompareFlags): string =>
+  options.flatMap(([name, option]) => (flags[name] === undefined ? [] : [`no ${option}`])).join(', ')
+
 async function compareStructures(
   [{ model: a }, { model: b }]: readonly [Opened, Opened],
   [pathA, pathB]: readonly [string, string],
@@ -93,8 +104,8 @@ async function compareStructures(
   terminal: Terminal
 ): Promise<number> {
   if (!a || !b) return badUsage('--structure compares models, not recorded values')
-  const running = RUNNING.filter(([name]) => flags[name] !== undefined).map(([, option]) => `no ${option}`)
-  if (running.length > 0) badUsage(`--structure runs nothing: ${running.join(', ')}`)
+  const running = givenOf(RUNNING, flags)
+  if (running !== '') badUsage(`--structure runs nothing: ${running}`)
   const [{ compareStructure }, { structureJson, structureText }] = await Promise.all([
     import('../../compare/structure.ts'),
     import('./structure.ts')
@@ -116,6 +127,8 @@ async function compareSides(
   if (isPageOnStdout && flags.json) badUsage(`--html ${flags.html} and --json both write to stdout`)
   const terminal = isPageOnStdout ? { ...given, stdout: given.stderr } : given
   const model = a ?? b
+  const feeding = model ? '' : givenOf(FEEDING, flags)
+  if (feeding !== '') badUsage(`recorded values are not run: ${feeding}`)
   const stored = storedA ?? storedB
   const named = model && stored && (await import('../../io/recording.ts')).underNames(stored, namesIn(model))
   const feeds = model ? await feedsFrom(model, flags, await recordedInputs(model, named)) : {}

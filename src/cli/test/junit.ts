@@ -28,10 +28,19 @@ function testCase({ name, status, message, milliseconds }: CaseResult): string {
   return status === 'pass' ? `${head}/>` : `${head}><${ELEMENTS[status]} message="${escape(message)}"/></testcase>`
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+/** Readers of XML make blanks of line breaks and tabs in attributes, but for those that are written as references. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;'
+}
 
 /** Characters that XML 1.0 does not have, not even as references; half of a surrogate pair is one of them. */
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
 
 const escape = (text: string): string =>
-  text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, character => ENTITIES[character])
+  text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"\t\n\r]/g, character => ENTITIES[character])

@@ -78,6 +78,11 @@ test('JUnit XML is well-formed whatever a message holds', () => {
   })
 })
 
+test('JUnit XML keeps the lines of a message', () => {
+  const xml = junitReport([{ name: 'a', status: 'error', message: 'first\n\tsecond', milliseconds: 1 }])
+  expect(xml).toContain('message="first&#10;&#9;second"')
+})
+
 test('a table fits the terminal: the widest columns are cut in their middle, those that are kept are not', () => {
   const rows = [
     ['name', 'ms', 'values'],

@@ -150,6 +150,17 @@ test('--structure takes no option of a comparison that runs the models', async (
   expect(stderr).toContain('--structure runs nothing: no --fill, no --rtol')
 })
 
+test('two recordings take no option that says what a model gets', async () => {
+  const values = join(folder, 'recorded.npz')
+  await nodewise(['run', one, '--fill', 'zeros', '--record', values])
+  expect((await nodewise(['compare', values, values])).status).toBe(0)
+  const { status, stderr } = await nodewise(['compare', values, values, '--fill', 'zeros', '--map-input', 'x=x'])
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringContaining('recorded values are not run: no --fill, no --map-input')
+  ])
+})
+
 test('all pairs are listed, however many a loop makes', () => {
   const value = { node: 'n', type: 'Neg', value: 'v' }
   const distance = { equal: true, maxAbsolute: 0, maxRelative: 0, sqnr: Infinity, differing: 0, elements: 1 }
