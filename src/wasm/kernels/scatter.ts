@@ -16,8 +16,20 @@ const TILE_BYTES = 1 << 17
 /** Numbers of the reductions in ../assembly/wide/scatter.ts. */
 const REDUCTIONS: Readonly<Partial<Record<Reduction, number>>> = { none: 0, add: 1, mul: 2, max: 3, min: 4 }
 
-/** What is added to them for the types that they know. */
-const TYPES: Readonly<Partial<Record<DType, number>>> = { float32: 0, int32: 8, int64: 16 }
+/** Numbers of the types there. Truth values are bytes: their sums are their maxima and their products their minima. */
+const TYPES: Readonly<Partial<Record<DType, number>>> = {
+  float32: 0,
+  int32: 1,
+  int64: 2,
+  uint8: 3,
+  int8: 4,
+  uint16: 5,
+  int16: 6,
+  uint32: 7,
+  uint64: 8,
+  bool: 3
+}
+const OF_BOOLS: typeof REDUCTIONS = { none: 0, add: 3, mul: 4, max: 3, min: 4 }
 
 /** Bytes of a job that cannot be divided, since a later update of an element stays. */
 const MAX_UNDIVIDED = 1 << 26
@@ -30,7 +42,7 @@ interface Params {
 
 /**
  * ScatterElements whose indices are as many as the data off the axis: of elements of up to eight bytes, with reductions
- * of float32, int32 and int64.
+ * of float32 and integers.
  */
 export const selectScatterElements = selectorFor<Params>(({ op, operands, parameters, dims }) => {
   const { data, indices } = operands
@@ -59,7 +71,7 @@ export const selectScatterElements = selectorFor<Params>(({ op, operands, parame
   return scatterSelection(op, template)
 })
 
-/** ScatterND of elements of any width but strings, with reductions of float32, int32 and int64. */
+/** ScatterND of elements of any width but strings, with reductions of float32 and integers. */
 export const selectScatterND = selectorFor<Pick<Params, 'reduction'>>(({ op, operands, parameters, dims }) => {
   const { data, indices, updates } = operands
   const number = reductionOf(operands, parameters.reduction)
@@ -91,9 +103,10 @@ const indexWidth = ({ type }: Tensor): number => (type === 'int64' ? 8 : 4)
 function reductionOf({ data, indices, updates }: TensorOperands, reduction: Reduction): number | undefined {
   if (data === undefined || indices === undefined || updates === undefined || data.type === 'string') return undefined
   if (indices.type !== 'int32' && indices.type !== 'int64') return undefined
-  const [number, type] = [REDUCTIONS[reduction], TYPES[data.type]]
+  const number = (data.type === 'bool' ? OF_BOOLS : REDUCTIONS)[reduction]
+  const type = TYPES[data.type]
   if (reduction === 'none') return number
-  return number === undefined || type === undefined ? undefined : number + type
+  return number === undefined || type === undefined ? undefined : number + 8 * type
 }
 
 const scatterSelection = (op: Op, template: JobTemplate): Selection => ({

@@ -3,6 +3,9 @@ import type { DType } from '../../../src/tensor/dtype.ts'
 import { product, Tensor } from '../../../src/tensor/tensor.ts'
 import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
+/** Types whose reductions are served beside float32. */
+const INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'bool'] as const
+
 const SCATTER = ['onnx', 'ScatterElements', 18] as const
 
 /** Indices on an axis of `size`, some of them negative, several of them equal. */
@@ -41,8 +44,9 @@ describe.each(['heap', 'array'] as const)('ScatterElements in WebAssembly, opera
 
   test.each(['add', 'mul', 'max', 'min'])('%s of integers wraps as the reference does', reduction => {
     for (const [data, dims, axis] of calls)
-      for (const type of ['int32', 'int64'] as const) {
-        const operands = [bits(type, data, 1), indices(type, dims, data.at(axis)!), bits(type, dims, 2)]
+      for (const type of INTEGERS) {
+        const at = indices(type === 'int32' ? type : 'int64', dims, data.at(axis)!)
+        const operands = [bits(type, data, 1), at, bits(type, dims, 2)]
         expectEqual(SCATTER, operands, { region, attributes: { axis, reduction } }, 0)
       }
   })
@@ -80,6 +84,10 @@ const tupleCalls: [data: number[], indices: number[]][] = [
   ],
   [[300], [1000, 1]],
   [
+    [12, 67],
+    [30, 1]
+  ],
+  [
     [2, 3, 5, 4, 6],
     [4, 200, 5]
   ]
@@ -107,7 +115,7 @@ describe.each(['heap', 'array'] as const)('ScatterND in WebAssembly, operands in
 
   test.each(['add', 'mul', 'max', 'min'])('%s of integers wraps as the reference does', reduction => {
     for (const [data, dims] of tupleCalls)
-      for (const type of ['int32', 'int64'] as const) {
+      for (const type of INTEGERS) {
         const updates = bits(type, [...dims.slice(0, -1), ...data.slice(dims.at(-1))], 2)
         const operands = [bits(type, data, 1), tuples('int64', dims, data), updates]
         expectEqual(SCATTER_ND, operands, { region, attributes: { reduction } }, 0)
@@ -130,6 +138,6 @@ test('indices of fewer elements off the axis, and reductions of other types, are
   expect(() => runAccelerated(SCATTER, [data, indices('int64', [20, 29], 40), updates])).toThrow(none)
   const at = indices('int64', [40, 30], 40)
   const options = { attributes: { reduction: 'add' } }
-  const whole = bits('uint8', [40, 30])
+  const whole = bits('float16', [40, 30])
   expect(() => runAccelerated(SCATTER, [whole, at, whole], options)).toThrow(none)
 })

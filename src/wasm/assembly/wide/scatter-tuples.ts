@@ -1,5 +1,19 @@
 import { copyRun } from '../f32/transpose'
-import { ADD, combine, MAXIMUM, MINIMUM, MULTIPLY, OF_INTEGERS, OF_WIDE } from './scatter'
+import {
+  ADD,
+  combine,
+  MAXIMUM,
+  MINIMUM,
+  MULTIPLY,
+  OF_I16,
+  OF_I32,
+  OF_I64,
+  OF_I8,
+  OF_U16,
+  OF_U32,
+  OF_U64,
+  OF_U8
+} from './scatter'
 
 /** Copies data, then writes blocks of updates where tuples of indices name them, one after the other. */
 @unmanaged
@@ -53,40 +67,69 @@ function scatterBy<I>(args: ScatterTuplesArguments): bool {
 // @ts-ignore: decorator
 @inline
 function write(reduction: i32, to: usize, from: usize, bytes: usize): void {
-  switch (reduction) {
-    case ADD:
-      return combineLine(ADD, to, from, bytes)
-    case MULTIPLY:
-      return combineLine(MULTIPLY, to, from, bytes)
-    case MAXIMUM:
-      return combineLine(MAXIMUM, to, from, bytes)
-    case MINIMUM:
-      return combineLine(MINIMUM, to, from, bytes)
+  switch (reduction >> 3) {
+    case OF_I32:
+      return combineBlock<i32>(reduction & 7, to, from, bytes)
+    case OF_I64:
+      return combineBlock<i64>(reduction & 7, to, from, bytes)
+    case OF_U8:
+      return combineBlock<u8>(reduction & 7, to, from, bytes)
+    case OF_I8:
+      return combineBlock<i8>(reduction & 7, to, from, bytes)
+    case OF_U16:
+      return combineBlock<u16>(reduction & 7, to, from, bytes)
+    case OF_I16:
+      return combineBlock<i16>(reduction & 7, to, from, bytes)
+    case OF_U32:
+      return combineBlock<u32>(reduction & 7, to, from, bytes)
+    case OF_U64:
+      return combineBlock<u64>(reduction & 7, to, from, bytes)
   }
-  if (reduction & OF_INTEGERS) return combineIntegers<i32>(reduction & 7, to, from, bytes)
-  if (reduction & OF_WIDE) return combineIntegers<i64>(reduction & 7, to, from, bytes)
+  if (reduction != 0) return combineBlock<f32>(reduction, to, from, bytes)
   if (bytes == 4) store<u32>(to, load<u32>(from))
   else if (bytes == 8) store<u64>(to, load<u64>(from))
   else copyRun(from, 0, to, bytes, bytes, 1)
 }
 
-// @ts-ignore: decorator
-@inline
-function combineLine(reduction: i32, to: usize, from: usize, bytes: usize): void {
-  const end = to + bytes
-  for (; to + 16 <= end; to += 16, from += 16) v128.store(to, combineFour(reduction, v128.load(to), v128.load(from)))
-  for (; to < end; to += 4, from += 4) f32.store(to, combine<f32>(reduction, f32.load(to), f32.load(from)))
+function combineBlock<T>(reduction: i32, to: usize, from: usize, bytes: usize): void {
+  switch (reduction) {
+    case ADD:
+      return combineLine<T>(ADD, to, from, bytes)
+    case MULTIPLY:
+      return combineLine<T>(MULTIPLY, to, from, bytes)
+    case MAXIMUM:
+      return combineLine<T>(MAXIMUM, to, from, bytes)
+    case MINIMUM:
+      return combineLine<T>(MINIMUM, to, from, bytes)
+  }
 }
 
-function combineIntegers<T>(reduction: i32, to: usize, from: usize, bytes: usize): void {
-  for (const end = to + bytes; to < end; to += sizeof<T>(), from += sizeof<T>())
+// @ts-ignore: decorator
+@inline
+function combineLine<T>(reduction: i32, to: usize, from: usize, bytes: usize): void {
+  const end = to + bytes
+  // There are no vectors of extremes of eight bytes.
+  if (isFloat<T>() || sizeof<T>() < 8)
+    for (; to + 16 <= end; to += 16, from += 16)
+      v128.store(to, combineVector<T>(reduction, v128.load(to), v128.load(from)))
+  for (; to < end; to += sizeof<T>(), from += sizeof<T>())
     store<T>(to, combine<T>(reduction, load<T>(to), load<T>(from)))
 }
 
 // @ts-ignore: decorator
 @inline
-function combineFour(reduction: i32, a: v128, b: v128): v128 {
-  if (reduction == ADD) return f32x4.add(a, b)
-  if (reduction == MULTIPLY) return f32x4.mul(a, b)
-  return reduction == MAXIMUM ? f32x4.max(a, b) : f32x4.min(a, b)
+function combineVector<T>(reduction: i32, a: v128, b: v128): v128 {
+  if (reduction == ADD) return v128.add<T>(a, b)
+  if (reduction == MAXIMUM) return v128.max<T>(a, b)
+  if (reduction == MINIMUM) return v128.min<T>(a, b)
+  return sizeof<T>() == 1 ? multiplyBytes(a, b) : v128.mul<T>(a, b)
+}
+
+/** The low bytes of products of bytes, signed or not: those of the even bytes and of the odd ones. */
+// @ts-ignore: decorator
+@inline
+function multiplyBytes(a: v128, b: v128): v128 {
+  const even = v128.and(i16x8.mul(a, b), i16x8.splat(0xff))
+  const odd = i16x8.mul(i16x8.shr_u(a, 8), i16x8.shr_u(b, 8))
+  return v128.or(even, i16x8.shl(odd, 8))
 }

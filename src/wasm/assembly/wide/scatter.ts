@@ -14,7 +14,7 @@ export class ScatterArguments {
   size: i32
   count: u32
   inner: u32
-  /** What becomes of an element and its update; OF_INTEGERS or OF_WIDE beside it where they are no float32. */
+  /** What becomes of an element and its update, and eight times the number of their type, float32 being 0. */
   reduction: i32
 }
 
@@ -23,9 +23,16 @@ export const ADD: i32 = 1
 export const MULTIPLY: i32 = 2
 export const MAXIMUM: i32 = 3
 export const MINIMUM: i32 = 4
-/** Signed integers of four bytes, and of eight. */
-export const OF_INTEGERS: i32 = 8
-export const OF_WIDE: i32 = 16
+
+/** Numbers of the types of integers. */
+export const OF_I32: i32 = 1
+export const OF_I64: i32 = 2
+export const OF_U8: i32 = 3
+export const OF_I8: i32 = 4
+export const OF_U16: i32 = 5
+export const OF_I16: i32 = 6
+export const OF_U32: i32 = 7
+export const OF_U64: i32 = 8
 
 /**
  * Computes outer slices `from … to - 1`.
@@ -42,11 +49,31 @@ export function scatter(args: ScatterArguments, from: u32, to: u32): bool {
     case MINIMUM:
       return scatterOf<f32>(MINIMUM, args, from, to)
   }
-  if (args.reduction & OF_INTEGERS) return scatterOf<i32>(args.reduction & 7, args, from, to)
-  if (args.reduction & OF_WIDE) return scatterOf<i64>(args.reduction & 7, args, from, to)
+  switch (args.reduction >> 3) {
+    case OF_I32:
+      return scatterIntegers<i32>(args, from, to)
+    case OF_I64:
+      return scatterIntegers<i64>(args, from, to)
+    case OF_U8:
+      return scatterIntegers<u8>(args, from, to)
+    case OF_I8:
+      return scatterIntegers<i8>(args, from, to)
+    case OF_U16:
+      return scatterIntegers<u16>(args, from, to)
+    case OF_I16:
+      return scatterIntegers<i16>(args, from, to)
+    case OF_U32:
+      return scatterIntegers<u32>(args, from, to)
+    case OF_U64:
+      return scatterIntegers<u64>(args, from, to)
+  }
   if (args.width == 1) return scatterOf<u8>(NONE, args, from, to)
   if (args.width == 2) return scatterOf<u16>(NONE, args, from, to)
   return args.width == 4 ? scatterOf<u32>(NONE, args, from, to) : scatterOf<u64>(NONE, args, from, to)
+}
+
+function scatterIntegers<T>(args: ScatterArguments, from: u32, to: u32): bool {
+  return scatterOf<T>(args.reduction & 7, args, from, to)
 }
 
 // @ts-ignore: decorator
