@@ -61,7 +61,8 @@ export function* runGrouped(
   for (const [i, heads] of [k, v].entries()) {
     const [past, scales] = i === 0 ? [x.pastKey, x.keyScale] : [x.pastValue, x.valueScale]
     const coding = scales && p.bits !== 0 ? { type: codeType(past, p.bits), scales: toNumbers(scales) } : undefined
-    const side = { fresh: heads, past, present: call.wanted(i + 1) ? call.rawOutput(i + 1) : undefined, coding }
+    const present = call.wanted(i + 1) ? call.rawOutput(i + 1) : undefined
+    const side = { fresh: heads, past, present, coding, isSingle: p.attend !== undefined }
     attended.push(yield* extendCache(side, rows, batches, pace))
   }
   const shown = call.wanted(3) && p.shown !== 'nothing' ? targetOf(call.output(3)) : undefined

@@ -12,6 +12,7 @@ import { allocateRaw, product, Tensor, withDims, zero } from '../tensor/tensor.t
 import { unreadTensor } from '../tensor/unread.ts'
 import { heapAllocate, heapFree, isOnHeap } from './heap.ts'
 import { arrayOf, type Candidate, type Selector, type TensorOperands } from './selector.ts'
+import type { Temporaries } from './temporary.ts'
 import { wasm } from './wasm.ts'
 
 /**
@@ -93,7 +94,7 @@ function widenedKernel(op: Op, kernel: Kernel, names: readonly string[]): Kernel
       }
       const rest = kernel(inLists(operands, work.operands), parameters, work.context)
       if (rest) yield* rest
-      for (const { wide, own } of work.results.values()) yield* narrow(wide, own)
+      for (const { wide, own } of work.results.values()) yield* narrowed(wide, own)
     } finally {
       blocks.forEach(heapFree)
     }
@@ -187,6 +188,19 @@ function take(dims: readonly number[], blocks: Uint8Array[]): Tensor | undefined
   return new Tensor('float32', new Float32Array(block.buffer as ArrayBuffer, block.byteOffset, length), dims)
 }
 
+/**
+ * The numbers of a tensor of floats of 16 bits or of float32, those of float32 as they are.
+ * @param to where they go, or what makes room for them
+ */
+export function* widened(tensor: Tensor, to: Float32Array | Temporaries): Generator<void, Float32Array> {
+  const { type, dims } = tensor
+  if (type === 'float32') return tensor.data
+  const numbers = to instanceof Float32Array ? to : to.allocate(product(dims))
+  const wide = new Tensor('float32', numbers, dims)
+  yield* isOnHeap(numbers) ? widen(tensor, wide) : convertPaced(tensor, wide)
+  return numbers
+}
+
 /** Writes the numbers of a tensor to one of float32 on the heap. */
 function* widen(from: Tensor, to: Tensor): Generator<void> {
   const codes = arrayOf(from)
@@ -203,7 +217,7 @@ function* widen(from: Tensor, to: Tensor): Generator<void> {
 }
 
 /** Rounds the numbers of a tensor of float32, which then holds anything, to those of another. */
-function* narrow(from: Tensor, to: Tensor): Generator<void> {
+export function* narrowed(from: Tensor, to: Tensor): Generator<void> {
   if (!isOnHeap(arrayOf(from))) return yield* convertPaced(from, to)
   const codes = arrayOf(to)
   const { buffer, byteOffset: at } = arrayOf(from)

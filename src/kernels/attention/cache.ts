@@ -22,6 +22,8 @@ export interface CacheSide {
   readonly past: Tensor | undefined
   readonly present: Tensor | undefined
   readonly coding: Coding | undefined
+  /** Whether what codes stand for is computed in single precision, as accelerated kernels read it. */
+  readonly isSingle: boolean
 }
 
 /** Which rows of the past, of what is attended to and of the present an extended cache has. */
@@ -41,11 +43,15 @@ export interface CacheRows {
  * is the past itself, only the fresh rows.
  */
 export function* extendCache(side: CacheSide, rows: CacheRows, batches: number, pace: Pace): Generator<void, Heads> {
-  const { past, present, coding } = side
+  const { past, present, coding, isSingle } = side
   const { count, size } = side.fresh
-  const target = present && !coding && !rows.slides ? targetOf(present) : undefined
+  const length = batches * count * rows.attended * size
+  const make = isSingle ? singles : doubles
+  // Codes of a byte each are moved as they are.
+  const areMoved = !rows.slides && (!coding || coding.type === 'int8')
+  const target = present && areMoved ? targetOf(present) : undefined
   const isInPlace = past !== undefined && target?.numbers === past.data
-  const numbers = target?.numbers ?? doubles(batches * count * rows.attended * size)
+  const numbers = target?.numbers ?? make(length)
   const stored = headsInBlocks(numbers, count, rows.attended, size)
   if (past) {
     const earlier = headsInBlocks(yield* readCache(past, coding), count, past.dims[2], size)
@@ -57,9 +63,12 @@ export function* extendCache(side: CacheSide, rows: CacheRows, batches: number, 
   if (target) yield* target.finish()
   else if (present) yield* storePresent(present, stored, rows, batches, coding, pace)
   if (!coding) return stored
-  yield* changeHeads(stored, batches, coding.scales, pace, (code, scale) => code * scale)
-  return stored
+  const decoded = target ? { ...stored, numbers: make(length) } : stored
+  yield* decodeHeads(stored, decoded, batches, coding.scales, pace)
+  return decoded
 }
+
+const singles = (count: number): Float32Array => allocate('float32', [count]).data
 
 /** Zeros in the rows that neither the past nor the fresh rows fill: a result may hold anything before. */
 function clearBeyond(stored: Heads, batches: number, { kept, fresh }: CacheRows, count: number): void {
@@ -100,6 +109,27 @@ function* encodedHeads(heads: Heads, batches: number, { type, scales }: Coding, 
   if (type !== 'float8e4m3fn') return encoded
   const rounded = yield* convertedPaced(yield* convertedPaced(work, type), 'float32')
   return { ...encoded, numbers: rounded.data }
+}
+
+/** What codes stand for. */
+function* decodeHeads(
+  { numbers, count, length, size }: Heads,
+  target: Heads,
+  batches: number,
+  scales: Numbers,
+  pace: Pace
+): Generator<void> {
+  const to = target.numbers
+  for (let at = 0; at < batches * count * length; at++) {
+    const start = at * size
+    const end = start + size
+    if (scales.length === 1) for (let i = start; i < end; i++) to[i] = numbers[i] * scales[0]
+    else {
+      const first = (Math.floor(at / length) % count) * size - start
+      for (let i = start; i < end; i++) to[i] = numbers[i] * scales[first + i]
+    }
+    if (pace.isDue(size * COST.element)) yield
+  }
 }
 
 function* changeHeads(

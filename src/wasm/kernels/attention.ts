@@ -16,7 +16,7 @@ import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
-import type { NumericArray } from '../../tensor/dtype.ts'
+import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { liesInRoom, type Room, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { jobWatcher } from '../job-watcher.ts'
@@ -61,7 +61,7 @@ interface Layout {
 
 /** A mask that is broadcast to the scores. */
 interface Mask {
-  readonly tensor: Tensor
+  readonly type: DType
   readonly strides: Strides
 }
 
@@ -157,7 +157,7 @@ function dotProductTemplate(
   const merged = batch.length > 2 ? mergedBatches(batch, all) : { batch, strides: all }
   if (merged === undefined) return undefined
   const [q, k, v, y, ...ofMasks] = merged.strides.map(matrixStrides)
-  const [first, second] = masks.map((tensor, i): Mask => ({ tensor, strides: ofMasks[i] }))
+  const [first, second] = masks.map(({ type }, i): Mask => ({ type, strides: ofMasks[i] }))
   const layout: Layout = {
     batches: merged.batch.length > 1 ? merged.batch[0] : 1,
     heads: merged.batch.at(-1) ?? 1,
@@ -273,7 +273,7 @@ export const selectAttention = selectorFor<AttentionParams>(({ op, operands, par
     scale: p.scale ?? 1 / Math.sqrt(depth),
     softcap: p.softcap,
     mask: mask && {
-      tensor: mask,
+      type: mask.type,
       strides: matrixStrides(broadcastStrides(mask.dims, [batches, heads, queries, covered]))
     },
     causalOffset: p.causal ? past : undefined,
@@ -394,6 +394,6 @@ export function attentionTemplate(
 /** The kind of a mask and its steps. */
 function maskArguments(mask: Mask | undefined, hidden: Hidden): readonly number[] {
   if (mask === undefined) return [0, 0, 0, 0, 0]
-  const isBool = mask.tensor.type === 'bool'
+  const isBool = mask.type === 'bool'
   return [isBool ? 2 + hidden.where : 1, ...mask.strides.map(stride => stride * (isBool ? 1 : 4))]
 }

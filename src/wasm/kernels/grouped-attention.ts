@@ -1,5 +1,7 @@
 import type { Grouped } from '../../kernels/attention/grouped.ts'
 import { headOf, type Heads, headsInBlocks } from '../../kernels/attention/heads.ts'
+import { convertedPaced } from '../../kernels/core/convert-paced.ts'
+import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Pace } from '../../kernels/core/pace.ts'
 import type { Kernel } from '../../op-kit/define.ts'
 import type { Attend, GroupedRunParams } from '../../op-kit/grouped-run.ts'
@@ -9,28 +11,30 @@ import { type DType, isHalf } from '../../tensor/dtype.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
-import { areFloat32, selectorFor } from '../selector.ts'
-import { attentionTemplate, stridesOfHeads } from './attention.ts'
+import { areOf, selectorFor, type TensorOperands } from '../selector.ts'
+import { attentionTemplate, matrixStrides, type Strides, stridesOfHeads } from './attention.ts'
 import { attendInJobs } from './grouped-jobs.ts'
 
 /**
- * GroupQueryAttention of float32, or of floats of 16 bits, which the operator widens, over a cache of the same type;
- * without masks.
+ * GroupQueryAttention of float32, or of floats of 16 bits, which are widened, over a cache of such a type or of codes,
+ * which the operator decodes; without masks of blocks.
  */
 export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, operands, parameters: p }) => {
-  const { query, pastKey, pastValue, bias, sinks } = operands
-  const areServed = [query, pastKey, pastValue].every(tensor => tensor === undefined || isServed(tensor.type))
-  const isPlain = p.bits === 0 && p.block === 0 && !p.slides && p.shown === 'nothing'
-  if (!areServed || !isPlain || bias) return undefined
+  const { query, key, value, pastKey, pastValue, cos, sin, positions, bias, queryNorm, keyNorm, sinks } = operands
+  const floats = { query, key, value, pastKey, pastValue, cos, sin, bias }
+  const isCoded = p.bits !== 0
+  const read = isCoded ? [query, bias] : Object.values(floats)
+  const isPlain = p.block === 0 && !p.slides && p.shown === 'nothing'
+  if (!isPlain || !read.every(tensor => tensor === undefined || isServed(tensor.type))) return undefined
   const kernel: Kernel = (given, parameters, call) => {
-    const attend: Attend = (heads, pace, reference) => attendByJobs(heads, call.threads, pace, reference)
+    const { bias: own } = given as TensorOperands
+    const attend: Attend = (heads, pace, reference) => attendByJobs(heads, own, call.threads, pace, reference)
     return op.run(given, { ...parameters, attend }, call)
   }
-  const { key, value, cos, sin, positions, queryNorm, keyNorm } = operands
-  const areFloats = areFloat32({ query, key, value, pastKey, pastValue, cos, sin })
   const isWindowed = p.window > 0 && p.window < p.total
   const hasSinks = sinks !== undefined || p.smooth
-  if (!areFloats || !key || !value || positions || queryNorm || keyNorm || isWindowed || hasSinks) return { kernel }
+  const isUsual = !isCoded && key && value && !positions && !queryNorm && !keyNorm && !isWindowed && !hasSinks
+  if (!isUsual || !areOf(query!.type, floats)) return { kernel }
   return {
     *kernel(given, parameters, context) {
       const call = makingOnce(context)
@@ -45,22 +49,37 @@ export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, op
 const isServed = (type: DType): boolean => type === 'float32' || isHalf(type)
 
 /** Attention by jobs for each entry of the batch, or for all where they have as many keys. */
-function* attendByJobs(given: Grouped, threads: number, pace: Pace, reference: Parameters<Attend>[2]): Generator<void> {
+function* attendByJobs(
+  given: Grouped,
+  own: Tensor | undefined,
+  threads: number,
+  pace: Pace,
+  reference: Parameters<Attend>[2]
+): Generator<void> {
   const { batches, keyCounts } = given
+  const bias = own && (yield* convertedPaced(own, 'float32'))
   const isEven = keyCounts.past.every(
     (past, i) => past === keyCounts.past[0] && keyCounts.valid[i] === keyCounts.valid[0]
   )
   // Parts are rows of one entry, and so are the keys that stand for sinks.
   const each = isEven && given.window <= 0 && !given.sinks ? batches : 1
   for (let batch = 0; batch < batches; batch += each)
-    if (!(yield* attendByJob(given, batch, each, threads))) return yield* reference(cleared(given), pace)
+    if (!(yield* attendByJob(given, bias, batch, each, threads))) return yield* reference(cleared(given), pace)
 }
 
 /** @returns false, where there is too little to do or no room; the output may hold anything then */
-function* attendByJob(given: Grouped, batch: number, count: number, threads: number): Generator<void, boolean> {
+function* attendByJob(
+  given: Grouped,
+  bias: Tensor<'float32'> | undefined,
+  batch: number,
+  count: number,
+  threads: number
+): Generator<void, boolean> {
   const { q, k, v, out, keyCounts, causal } = given
   const [keys, values, target] = [singles(k, batch), singles(v, batch), singles(out, batch)]
-  if (!keys || !values || !target) return false
+  // The key of zeros that stands for sinks has no column in a bias.
+  if (!keys || !values || !target || (bias && given.sinks)) return false
+  const biasSteps = bias && matrixStrides(broadcastStrides(bias.dims, [given.batches, q.count, q.length, bias.dims[3]]))
   const leading = given.sinks ? 1 : 0
   const past = keyCounts.past[batch]
   // Rotated queries are in double precision.
@@ -87,8 +106,10 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
       {
         scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
         softcap: given.softcap,
-        mask: mask && { tensor: mask, strides: [0, 0, seen, 1] },
-        further: sinks && { tensor: sinks, strides: [0, seen, 0, 1] },
+        mask: mask && { type: mask.type, strides: [0, 0, seen, 1] },
+        further: sinks
+          ? { type: sinks.type, strides: [0, seen, 0, 1] }
+          : biasSteps && { type: 'float32', strides: biasSteps },
         causalOffset: causal ? past + part.first - part.from + leading : undefined,
         unseen: 0
       }
@@ -101,13 +122,17 @@ function* attendByJob(given: Grouped, batch: number, count: number, threads: num
       leading > 0 ? (ownKeys.numbers as Float32Array) : keys.subarray(part.from * k.rowStride),
       leading > 0 ? (ownValues.numbers as Float32Array) : values.subarray(part.from * v.rowStride),
       mask?.data ?? rows,
-      sinks?.data ?? rows
+      sinks?.data ?? (bias && biasSteps ? biasFrom(bias, biasSteps, batch, part) : rows)
     ]
     const result = yield* runJob(template, inputs, rowsOf(target, out, first, end), threads)
     if (result !== 'done') return false
   }
   return true
 }
+
+/** The numbers of a bias from an entry of the batch and the first query and key of a part on. */
+const biasFrom = ({ data }: Tensor<'float32'>, steps: Strides, batch: number, { first, from }: Part): Float32Array =>
+  data.subarray(batch * steps[0] + first * steps[2] + from * steps[3])
 
 /** Queries that are computed together where a window hides keys: of a part, all but their windows is passed over. */
 const WINDOWED_ROWS = 128

@@ -1,24 +1,28 @@
 import { keyCountsOf } from '../../kernels/attention/key-counts.ts'
+import { convertPaced } from '../../kernels/core/convert-paced.ts'
+import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { KernelContext } from '../../op-kit/define.ts'
 import type { GroupedRunParams } from '../../op-kit/grouped-run.ts'
 import type { GroupedOperands } from '../../op-kit/grouped.ts'
 import { toNumbers } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { narrowed, widened } from '../halves.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered, type Remembered } from '../remembered.ts'
 import { runHere } from '../selector.ts'
 import { type Temporaries, temporaries } from '../temporary.ts'
-import { attentionTemplate, type Strides } from './attention.ts'
+import { attentionTemplate, matrixStrides, type Strides } from './attention.ts'
 import { rotateTemplate } from './rotary.ts'
 
 /** Elements from batch to batch, head to head and row to row. */
 type RowStrides = readonly [batch: number, head: number, row: number]
 
-/** Heads in an array. */
-interface FloatHeads {
-  readonly numbers: Float32Array
+/** Heads in an array, whose elements are moved only, or are of single precision. */
+interface PlacedHeads<A> {
+  readonly numbers: A
   readonly steps: RowStrides
 }
+type FloatHeads = PlacedHeads<Float32Array>
 
 /** Sizes of a call all of whose entries have as many keys. */
 interface Sizes {
@@ -34,8 +38,9 @@ interface Sizes {
 }
 
 /**
- * Grouped attention of float32 by jobs alone: those that rotate queries and fresh keys, and one that attends. A token
- * spends more on what a general kernel looks at and copies than on its keys.
+ * Grouped attention of floats of one type by jobs alone: those that rotate queries and fresh keys, and one that
+ * attends. A token spends more on what a general kernel looks at and copies than on its keys. Floats of 16 bits are
+ * widened, and of the present only the fresh rows are rounded.
  * @returns false, with nothing done that counts, where the operator's own kernel has to compute the call: entries with
  *   different numbers of keys, results that nobody wants, too little to do, no room, and whatever has to be refused
  */
@@ -60,21 +65,27 @@ export function* attendInJobs(
     (!p.rotates || past + fresh <= x.cos!.dims[0]) &&
     call.wanted(1) &&
     call.wanted(2)
-  const template = isServed ? templateOf(sizes, valid[0], p) : undefined
+  const template = isServed ? templateOf(sizes, valid[0], x, p) : undefined
   if (template === undefined) return false
-  const out = floatsOf(call.rawOutput())
   const parts = temporaries()
   try {
-    const key = { numbers: floatsOf(x.key!), steps: inRows(p.shared, fresh, sizes.size) }
-    const query = { numbers: floatsOf(x.query), steps: inRows(p.heads, fresh, sizes.size) }
+    const result = call.rawOutput()
+    const isHalf = result.type !== 'float32'
+    const out = isHalf ? new Tensor('float32', parts.allocate(batches * fresh * columns), result.dims) : result
+    const key = { numbers: yield* widened(x.key!, parts), steps: inRows(p.shared, fresh, sizes.size) }
+    const query = { numbers: yield* widened(x.query, parts), steps: inRows(p.heads, fresh, sizes.size) }
     const isRotated = p.rotates
     const q = isRotated ? yield* rotated(query, p.heads, sizes, x, p, parts, call.threads, queryRotations) : query
     const k = isRotated ? yield* rotated(key, p.shared, sizes, x, p, parts, call.threads, keyRotations) : key
     if (q === undefined || k === undefined) return false
-    const keys = extended(k, x.pastKey, call.rawOutput(1), sizes)
-    const v = { numbers: floatsOf(x.value!), steps: key.steps }
-    const values = extended(v, x.pastValue, call.rawOutput(2), sizes)
-    return yield* runHere(template, [q.numbers, keys, values, q.numbers, q.numbers], out, call.threads)
+    const v = { numbers: yield* widened(x.value!, parts), steps: key.steps }
+    const keys = yield* extended(k, x.pastKey, call.rawOutput(1), sizes, parts)
+    const values = yield* extended(v, x.pastValue, call.rawOutput(2), sizes, parts)
+    const bias = x.bias ? yield* widened(x.bias, parts) : q.numbers
+    if (!(yield* runHere(template, [q.numbers, keys, values, bias, q.numbers], floatsOf(out), call.threads)))
+      return false
+    if (isHalf) yield* narrowed(out, result)
+    return true
   } finally {
     parts.free()
   }
@@ -91,17 +102,29 @@ const attentions = /* @__PURE__ */ remembered<JobTemplate | undefined>()
 const queryRotations = /* @__PURE__ */ remembered<JobTemplate>()
 const keyRotations = /* @__PURE__ */ remembered<JobTemplate>()
 
-function templateOf(sizes: Sizes, keys: number, p: GroupedRunParams): JobTemplate | undefined {
-  const { batches, heads, shared, fresh, size, rows, past } = sizes
-  const numbers = [batches, heads, shared, fresh, size, rows, past, keys]
+function templateOf(
+  sizes: Sizes,
+  keys: number,
+  { query, bias }: GroupedOperands<Tensor>,
+  p: GroupedRunParams
+): JobTemplate | undefined {
+  const { batches, heads, shared, fresh, size, past } = sizes
+  const rows = query.type === 'float32' ? sizes.rows : past + fresh
+  const numbers = [batches, heads, shared, fresh, size, rows, past, keys, p.total, ...(bias?.dims ?? [])]
   return attentions([...numbers, p.scale, p.softcap, Number(p.causal), Number(p.rotates)], () =>
-    makeTemplate(sizes, keys, p)
+    makeTemplate({ ...sizes, rows }, keys, bias, p)
   )
 }
 
-function makeTemplate({ batches, heads, shared, fresh, size, rows, past }: Sizes, keys: number, p: GroupedRunParams) {
+function makeTemplate(
+  { batches, heads, shared, fresh, size, rows, past }: Sizes,
+  keys: number,
+  bias: Tensor | undefined,
+  p: GroupedRunParams
+) {
   const cache: Strides = [...inBlocks(shared, rows, size), 1]
   const own: Strides = [...inRows(heads, fresh, size), 1]
+  const steps = bias && matrixStrides(broadcastStrides(bias.dims, [batches, heads, fresh, p.total]))
   return attentionTemplate(
     {
       ...{ batches, heads, group: heads / shared, queries: fresh, keys, depth: size, width: size },
@@ -110,6 +133,7 @@ function makeTemplate({ batches, heads, shared, fresh, size, rows, past }: Sizes
     {
       scale: p.scale === 0 ? 1 / Math.sqrt(size) : p.scale,
       softcap: p.softcap,
+      mask: steps && { type: 'float32', strides: steps },
       causalOffset: p.causal ? past : undefined,
       unseen: 0
     }
@@ -137,34 +161,77 @@ function* rotated(
     })
   )
   const [start, end] = [past * half, (past + fresh) * half]
-  const angles = [cos!, sin!].map(table => floatsOf(table).subarray(start, end))
+  const angles: Float32Array[] = []
+  for (const { type, data } of [cos!, sin!]) {
+    const rows = (data as Float32Array).subarray(start, end)
+    angles.push(yield* widened(new Tensor(type, rows as never, [rows.length]), parts))
+  }
   const isDone = yield* runHere(template, [from.numbers, ...angles], numbers, threads)
   return isDone ? { numbers, steps } : undefined
 }
 
-/** The present: the rows of the past, unless they are there, then the fresh ones, then zeros. */
-function extended(
-  { numbers, steps }: FloatHeads,
+/**
+ * Makes a present, and gives the numbers that are attended to: the present itself, or of 16 bits the rows that count,
+ * the fresh ones as they were before rounding.
+ */
+function* extended(
+  fresh: FloatHeads,
   past: Tensor | undefined,
   present: Tensor,
+  sizes: Sizes,
+  parts: Temporaries
+): Generator<void, Float32Array> {
+  const { batches, shared, size, rows, past: before } = sizes
+  if (present.type === 'float32') {
+    const to = floatsOf(present)
+    extend(fresh, past && floatsOf(past), to, sizes)
+    return to
+  }
+  const own = new Tensor('float32', fresh.numbers, [fresh.numbers.length])
+  const codes = new Uint16Array(fresh.numbers.length)
+  yield* convertPaced(own, new Tensor(present.type, codes as never, own.dims))
+  const to = present.data as Uint16Array
+  extend({ ...fresh, numbers: codes }, past && (past.data as Uint16Array), to, sizes)
+  const kept = before + sizes.fresh
+  const numbers = parts.allocate(batches * shared * kept * size)
+  for (let head = 0; head < batches * shared; head++) {
+    const row = head * rows * size
+    const part = new Tensor(present.type, to.subarray(row, row + before * size) as never, [before * size])
+    const start = head * kept * size
+    yield* widened(part, numbers.subarray(start, start + before * size))
+  }
+  place(fresh, numbers, kept, sizes)
+  return numbers
+}
+
+/** The present: the rows of the past, unless they are there, then the fresh ones, then zeros. */
+function extend<A extends Float32Array | Uint16Array>(
+  own: PlacedHeads<A>,
+  from: A | undefined,
+  to: A,
   sizes: Sizes
-): Float32Array {
-  const to = floatsOf(present)
-  const { batches, shared, fresh, size, capacity, rows, past: before } = sizes
-  const from = past && floatsOf(past)
-  for (let batch = 0; batch < batches; batch++) {
+): void {
+  const { batches, shared, fresh, size, capacity, rows, past } = sizes
+  for (let at = 0; from !== to && at < batches * shared; at++) {
+    const start = at * rows * size
+    if (from) to.set(from.subarray(at * capacity * size, (at * capacity + past) * size), start)
+    to.fill(0, start + (past + fresh) * size, start + rows * size)
+  }
+  place(own, to, rows, sizes)
+}
+
+/** Writes the fresh rows of heads of `rows` rows, which follow those of the past. */
+function place<A extends Float32Array | Uint16Array>(
+  { numbers, steps }: PlacedHeads<A>,
+  to: A,
+  rows: number,
+  { batches, shared, fresh, size, past }: Sizes
+): void {
+  for (let batch = 0; batch < batches; batch++)
     for (let head = 0; head < shared; head++) {
-      const at = batch * shared + head
-      const start = at * rows * size
-      const end = start + (before + fresh) * size
-      if (from !== to) {
-        if (from) to.set(from.subarray(at * capacity * size, (at * capacity + before) * size), start)
-        to.fill(0, end, start + rows * size)
-      }
       const own = batch * steps[0] + head * steps[1]
-      for (let row = 0, next = start + before * size; row < fresh; row++, next += size)
+      let next = ((batch * shared + head) * rows + past) * size
+      for (let row = 0; row < fresh; row++, next += size)
         to.set(numbers.subarray(own + row * steps[2], own + row * steps[2] + size), next)
     }
-  }
-  return to
 }

@@ -166,7 +166,7 @@ const arrayFrom = ({ numbers, offset }: Heads): Float32Array => (numbers as Floa
 const scoringOf = ({ batches, q, k, scale, causal, past }: MultiHead, added: Tensor | undefined): Scoring => ({
   scale: scale ?? 1 / Math.sqrt(q.size),
   mask: added && {
-    tensor: added,
+    type: added.type,
     strides: matrixStrides(broadcastStrides(added.dims, [batches, q.count, q.length, k.length]))
   },
   causalOffset: causal ? past : undefined,

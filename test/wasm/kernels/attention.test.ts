@@ -11,8 +11,6 @@ const AS_IT_IS = { rowsFirst: {}, parts: {}, safe: false, softcap: 0, spreads: f
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
 
-const GROUPED = ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'] as const
-
 const mask = (dims: readonly number[], seed: number): Tensor => {
   const values = noise(dims, seed, 4).data.map(value => (value > 2 ? -Infinity : value))
   return new Tensor('float32', values, dims)
@@ -53,81 +51,6 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
       }),
       { numRuns: 40, seed: 7 }
     )
-  })
-
-  test('of grouped heads over a cache equals the reference', () => {
-    const size = (max: number) => fc.integer({ min: 1, max })
-    const sizes = fc.record({
-      batch: size(3),
-      shared: size(3),
-      group: size(3),
-      fresh: fc.oneof(fc.constant(1), size(40)),
-      past: fc.integer({ min: 0, max: 90 }),
-      room: fc.integer({ min: 0, max: 9 }),
-      pairs: size(20),
-      causal: fc.boolean(),
-      rotates: fc.boolean(),
-      packed: fc.boolean(),
-      isEven: fc.boolean(),
-      window: fc.oneof(fc.constant(0), size(50)),
-      sinks: fc.constantFrom('none', 'given', 'smooth')
-    })
-    fc.assert(
-      fc.property(sizes, ({ batch, shared, group, fresh, past, room, pairs, rotates, packed, isEven, ...given }) => {
-        const [heads, depth, total] = [shared * group, 2 * pairs, past + fresh]
-        const rows = room === 0 ? past : total + room
-        const cache = (seed: number): Tensor => noise([batch, shared, rows, depth], seed)
-        const lengths = Array.from({ length: batch }, (_, i) => total - 1 - (isEven ? 0 : Math.min(i, past)))
-        const width = packed ? heads + 2 * shared : heads
-        const inputs = [
-          noise([batch, fresh, width * depth], 1, 2),
-          packed ? undefined : noise([batch, fresh, shared * depth], 2, 2),
-          packed ? undefined : noise([batch, fresh, shared * depth], 3),
-          rows > 0 ? cache(4) : undefined,
-          rows > 0 ? cache(5) : undefined,
-          new Tensor('int32', lengths, [batch]),
-          new Tensor('int32', [total], []),
-          rotates ? noise([total, pairs], 6) : undefined,
-          rotates ? noise([total, pairs], 7) : undefined,
-          undefined,
-          undefined,
-          given.sinks === 'given' ? noise([heads], 8, 3) : undefined
-        ]
-        const attributes = {
-          num_heads: heads,
-          kv_num_heads: shared,
-          causal: Number(given.causal),
-          do_rotary: Number(rotates),
-          local_window_size: given.causal && given.window > 0 ? given.window : -1,
-          smooth_softmax: given.sinks === 'smooth' ? 1 : -1
-        }
-        expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
-      }),
-      { numRuns: 120, seed: 7 }
-    )
-  })
-
-  test.each([
-    [300, 0, 7],
-    [300, 0, 128],
-    [300, 0, 200],
-    [260, 90, 100],
-    [1, 400, 30]
-  ])('of %i queries after %i keys in a window equals the reference, padding too', (fresh, past, window) => {
-    const [shared, depth, total] = [2, 8, past + fresh]
-    for (const lengths of [[total - 1], [total - 1, past + Math.ceil(fresh / 3) - 1]]) {
-      const batch = lengths.length
-      const inputs = [
-        noise([batch, fresh, 2 * shared * depth], 1, 2),
-        noise([batch, fresh, shared * depth], 2, 2),
-        noise([batch, fresh, shared * depth], 3),
-        ...[4, 5].map(seed => (past > 0 ? noise([batch, shared, total, depth], seed) : undefined)),
-        new Tensor('int32', past > 0 ? lengths.map(() => total - 1) : lengths, [batch]),
-        new Tensor('int32', [total], [])
-      ]
-      const attributes = { num_heads: 2 * shared, kv_num_heads: shared, local_window_size: window }
-      expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
-    }
   })
 
   test('a query that sees no key gives NaN', () => {

@@ -165,15 +165,29 @@ describe.each(HALVES)('%s', type => {
       expect(() => runAccelerated(kind, given, { attributes, outputs: 4 })).toThrow('no accelerated kernel')
     })
 
-    test('GroupQueryAttention over a cache', () => {
-      const cache = [noise([1, 2, 5, 16], 4), noise([1, 2, 5, 16], 5)]
-      const counts = [[24], [25]].map(data => new Tensor('int32', data, [1]))
-      const inputs = [noise([1, 20, 64], 1), noise([1, 20, 32], 2), noise([1, 20, 32], 3), ...cache, ...counts]
-      expectNear(type, ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'], inputs, {
-        region,
-        outputs: 3,
-        attributes: { num_heads: 4, kv_num_heads: 2 }
-      })
+    test.each([
+      [20, 0],
+      [1, 9],
+      [3, 0]
+    ])('GroupQueryAttention of %i queries over a cache with room for %i rows more', (fresh, room) => {
+      const total = 5 + fresh
+      const rows = room === 0 ? 5 : total + room
+      const cache = [noise([2, 2, rows, 16], 4), noise([2, 2, rows, 16], 5)]
+      const counts = [new Tensor('int32', [total - 1, total - 1], [2]), new Tensor('int32', [total], [1])]
+      const heads = [noise([2, fresh, 64], 1), noise([2, fresh, 32], 2), noise([2, fresh, 32], 3)]
+      const tables = [noise([40, 8], 6), noise([40, 8], 7)]
+      const bias = noise([1, 4, fresh, total], 8)
+      const attributes = { num_heads: 4, kv_num_heads: 2 }
+      const kind = ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'] as const
+      for (const rotates of [0, 1])
+        for (const further of [[], [undefined, bias]]) {
+          const own = { ...attributes, do_rotary: rotates }
+          expectNear(type, kind, [...heads, ...cache, ...counts, ...tables, ...further], {
+            region,
+            outputs: 3,
+            attributes: own
+          })
+        }
     })
   })
 })
