@@ -2,7 +2,6 @@ import {
   commonRows,
   type Heads,
   headsFirstDims,
-  headsOf,
   type Part,
   partDims,
   type Parts,
@@ -14,12 +13,10 @@ import {
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { presentMaker } from '../../op-kit/present.ts'
-import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { liesInRoom, type Room, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { jobWatcher } from '../job-watcher.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
 
@@ -44,7 +41,7 @@ export const stridesOfHeads = ({ batchStride, headStride, rowStride }: Heads): S
 ]
 
 /** Sizes and layout of a call. */
-interface Layout {
+export interface Layout {
   readonly batches: number
   readonly heads: number
   /** Heads that share keys and values. */
@@ -232,69 +229,10 @@ const placeOf = (name: keyof Parts, tensor: Tensor): Room | undefined => (name =
 const placedArray = (name: keyof Parts, tensor: Tensor, part: Part | undefined): NumericArray =>
   part ? arrayOf(tensor).subarray(part.first) : (placeOf(name, tensor)?.array ?? arrayOf(tensor))
 
-interface AttentionParams {
-  readonly causal: boolean
-  readonly queryHeads: number | undefined
-  readonly valueHeads: number | undefined
-  readonly scale: number | undefined
-  readonly softcap: number
-  readonly left: number
-  readonly right: number
-}
-
-/** Attention of float32 without windows and padding, whose scores nobody asks for. */
-export const selectAttention = selectorFor<AttentionParams>(({ op, operands, parameters: p }) => {
-  const { q, k, v, mask, pastKey, pastValue, lengths } = operands
-  if (!q || !k || !v || lengths || p.left >= 0 || p.right >= 0 || !areServed([q, k, v], mask)) return undefined
-  if ((pastKey && pastKey.type !== 'float32') || (pastValue && pastValue.type !== 'float32')) return undefined
-  const past = pastKey?.dims[2] ?? 0
-  const [batches, heads, queries, depth] = headDims(q, p.queryHeads)
-  const [, shared, fresh] = headDims(k, p.valueHeads)
-  const [, , , width] = headDims(v, p.valueHeads)
-  const keys = past + fresh
-  // A mask may have fewer columns than there are keys: the keys beyond are hidden.
-  const covered = mask ? (mask.dims.at(-1) === 1 ? keys : (mask.dims.at(-1) ?? 1)) : keys
-  if (covered > keys) return undefined
-  const joined = pastKey !== undefined
-  const layout: Layout = {
-    batches,
-    heads,
-    group: heads / shared,
-    queries,
-    keys: covered,
-    depth,
-    width,
-    q: headStrides(q.dims.length, heads, queries, depth),
-    k: headStrides(joined ? 4 : k.dims.length, shared, keys, depth),
-    v: headStrides(joined ? 4 : v.dims.length, shared, keys, width),
-    y: headStrides(q.dims.length, heads, queries, width)
-  }
-  const scoring: Scoring = {
-    scale: p.scale ?? 1 / Math.sqrt(depth),
-    softcap: p.softcap,
-    mask: mask && {
-      type: mask.type,
-      strides: matrixStrides(broadcastStrides(mask.dims, [batches, heads, queries, covered]))
-    },
-    causalOffset: p.causal ? past : undefined,
-    unseen: 0
-  }
-  const template = attentionTemplate(layout, scoring)
-  return template && { kernel: withPresent(op, template, p.valueHeads), looksAt: [] }
-})
-
 /** Whether the kernel reads operands of these types. */
-const areServed = (operands: readonly Tensor[], ...masks: readonly (Tensor | undefined)[]): boolean =>
+export const areServed = (operands: readonly Tensor[], ...masks: readonly (Tensor | undefined)[]): boolean =>
   operands.every(({ type }) => type === 'float32') &&
   masks.every(mask => mask === undefined || mask.type === 'float32' || mask.type === 'bool')
-
-/** `[batch, heads, length, size]` of an operand of rank 4, or of rank 3 whose rows hold all heads. */
-function headDims({ dims }: Tensor, heads = 1): readonly number[] {
-  return dims.length === 4 ? dims : [dims[0], heads, dims[1], dims[2] / heads]
-}
-
-const headStrides = (rank: number, heads: number, length: number, size: number): Strides =>
-  rank === 4 ? [heads * length * size, length * size, size, 1] : [length * heads * size, size, heads * size, 1]
 
 /** Strides of the last four axes, as many as there are. */
 export function matrixStrides(strides: readonly number[]): Strides {
@@ -306,7 +244,7 @@ export function matrixStrides(strides: readonly number[]): Strides {
 type Reads = (given: TensorOperands) => readonly (NumericArray | undefined)[]
 
 /** @param done gives further results, after the job has computed the first */
-function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
+export function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
   return function* (operands, parameters, context) {
     const out = context.rawOutput()
     const [q, k, v, mask, further] = reads(operands as TensorOperands)
@@ -319,34 +257,6 @@ function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () 
     if (rest) yield* rest
   }
 }
-
-/** Keys and values with those of the past before them may be results of their own; scores are left to the reference. */
-const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): Kernel =>
-  function* (operands, parameters, context) {
-    const { q, k, v, mask, pastKey, pastValue } = operands as TensorOperands
-    if (context.outputCount > 3) {
-      const whole = op.run(operands, parameters, context)
-      if (whole) yield* whole
-      return
-    }
-    const call = makingOnce(context)
-    const isJoined = pastKey !== undefined
-    // Keys and values are joined by no job, so jobs alone would not repeat the call.
-    if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
-    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(call, 1)) : k!
-    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(call, 2)) : v!
-    const kernel = attentionKernel(
-      op,
-      template,
-      () => [q, isJoined ? keys : k, isJoined ? values : v, mask].map(tensor => tensor && arrayOf(tensor)),
-      () => {
-        if (context.outputCount > 1) context.give(1, keys)
-        if (context.outputCount > 2) context.give(2, values)
-      }
-    )
-    const rest = kernel(operands, parameters, call)
-    if (rest) yield* rest
-  }
 
 /**
  * The arguments are those of AttentionArguments in ../assembly/f32/attention-arguments.ts. Inputs are queries, keys,

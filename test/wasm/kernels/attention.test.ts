@@ -144,6 +144,22 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
     expectEqual(['onnx', 'Attention', 23], inputs, { region, attributes: { is_causal: causal }, outputs: 3 }, TOLERANCE)
   })
 
+  test.each([
+    [1, 0, [60, 60]],
+    [1, 1, [60, 41]],
+    [9, 1, [70, 12]],
+    [9, 1, [3, 70]],
+    [9, 0, [20, 7]],
+    [4, 0, [70, 0]]
+  ])('Attention-24 of %i queries, causal: %i, over %j keys that are no padding', (queries, causal, counts) => {
+    const lengths = new Tensor('int64', counts.map(BigInt), [2])
+    for (const masked of [undefined, mask([queries, 70], 4), mask([2, 1, 1, 70], 4), visible([2, 6, queries, 70], 5)]) {
+      const inputs = [noise([2, 6, queries, 8], 1, 2), noise([2, 3, 70, 8], 2, 2), noise([2, 3, 70, 12], 3)]
+      const given = [...inputs, masked, undefined, undefined, lengths]
+      expectEqual(['onnx', 'Attention', 24], given, { region, attributes: { is_causal: causal } }, TOLERANCE)
+    }
+  })
+
   test('Attention-23: keys beyond the mask are hidden, a query that sees none gives zeros', () => {
     const hidden = new Tensor('bool', new Uint8Array(20 * 30).fill(1, 0, 560), [20, 30])
     const inputs = [noise([1, 2, 20, 16], 1), noise([1, 2, 40, 16], 2), noise([1, 2, 40, 16], 3), hidden]

@@ -1,0 +1,145 @@
+import { headsOf } from '../../kernels/attention/heads.ts'
+import { broadcastStrides } from '../../kernels/core/elementwise.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
+import { presentMaker } from '../../op-kit/present.ts'
+import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
+import { toDoubles } from '../../tensor/elements.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { jobWatcher } from '../job-watcher.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, runHere, selectorFor, type TensorOperands } from '../selector.ts'
+import {
+  areServed,
+  attentionKernel,
+  attentionTemplate,
+  type Layout,
+  matrixStrides,
+  type Scoring,
+  type Strides
+} from './attention.ts'
+
+interface AttentionParams {
+  readonly causal: boolean
+  readonly queryHeads: number | undefined
+  readonly valueHeads: number | undefined
+  readonly scale: number | undefined
+  readonly softcap: number
+  readonly left: number
+  readonly right: number
+}
+
+/**
+ * Attention of float32 without windows, whose scores nobody asks for; with numbers of keys that are no padding, where
+ * there is no past.
+ */
+export const selectAttention = selectorFor<AttentionParams>(({ op, operands, parameters: p }) => {
+  const { q, k, v, mask, pastKey, pastValue, lengths } = operands
+  if (!q || !k || !v || (lengths && pastKey) || p.left >= 0 || p.right >= 0 || !areServed([q, k, v], mask))
+    return undefined
+  if ((pastKey && pastKey.type !== 'float32') || (pastValue && pastValue.type !== 'float32')) return undefined
+  const past = pastKey?.dims[2] ?? 0
+  const [batches, heads, queries, depth] = headDims(q, p.queryHeads)
+  const [, shared, fresh] = headDims(k, p.valueHeads)
+  const [, , , width] = headDims(v, p.valueHeads)
+  const keys = past + fresh
+  // A mask may have fewer columns than there are keys: the keys beyond are hidden.
+  const covered = mask ? (mask.dims.at(-1) === 1 ? keys : (mask.dims.at(-1) ?? 1)) : keys
+  if (covered > keys) return undefined
+  const joined = pastKey !== undefined
+  const layout: Layout = {
+    batches,
+    heads,
+    group: heads / shared,
+    queries,
+    keys: covered,
+    depth,
+    width,
+    q: headStrides(q.dims.length, heads, queries, depth),
+    k: headStrides(joined ? 4 : k.dims.length, shared, keys, depth),
+    v: headStrides(joined ? 4 : v.dims.length, shared, keys, width),
+    y: headStrides(q.dims.length, heads, queries, width)
+  }
+  const scoring: Scoring = {
+    scale: p.scale ?? 1 / Math.sqrt(depth),
+    softcap: p.softcap,
+    mask: mask && {
+      type: mask.type,
+      strides: matrixStrides(broadcastStrides(mask.dims, [batches, heads, queries, covered]))
+    },
+    causalOffset: p.causal ? past : undefined,
+    unseen: 0
+  }
+  const template = attentionTemplate(layout, scoring)
+  if (template === undefined) return undefined
+  // How many keys there are is known when they are read.
+  if (lengths) return { kernel: ofLengths(op, layout, scoring) }
+  return { kernel: withPresent(op, template, p.valueHeads), looksAt: [] }
+})
+
+/** `[batch, heads, length, size]` of an operand of rank 4, or of rank 3 whose rows hold all heads. */
+function headDims({ dims }: Tensor, heads = 1): readonly number[] {
+  return dims.length === 4 ? dims : [dims[0], heads, dims[1], dims[2] / heads]
+}
+
+const headStrides = (rank: number, heads: number, length: number, size: number): Strides =>
+  rank === 4 ? [heads * length * size, length * size, size, 1] : [length * heads * size, size, heads * size, 1]
+
+/** Keys and values with those of the past before them may be results of their own; scores are left to the reference. */
+const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): Kernel =>
+  function* (operands, parameters, context) {
+    const { q, k, v, mask, pastKey, pastValue } = operands as TensorOperands
+    if (context.outputCount > 3) {
+      const whole = op.run(operands, parameters, context)
+      if (whole) yield* whole
+      return
+    }
+    const call = makingOnce(context)
+    const isJoined = pastKey !== undefined
+    // Keys and values are joined by no job, so jobs alone would not repeat the call.
+    if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
+    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(call, 1)) : k!
+    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(call, 2)) : v!
+    const kernel = attentionKernel(
+      op,
+      template,
+      () => [q, isJoined ? keys : k, isJoined ? values : v, mask].map(tensor => tensor && arrayOf(tensor)),
+      () => {
+        if (context.outputCount > 1) context.give(1, keys)
+        if (context.outputCount > 2) context.give(2, values)
+      }
+    )
+    const rest = kernel(operands, parameters, call)
+    if (rest) yield* rest
+  }
+
+/** Attention over the keys of each entry of the batch that are no padding: the first ones, the last of them causal. */
+const ofLengths = (op: Op, layout: Layout, scoring: Scoring): Kernel =>
+  function* (operands, parameters, context) {
+    const { q, k, v, mask, lengths } = operands as TensorOperands
+    const out = context.rawOutput()
+    if (context.outputCount === 1) {
+      const counts = toDoubles(lengths!)
+      const isEven = counts.every(count => count === counts[0])
+      const each = isEven ? layout.batches : 1
+      const arrays = [q!, k!, v!, mask ?? q!].map(arrayOf)
+      const steps = [layout.q, layout.k, layout.v, mask ? scoring.mask!.strides : layout.q].map(([batch]) => batch)
+      let isDone = true
+      for (let batch = 0; isDone && batch < layout.batches; batch += each) {
+        const template = attentionTemplate(
+          { ...layout, batches: each, keys: Math.max(0, Math.min(layout.keys, counts[batch])) },
+          {
+            ...scoring,
+            causalOffset: scoring.causalOffset === undefined ? undefined : counts[batch] - layout.queries
+          }
+        )
+        const [queries, keys, values, added] = arrays.map((array, i) => array.subarray(batch * steps[i]))
+        const y = arrayOf(out).subarray(batch * layout.y[0], (batch + each) * layout.y[0])
+        const inputs: readonly NumericArray[] = [queries, keys, values, added, queries]
+        isDone = template !== undefined && (yield* runHere(template, inputs, y, context.threads))
+      }
+      if (isDone) return
+    }
+    const rest = op.run(operands, parameters, withOutput(context, out))
+    if (rest) yield* rest
+  }
