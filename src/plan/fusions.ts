@@ -29,6 +29,7 @@ import {
 } from './fuse-norm.ts'
 import { paddingPatterns } from './fuse-padding.ts'
 import { partPatterns } from './fuse-parts.ts'
+import { productSumPattern } from './fuse-product-sum.ts'
 import { quantizedPatterns } from './fuse-quantized.ts'
 import { rotationPatterns } from './fuse-rotation.ts'
 import { rowsPattern } from './fuse-rows.ts'
@@ -65,6 +66,7 @@ export const ROUNDED: readonly Pattern[] = [
   layerNormPattern,
   layerNormBiasPattern,
   ...rotationPatterns,
+  productSumPattern,
   einsumPattern,
   transposedPattern,
   attentionPattern,
