@@ -1,8 +1,7 @@
 import { altered, type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { DTYPES } from '../tensor/dtype.ts'
-import { operandOf } from './code-ops.ts'
-import { areDims, isPlanCall, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import { areDims, isPlanCall, operandOf, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { intAttribute, isNamed, standardCall } from './patterns.ts'
 

@@ -3,7 +3,7 @@ import type { ValueId } from '../graph/graph.ts'
 import type { Op } from '../op-kit/define.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { fusedCall } from './fuse.ts'
-import { type PlanGraph, positionOf } from './graph.ts'
+import { operandOf, type PlanGraph } from './graph.ts'
 import { operatorOf } from './patterns.ts'
 
 /** What reads or makes codes: the values that an operand of a quantized operator is. */
@@ -12,9 +12,6 @@ export interface Codes {
   readonly scale: ValueId
   readonly zero: ValueId | undefined
 }
-
-/** What stands for an operand of a call. */
-export const operandOf = (call: Call, name: string): ValueId | undefined => call.inputs[positionOf(call, name)]
 
 /** What stands for each operand of a call, by name. */
 export const inputsOf = ({ operands, inputs }: Call): Record<string, ValueId | undefined> =>

@@ -7,7 +7,7 @@ import { convert } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { NARROW, widenedOf } from './derive.ts'
 import { isLargeInFile } from './fused-convert.ts'
-import { knownTensor, type PlanCall, planCall, type PlanGraph, positionOf, shapeOf, typeOf } from './graph.ts'
+import { knownTensor, operandOf, type PlanCall, planCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { intAttribute, isNamed, operatorOf, standardCall } from './patterns.ts'
 
@@ -191,4 +191,4 @@ class Rewriting {
   }
 }
 
-const tableOf = (call: Call): ValueId | undefined => call.inputs[positionOf(call, call.op.rows?.table)]
+const tableOf = (call: Call): ValueId | undefined => operandOf(call, call.op.rows?.table)

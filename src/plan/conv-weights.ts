@@ -1,8 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { operandOf } from './code-ops.ts'
 import { computingOnce, isReshaping } from './compute-once.ts'
-import { isByteValue, isPlanCall, type PlanGraph } from './graph.ts'
+import { isByteValue, isPlanCall, operandOf, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 const isCast = isNamed('Cast')

@@ -2,17 +2,17 @@ import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { Tensor } from '../tensor/tensor.ts'
+import { type CodeOps, codeOpsIn, codesOf, dequantizing, type Grid, gridOfRange, quantizing } from './code-ops.ts'
 import {
-  type CodeOps,
-  codeOpsIn,
-  codesOf,
-  dequantizing,
-  type Grid,
-  gridOfRange,
+  isFloat32,
   operandOf,
-  quantizing
-} from './code-ops.ts'
-import { isFloat32, type PlanCall, planCall, type PlanGraph, type PlanItem, scalarOf, shapeOf } from './graph.ts'
+  type PlanCall,
+  planCall,
+  type PlanGraph,
+  type PlanItem,
+  scalarOf,
+  shapeOf
+} from './graph.ts'
 import type { Pattern } from './match.ts'
 import { numbersAsCodes } from './numbers-of-codes.ts'
 import type { Pass } from './pass.ts'

@@ -7,9 +7,19 @@ import type { Parameters } from '../op-kit/define.ts'
 import type { FusedParams } from '../op-kit/fused.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { fusedCall } from './fuse.ts'
-import { areDims, isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, operandOf, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall, Reading } from './match.ts'
-import { binaryOf, commutative, numbersOf, operatorOf, unaryOf } from './patterns.ts'
+import {
+  binaryOf,
+  commutative,
+  isAlongLast,
+  isPlainProduct,
+  numbersOf,
+  operatorOf,
+  shared,
+  sharedOf,
+  unaryOf
+} from './patterns.ts'
 
 /** Axes that the kernel serves, whatever is broadcast: batches, heads, and a matrix. */
 const MAX_RANK = 4
@@ -25,9 +35,6 @@ const READS: readonly Reading[] = ['scaledQuery', 'query'].flatMap(a =>
   ['scaledKey', 'swapped', 'key'].map(b => ({ a, b }))
 )
 
-/** A call that others may read, too. */
-const repeatedly = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
-
 /** Scores of queries and keys, scaled or not. */
 export const SCORES: Readonly<Record<string, PatternCall>> = {
   product: {
@@ -35,9 +42,9 @@ export const SCORES: Readonly<Record<string, PatternCall>> = {
     where: ({ known }) => isPlain(known),
     reads: READS
   },
-  scaledQuery: repeatedly(commutative('Mul', ['query', 'queryFactor'])),
-  scaledKey: repeatedly(commutative('Mul', ['swapped', 'keyFactor'], ['key', 'keyFactor'])),
-  swapped: { ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'key' }, repeats: true },
+  scaledQuery: shared(commutative('Mul', ['query', 'queryFactor'])),
+  scaledKey: shared(commutative('Mul', ['swapped', 'keyFactor'], ['key', 'keyFactor'])),
+  swapped: shared({ ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'key' } }),
   divided: binaryOf('Div', ['product', 'divisor']),
   multiplied: commutative('Mul', ['product', 'factor']),
   // c tanh(scores / c), as Gemma has it, of scores that may have been divided before.
@@ -155,7 +162,7 @@ export const keysInColumns = (match: Match): boolean =>
 export function valuesOf(...readings: readonly Reading[]): PatternCall {
   return {
     ops: ['MatMul'],
-    where: ({ known }) => isPlain(known) && known.transposeB === false && known.alpha === 1,
+    where: call => isPlainProduct(call) && call.known.transposeB === false,
     reads: readings
   }
 }
@@ -200,9 +207,8 @@ function scaleOf(match: Match, graph: PlanGraph): number {
 function isServed(match: Match, graph: PlanGraph): boolean {
   const { calls, values } = match
   const softmax = calls.get('weights')!.call
-  const [axis] = numbersOf(graph, softmax, 'axis') ?? []
   const rank = shapeOf(graph, productOf(match).outputs[0])?.length
-  if (rank === undefined || rank < 3 || (axis !== -1 && axis !== rank - 1)) return false
+  if (rank === undefined || rank < 3 || !isAlongLast(graph, softmax, rank)) return false
   const operands = ['query', 'key', 'value'].map(label => values.get(label))
   const made = [softmax.outputs[0], calls.get('values')!.call.outputs[0]]
   const masks = ['mask', 'further'].map(label => values.get(label)).filter(id => id !== undefined)
@@ -231,7 +237,7 @@ function isOneBatch(match: Match, graph: PlanGraph, operands: readonly (ValueId 
 export const scaledOperandPattern: Pattern = {
   name: 'attention',
   calls: {
-    scaled: repeatedly(commutative('Mul', ['x', 'factor'])),
+    scaled: shared(commutative('Mul', ['x', 'factor'])),
     attention: { ops: ['ScaledDotProductAttention'], reads: [{ query: 'scaled' }, { key: 'scaled' }] }
   },
   scalars: { factor: 'any' },
@@ -248,7 +254,7 @@ export const scaledOperandPattern: Pattern = {
   fuse({ calls, values }, graph) {
     const { call } = calls.get('attention')!
     const scaled = calls.get('scaled')!.call.outputs[0]
-    const name = call.inputs[positionOf(call, 'query')] === scaled ? 'query' : 'key'
+    const name = operandOf(call, 'query') === scaled ? 'query' : 'key'
     const inputs = call.inputs.with(positionOf(call, name), values.get('x'))
     const scale = ownScale(graph, call)! * scalarOf(graph, values.get('factor'))!
     return { call: altered(call, { inputs, known: { ...call.known, scale }, dataDependent: [] }) }
@@ -259,7 +265,7 @@ export const scaledOperandPattern: Pattern = {
 function ownScale(graph: PlanGraph, call: Call): number | undefined {
   const given = numbersOf(graph, call, 'scale')
   const part = (call.known.parts as Parts).query
-  const depth = part?.size ?? shapeOf(graph, call.inputs[positionOf(call, 'query')])?.at(-1)
+  const depth = part?.size ?? shapeOf(graph, operandOf(call, 'query'))?.at(-1)
   return given === undefined || given[0] !== undefined
     ? given?.[0]
     : typeof depth === 'number'
@@ -269,14 +275,13 @@ function ownScale(graph: PlanGraph, call: Call): number | undefined {
 
 /** Keys or values of fewer heads, each repeated for the queries that share it: `repeat_kv` in its nodes. */
 const repeated = (of: string): Readonly<Record<string, PatternCall>> => ({
-  [`${of}Merged`]: { ops: ['Reshape'], reads: { data: `${of}Repeated` }, repeats: true },
-  [`${of}Repeated`]: {
+  [`${of}Merged`]: sharedOf('Reshape', { data: `${of}Repeated` }),
+  [`${of}Repeated`]: shared({
     ops: ['Expand'],
     where: ({ known }) => known.mode !== 'explicit',
-    reads: { data: `${of}Apart` },
-    repeats: true
-  },
-  [`${of}Apart`]: { ops: ['Unsqueeze', 'Reshape'], reads: { data: of }, repeats: true }
+    reads: { data: `${of}Apart` }
+  }),
+  [`${of}Apart`]: shared({ ops: ['Unsqueeze', 'Reshape'], reads: { data: of } })
 })
 
 /** Attention whose heads of queries share heads of keys and values reads these as they are before they are repeated. */
@@ -304,7 +309,7 @@ export const sharedHeadsPattern: Pattern = {
 /** Heads of queries that share a head of keys, and as many one of values; undefined where this is not what is done. */
 function groupOf({ calls, values }: Match, graph: PlanGraph): number | undefined {
   const { call } = calls.get('attention')!
-  const query = shapeOf(graph, call.inputs[positionOf(call, 'query')])
+  const query = shapeOf(graph, operandOf(call, 'query'))
   const shapeAfter = (label: string): readonly Dim[] | undefined => shapeOf(graph, calls.get(label)?.call.outputs[0])
   const [group, other] = ['key', 'value'].map(name => {
     const shape = shapeOf(graph, values.get(name))

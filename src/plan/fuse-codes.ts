@@ -5,12 +5,13 @@ import { byteConcat } from '../op-kit/byte-concat.ts'
 import { byteTable, tableOfCodes, type TableParams, type TablePart } from '../op-kit/byte-table.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { product, type Tensor, withDims } from '../tensor/tensor.ts'
-import { codesOf, operandOf } from './code-ops.ts'
+import { codesOf } from './code-ops.ts'
 import { DEQUANTIZED, isAlong, quantizedAfter } from './fuse-quantized.ts'
 import { fusedCall } from './fuse.ts'
 import {
   isPlanCall,
   knownTensor,
+  operandOf,
   type PlanCall,
   type PlanGraph,
   type PlanItem,

@@ -1,7 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { compressedMatMul, type CompressedParams, valuesOf } from '../op-kit/compressed.ts'
-import { tensorFact } from '../shapes/fact.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, DTYPES } from '../tensor/dtype.ts'
@@ -12,7 +11,7 @@ import { derivedConstant, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import { isFloat32, knownTensor, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
-import { binaryOf, commutative } from './patterns.ts'
+import { binaryOf, commutative, isPlainProduct, shared, sharedOf } from './patterns.ts'
 
 /** Types in which files store weights. */
 export const CODES: readonly DType[] = [
@@ -25,11 +24,7 @@ export const FLOATS: readonly DType[] = ['float32', 'float16', 'bfloat16']
 /** Types of scales that a Cast makes numbers of, in models of microscaling formats. */
 const CODED_SCALES: readonly DType[] = ['float8e8m0', 'float8e4m3fn', 'float8e5m2']
 
-/** Calls that others may read, too: they stay for them. */
-const shared = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
-const castOf = (...labels: readonly string[]): PatternCall =>
-  shared({ ops: ['Cast'], reads: labels.map(input => ({ input })) })
-
+const castOf = (...labels: readonly string[]): PatternCall => sharedOf('Cast', ...labels.map(input => ({ input })))
 /**
  * Weights of few bits that nodes of their own make numbers of, as OpenVINO's files have them: Convert, Subtract of zero
  * points, Multiply by scales, then Reshape where these belong to groups of a row, and Convert. Codes may be positions
@@ -41,10 +36,7 @@ export const compressedPattern: Pattern = {
   calls: {
     numbers: castOf('codes'),
     zeroNumbers: castOf('zeros'),
-    looked: shared({
-      ops: ['Gather'],
-      reads: ['numbers', 'codes'].map(indices => ({ data: 'book', indices }))
-    }),
+    looked: sharedOf('Gather', ...['numbers', 'codes'].map(indices => ({ data: 'book', indices }))),
     centered: shared(binaryOf('Sub', ['numbers', 'zeroNumbers'], ['numbers', 'zeros'])),
     wideScales: castOf('scales'),
     bothScales: shared(binaryOf('Mul', ['wideScales', 'second'], ['second', 'wideScales'])),
@@ -60,11 +52,11 @@ export const compressedPattern: Pattern = {
         ['numbers', 'scales']
       )
     ),
-    rows: shared({ ops: ['Reshape'], reads: { data: 'scaled' } }),
+    rows: sharedOf('Reshape', { data: 'scaled' }),
     wide: castOf('rows', 'scaled'),
     product: {
       ops: ['MatMul'],
-      where: ({ known }) => isPlainTransposed(known),
+      where: call => isPlainProduct(call) && call.known.transposeB === true,
       reads: ['wide', 'rows', 'scaled'].map(b => ({ a: 'a', b }))
     }
   },
@@ -83,9 +75,6 @@ export const compressedPattern: Pattern = {
     return { call: fusedCall(call, compressedMatMul, inputs, { ...parameters }) }
   }
 }
-
-const isPlainTransposed = ({ alpha, transposeA, transposeB, movesA, movesB }: Readonly<Record<string, unknown>>) =>
-  alpha === 1 && transposeB === true && transposeA !== true && movesA !== true && movesB !== true
 
 /** Values of compressed weights, and how they belong together. */
 interface Weights {
@@ -157,9 +146,7 @@ function numbersOfScales(graph: PlanGraph, id: ValueId, type: DType, factor: num
       codes.dims
     )
   }
-  graph.constants.set(name, derivedConstant(codes, key, type, codes.dims, read))
-  graph.describe(name, tensorFact(type, codes.dims))
-  return name
+  return graph.addConstant(name, derivedConstant(codes, key, type, codes.dims, read))
 }
 
 /** Whether codes lie as the rows of a matrix do, or as groups of its rows. */

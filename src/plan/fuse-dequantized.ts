@@ -6,13 +6,13 @@ import { type DType, DTYPES } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { isCodedFloat } from '../tensor/floats.ts'
 import { product } from '../tensor/tensor.ts'
-import { codesOf, operandOf } from './code-ops.ts'
+import { codesOf } from './code-ops.ts'
 import { listOfGroups, ones, rowsOfCodes, type Stored } from './codes-in-rows.ts'
 import { bytesOf, CODES, FLOATS, rawOf } from './fuse-compressed.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, knownTensor, type PlanGraph, shapeOf } from './graph.ts'
+import { isFloat32, knownTensor, operandOf, type PlanGraph, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
-import { isNamed, turnsMatrix } from './patterns.ts'
+import { isNamed, isPlainProduct, shared, sharedOf, turnsMatrix } from './patterns.ts'
 
 const isDequantizing = isNamed('DequantizeLinear')
 
@@ -23,11 +23,11 @@ const isDequantizing = isNamed('DequantizeLinear')
 export const dequantizedPattern: Pattern = {
   name: 'dequantized weights',
   calls: {
-    numbers: { ops: ['DequantizeLinear', 'Cast'], repeats: true },
-    turned: { ops: ['Transpose'], reads: { data: 'numbers' }, repeats: true },
+    numbers: shared({ ops: ['DequantizeLinear', 'Cast'] }),
+    turned: sharedOf('Transpose', { data: 'numbers' }),
     product: {
       ops: ['MatMul', 'Gemm'],
-      where: isPlain,
+      where: call => isPlainProduct(call) && (call.known.beta ?? 1) === 1,
       reads: ['numbers', 'turned'].map(b => ({ a: 'a', b }))
     }
   },
@@ -40,11 +40,6 @@ export const dequantizedPattern: Pattern = {
     const all = { ...made, a: match.values.get('a'), bias: biasOf(call) }
     return { call: fusedCall(call, compressedMatMul, all, { ...parameters }) }
   }
-}
-
-/** Whether a product scales and transposes nothing but its weights. */
-function isPlain({ known: { alpha, beta, transposeA, movesA, movesB } }: Call): boolean {
-  return alpha === 1 && (beta ?? 1) === 1 && transposeA !== true && movesA !== true && movesB !== true
 }
 
 /** What Gemm adds. */

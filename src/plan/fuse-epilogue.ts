@@ -5,10 +5,10 @@ import type { Op, Parameters } from '../op-kit/define.ts'
 import { type Activation, type EpiloguePart, fusedOp, type FusedParams } from '../op-kit/fused.ts'
 import { is64BitInteger } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
-import { inputsOf, operandOf } from './code-ops.ts'
+import { inputsOf } from './code-ops.ts'
 import { addList, widenedConstant } from './derive.ts'
 import { fusedCall } from './fuse.ts'
-import { areDims, isFloat32, knownTensor, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, knownTensor, operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
 import { commutative, numbersOf } from './patterns.ts'
 
@@ -231,7 +231,7 @@ export const activationOf = (call: Call, graph: PlanGraph): Activation | undefin
 /** Clip whose bounds are attributes or constants, none of 64 bits: what a kernel adds is a function of float32. */
 function clipOf(call: Call, graph: PlanGraph): Activation | undefined {
   const bound = (operand: string, attribute: string): number | undefined => {
-    const id = call.inputs[positionOf(call, operand)]
+    const id = operandOf(call, operand)
     if (id === undefined) return call.known[attribute] as number
     const value = knownTensor(graph, id)
     return value && !is64BitInteger(value.type) ? toNumbers(value)[0] : undefined

@@ -3,9 +3,9 @@ import type { RowsFirst } from '../kernels/attention/heads.ts'
 import { rotation } from '../op-kit/rotation.ts'
 import { mergedPatterns } from './fuse-merged.ts'
 import { fusedCall } from './fuse.ts'
-import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, operandOf, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import type { Pattern, PatternCall } from './match.ts'
-import { numbersOf, standardCall } from './patterns.ts'
+import { numbersOf, shared, standardCall } from './patterns.ts'
 
 // Attention and rotary positions read and write heads where the products beside them have them, `[batch, rows, heads,
 // size]`, instead of a transposed copy.
@@ -27,7 +27,7 @@ const transposeOf = (data: string): PatternCall => ({
 export const transposesPattern: Pattern = {
   name: 'transposes',
   calls: {
-    first: { ...transposeOf('x'), repeats: true },
+    first: shared(transposeOf('x')),
     second: transposeOf('first')
   },
   root: 'second',
@@ -86,7 +86,7 @@ const ATTENTION = ['ScaledDotProductAttention']
 const OPERANDS = ['query', 'key', 'value'] as const
 
 /** A Transpose whose result other calls may read, too. */
-const turning = (...axes: readonly number[]): PatternCall => ({ ...turnOf('x', ...axes), repeats: true })
+const turning = (...axes: readonly number[]): PatternCall => shared(turnOf('x', ...axes))
 
 const rowsFirstOf = (call: Call): RowsFirst => call.known.rowsFirst as RowsFirst
 
@@ -140,7 +140,7 @@ const zeroMaskPattern: Pattern = {
   calls: {
     attention: {
       ops: ATTENTION,
-      where: call => call.inputs[positionOf(call, 'further')] === undefined,
+      where: call => operandOf(call, 'further') === undefined,
       reads: { mask: 'zero', query: 'query' }
     }
   },
@@ -150,7 +150,7 @@ const zeroMaskPattern: Pattern = {
     const { call } = calls.get('attention')!
     const rank = shapeOf(graph, values.get('query'))?.length
     return (
-      isFloat32(graph, call.inputs[positionOf(call, 'mask')]) &&
+      isFloat32(graph, operandOf(call, 'mask')) &&
       rank !== undefined &&
       rank === shapeOf(graph, call.outputs[0])?.length &&
       numbersOf(graph, call, 'scale') !== undefined
@@ -158,7 +158,7 @@ const zeroMaskPattern: Pattern = {
   },
   fuse({ calls }, graph) {
     const { call } = calls.get('attention')!
-    const inputs = Object.fromEntries(OPERANDS.map(name => [name, call.inputs[positionOf(call, name)]]))
+    const inputs = Object.fromEntries(OPERANDS.map(name => [name, operandOf(call, name)]))
     const [scale] = numbersOf(graph, call, 'scale')!
     return { call: fusedCall(call, call.op, inputs, { ...call.known, scale }) }
   }

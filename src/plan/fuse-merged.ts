@@ -2,9 +2,9 @@ import { HIDDEN } from '../kernels/attention/masks.ts'
 import type { Dim } from '../shapes/dim.ts'
 import { attentionOf, hasCap, SAFE, SCALED, SCORE_NUMBERS, SCORES, softmaxOf, valuesOf } from './fuse-attention.ts'
 import { fusedCall } from './fuse.ts'
-import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, operandOf, type PlanGraph, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
-import { commutative, numbersOf, operatorOf } from './patterns.ts'
+import { commutative, isAlongLast, operatorOf, shared } from './patterns.ts'
 
 // Attention whose batches and heads are one axis, made of two and parted again, has them apart.
 
@@ -17,7 +17,7 @@ const reshaped = (...labels: readonly string[]): PatternCall => ({
 
 /** Operands with batches and heads as one axis. */
 const MERGED: Readonly<Record<string, PatternCall>> = Object.fromEntries(
-  OPERANDS.map(name => [`${name}Merged`, { ...reshaped(name), repeats: true }])
+  OPERANDS.map(name => [`${name}Merged`, shared(reshaped(name))])
 )
 
 const MERGED_READS = ['swapped', 'keyMerged'].map(b => ({ a: 'queryMerged', b }))
@@ -29,7 +29,7 @@ const mergedPattern: Pattern = {
     ...MERGED,
     attention: {
       ops: ['ScaledDotProductAttention'],
-      where: call => call.inputs[positionOf(call, 'mask')] === undefined,
+      where: call => operandOf(call, 'mask') === undefined,
       reads: { query: 'queryMerged', key: 'keyMerged', value: 'valueMerged' }
     },
     parted: reshaped('attention')
@@ -108,7 +108,6 @@ function isMaskedApart(match: Match, graph: PlanGraph): boolean {
     madeBy(match, graph, label)
   )
   const weights = calls.get('weights')!.call
-  const [axis] = numbersOf(graph, weights, 'axis') ?? []
   const given = shapeOf(graph, calls.get('values')!.call.inputs[0])
   const rank = madeBy(match, graph, 'weights')?.length ?? 0
   if (scores?.length !== 3 || parted === undefined || given?.length !== 3) return false
@@ -118,7 +117,7 @@ function isMaskedApart(match: Match, graph: PlanGraph): boolean {
     areDims(given.slice(1), scores.slice(1)) &&
     hasCap(match, graph) &&
     calls.has('merged') !== calls.has('weightsMerged') &&
-    (axis === -1 || axis === rank - 1) &&
+    isAlongLast(graph, weights, rank) &&
     [...OPERANDS, 'mask'].every(name => isFloat32(graph, values.get(name)))
   )
 }

@@ -3,7 +3,7 @@ import type { ValueId } from '../graph/graph.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import { normalizeAxes, sameDim } from '../shapes/dim.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { isFloat32, operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
 import {
   binaryOf,
@@ -85,6 +85,25 @@ const overRoot = (value: string): PatternCall =>
     commutative('Mul', [value, 'reciprocal'], [value, 'quotient'], [value, 'power'])
   )
 
+type MakeNorm = (
+  graph: PlanGraph,
+  root: Call,
+  inputs: readonly (ValueId | undefined)[],
+  axis: number,
+  epsilon: number
+) => Fused
+
+/** Makes a call of a normalization in the place of a pattern's root. */
+const normOf =
+  (type: string, opset: number): MakeNorm =>
+  (graph, root, inputs, axis, epsilon) => {
+    const attributes = { axis: intAttribute(axis), epsilon: floatAttribute(epsilon) }
+    const call = standardCall(graph, root, { type, opset, inputs, attributes })
+    return call && { call }
+  }
+const layerNorm = normOf('LayerNormalization', 17)
+const rmsNorm = normOf('RMSNormalization', 23)
+
 /** MVN in the place of the match's `result`, over the axes of these means. */
 function mvnOf(match: Match, graph: PlanGraph, means: readonly string[], centers: boolean): Fused {
   const op = operatorOf(graph, 'MeanVarianceNormalization', 13)
@@ -129,9 +148,8 @@ export const layerNormPattern: Pattern = {
     const axis = -(axesOfMvn(graph, mvn)?.length ?? 1)
     const inputs = [values.get('x'), values.get('scale')]
     const epsilon = mvn.known.epsilon as number
-    return mvn.known.centers === true
-      ? layerNorm(graph, calls.get('scaled')!.call, inputs, axis, epsilon)
-      : rmsNorm(graph, calls.get('scaled')!.call, inputs, axis, epsilon)
+    const norm = mvn.known.centers === true ? layerNorm : rmsNorm
+    return norm(graph, calls.get('scaled')!.call, inputs, axis, epsilon)
   }
 }
 
@@ -141,7 +159,7 @@ export const layerNormBiasPattern: Pattern = {
   calls: {
     scaled: {
       ops: ['LayerNormalization'],
-      where: call => call.inputs[positionOf(call, 'bias')] === undefined,
+      where: call => operandOf(call, 'bias') === undefined,
       reads: { x: 'x', scale: 'scale' }
     },
     sum: commutative('Add', ['scaled', 'bias'])
@@ -185,7 +203,7 @@ const scaledInverse = (
   name: string,
   calls: Readonly<Record<string, PatternCall>>,
   labels: (match: Match) => readonly string[],
-  fuse: (graph: PlanGraph, root: Call, inputs: readonly (ValueId | undefined)[], axis: number, epsilon: number) => Fused
+  norm: MakeNorm
 ): Pattern => ({
   name,
   calls: { ...calls, weights: WEIGHTS },
@@ -199,7 +217,7 @@ const scaledInverse = (
   fuse: (match, graph) => {
     const inputs = ['x', 'scale', 'bias'].flatMap(label => match.values.get(label) ?? [])
     const axis = -axesTogether(match, graph, labels(match))!.length
-    return fuse(graph, match.calls.get('result')!.call, inputs, axis, epsilonOf(match, graph))
+    return norm(graph, match.calls.get('result')!.call, inputs, axis, epsilonOf(match, graph))
   }
 })
 
@@ -218,35 +236,24 @@ export const scaledInversePatterns: readonly Pattern[] = [
       result: commutative('Add', ['scaled', 'shift'])
     },
     meansOf,
-    (...parts) => layerNorm(...parts)
+    layerNorm
   ),
   scaledInverse(
     'LayerNormalization',
     { ...VARIANCE, result: commutative('Mul', ['centered', 'weights']) },
     meansOf,
-    (...parts) => layerNorm(...parts)
+    layerNorm
   ),
   scaledInverse(
     'RMSNormalization',
     { ...SQUARES, result: commutative('Mul', ['x', 'weights']) },
     () => ['variance'],
-    (...parts) => rmsNorm(...parts)
+    rmsNorm
   )
 ]
 
 /** A number that is added to the variance, 0 where there is none. */
 const epsilonOf = ({ values }: Match, graph: PlanGraph): number => scalarOf(graph, values.get('epsilon')) ?? 0
-
-/** A call of a normalization in the place of a pattern's root. */
-const normOf =
-  (type: string, opset: number) =>
-  (graph: PlanGraph, root: Call, inputs: readonly (ValueId | undefined)[], axis: number, epsilon: number): Fused => {
-    const attributes = { axis: intAttribute(axis), epsilon: floatAttribute(epsilon) }
-    const call = standardCall(graph, root, { type, opset, inputs, attributes })
-    return call && { call }
-  }
-const layerNorm = normOf('LayerNormalization', 17)
-const rmsNorm = normOf('RMSNormalization', 23)
 
 /**
  * The axes over which all these means of a match are taken, the last ones of x; undefined where they are others, where
@@ -265,6 +272,11 @@ function axesTogether({ calls, values }: Match, graph: PlanGraph, labels: readon
 
 function axesOfMean(graph: PlanGraph, call: Call, rank: number): number[] | undefined {
   if (call.op.name === 'GlobalAveragePool') return axesFrom(2, rank)
+  return axesGiven(graph, call, rank)
+}
+
+/** The axes of a call, if they are the last ones. */
+function axesGiven(graph: PlanGraph, call: Call, rank: number): number[] | undefined {
   const axes = numbersOf(graph, call, 'axes')
   // An empty list means all axes in some versions and none in others.
   return axes === undefined || axes.length === 0 ? undefined : lastAxes(axes, rank)
@@ -280,12 +292,10 @@ function lastAxes(axes: readonly number[], rank: number): number[] | undefined {
 }
 
 function axesOfMvn(graph: PlanGraph, call: Call): number[] | undefined {
-  const rank = shapeOf(graph, call.inputs[positionOf(call, 'x')])?.length
+  const rank = shapeOf(graph, operandOf(call, 'x'))?.length
   const from = call.known.axesFrom as number | undefined
   if (rank === undefined) return undefined
-  if (from !== undefined) return lastAxes(axesFrom(from, rank), rank)
-  const axes = numbersOf(graph, call, 'axes')
-  return axes === undefined || axes.length === 0 ? undefined : lastAxes(axes, rank)
+  return from === undefined ? axesGiven(graph, call, rank) : lastAxes(axesFrom(from, rank), rank)
 }
 
 /** Whether a float32 value has the dims of the last `count` axes of x, and no others but 1 before them. */

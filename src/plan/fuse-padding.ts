@@ -6,7 +6,7 @@ import { normalizeAxes } from '../shapes/dim.ts'
 import type { WindowParams } from '../shapes/window.ts'
 import { inputsOf } from './code-ops.ts'
 import { fusedCall } from './fuse.ts'
-import { isPlanCall, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
+import { isPlanCall, operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
@@ -71,7 +71,7 @@ function isExplicit(call: Call): boolean {
 
 /** Whether a Pad of constants puts zeros: the number is an input, or an attribute in ONNX before opset 11. */
 export function fillsWithZeros(graph: PlanGraph, pad: Call): boolean {
-  const fill = pad.inputs[positionOf(pad, 'fill')]
+  const fill = operandOf(pad, 'fill')
   return fill === undefined ? pad.known.value === 0 : scalarOf(graph, fill) === 0
 }
 

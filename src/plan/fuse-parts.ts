@@ -1,8 +1,8 @@
 import { altered } from '../bind/call.ts'
 import type { Part, Parts, RowsFirst } from '../kernels/attention/heads.ts'
 import { areDims, type PlanGraph, positionOf, scalarOf, shapeOf } from './graph.ts'
-import type { Match, Pattern, PatternCall, Reading } from './match.ts'
-import { numbersOf } from './patterns.ts'
+import type { Match, Pattern, PatternCall } from './match.ts'
+import { numbersOf, sharedOf } from './patterns.ts'
 
 // Attention reads queries, keys and values where they lie in one projection of all of them, instead of copies.
 
@@ -20,15 +20,8 @@ const attentionOf = (name: Name, rowsFirst: boolean, ...labels: readonly string[
   reads: labels.map(label => ({ [name]: label }))
 })
 
-/** A call that others may read, too. */
-const shared = (name: string, ...readings: readonly Reading[]): PatternCall => ({
-  ops: [name],
-  reads: readings,
-  repeats: true
-})
-
 /** Any of the first outputs of a Split. */
-const anyPart = (name: string): PatternCall => shared(name, ...[0, 1, 2].map(i => ({ data: `split.${i}` })))
+const anyPart = (name: string): PatternCall => sharedOf(name, ...[0, 1, 2].map(i => ({ data: `split.${i}` })))
 
 type PartOf = (match: Match, graph: PlanGraph) => Part | undefined
 
@@ -56,12 +49,12 @@ const partPattern = (name: Name, calls: Pattern['calls'], partOf: PartOf): Patte
 function stackedPattern(name: Name, isTurned: boolean): Pattern {
   const from = isTurned ? 'turned' : 'x'
   const calls = {
-    ...(isTurned && { turned: shared('Transpose', { data: 'x' }) }),
-    gathered: shared('Gather', { data: from, indices: 'index' }),
-    split: shared('Split', { data: from }),
+    ...(isTurned && { turned: sharedOf('Transpose', { data: 'x' }) }),
+    gathered: sharedOf('Gather', { data: from, indices: 'index' }),
+    split: sharedOf('Split', { data: from }),
     squeezed: anyPart('Squeeze'),
     // What is left of two Transposes that swap rows and columns of keys.
-    passed: shared('Identity', { input: 'gathered' }, { input: 'squeezed' }),
+    passed: sharedOf('Identity', { input: 'gathered' }, { input: 'squeezed' }),
     attention: attentionOf(name, !isTurned, 'gathered', 'squeezed', 'passed')
   }
   return partPattern(name, calls, (match, graph) => stackedPart(match, graph, isTurned))
@@ -105,7 +98,7 @@ const rowsPattern = (name: Name): Pattern =>
   partPattern(
     name,
     {
-      split: shared('Split', { data: 'x' }),
+      split: sharedOf('Split', { data: 'x' }),
       apart: anyPart('Reshape'),
       attention: attentionOf(name, true, 'apart')
     },

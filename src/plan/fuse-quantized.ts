@@ -4,22 +4,21 @@ import { roundHalfToEven } from '../kernels/core/rounding.ts'
 import type { Parameters } from '../op-kit/define.ts'
 import { type Dim, isConcrete, normalizeAxis, sameDim } from '../shapes/dim.ts'
 import { allocate } from '../tensor/tensor.ts'
-import { type Codes, codesOf, inputsOf, lowestByte, operandOf } from './code-ops.ts'
+import { type Codes, codesOf, inputsOf, lowestByte } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList } from './derive.ts'
 import { activationOf } from './fuse-epilogue.ts'
 import { fusedCall } from './fuse.ts'
-import { isByteValue, isFloat32, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { isByteValue, isFloat32, operandOf, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall } from './match.ts'
-import { commutative, isNamed, numbersOf, operatorOf } from './patterns.ts'
+import { commutative, isNamed, isPlainProduct, numbersOf, operatorOf, shared } from './patterns.ts'
 
 /** DequantizeLinear of bytes to float32. Others may read its result, too. */
-export const DEQUANTIZED: PatternCall = {
+export const DEQUANTIZED: PatternCall = shared({
   ops: ['DequantizeLinear'],
   where: (call, graph) =>
-    isByteValue(graph, operandOf(call, 'x')) && isFloat32(graph, call.outputs[0]) && call.known.blockSize === 0,
-  repeats: true
-}
+    isByteValue(graph, operandOf(call, 'x')) && isFloat32(graph, call.outputs[0]) && call.known.blockSize === 0
+})
 
 /** QuantizeLinear of float32 to bytes, with one scale, after one of some calls. */
 export const quantizedAfter = (...labels: readonly string[]): PatternCall => ({
@@ -201,11 +200,6 @@ const poolPattern: Pattern = {
   }
 }
 
-/** MatMul of com.microsoft and of OpenVINO can do more to its factors; constants may be transposed. */
-export function isPlainProduct({ known: { alpha, transposeA, movesA, movesB } }: Call): boolean {
-  return alpha === 1 && transposeA !== true && movesA !== true && movesB !== true
-}
-
 /** Gemm of dequantized matrices whose result is quantized. */
 const gemmPattern: Pattern = {
   name: 'quantized product',
@@ -248,7 +242,7 @@ const scaledPattern: Pattern = {
       reads: { a: 'a', b: 'b' }
     },
     cast: { ops: ['Cast'], reads: { input: 'producer' } },
-    scale: { ...commutative('Mul', ['aScale', 'bScale']), repeats: true },
+    scale: shared(commutative('Mul', ['aScale', 'bScale'])),
     scaled: commutative('Mul', ['cast', 'scale'])
   },
   root: 'scaled',

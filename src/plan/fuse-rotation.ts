@@ -4,28 +4,25 @@ import type { Dim } from '../shapes/dim.ts'
 import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, type PlanGraph, shapeOf } from './graph.ts'
 import type { Match, Pattern, PatternCall, Reading } from './match.ts'
-import { binaryOf, commutative, eitherOf, numbersOf, unaryOf } from './patterns.ts'
+import { binaryOf, commutative, eitherOf, isAlongLast, numbersOf, sharedOf, unaryOf } from './patterns.ts'
 
 /** Axes that the kernel serves: batches, heads, and a matrix. */
 const MAX_RANK = 4
 
-/** Parts of x that others may read, too, such as the same rotation of other angles. */
-const shared = (name: string, ...readings: readonly Reading[]): PatternCall => ({
-  ops: [name],
-  reads: readings,
-  repeats: true
-})
 const listOf = (name: string, ...readings: readonly Reading[]): PatternCall => ({
   ops: [name],
   where: ({ inputs }) => inputs.length === 2,
   reads: readings
 })
 
-/** The two halves of the rows of x: `low` and `high`, or the outputs of `halves`. */
+/**
+ * The two halves of the rows of x: `low` and `high`, or the outputs of `halves`. Others may read them, too, such as the
+ * same rotation of other angles.
+ */
 const HALVES: Readonly<Record<string, PatternCall>> = {
-  low: shared('Slice', { data: 'x' }),
-  high: shared('Slice', { data: 'x' }),
-  halves: shared('Split', { data: 'x' })
+  low: sharedOf('Slice', { data: 'x' }),
+  high: sharedOf('Slice', { data: 'x' }),
+  halves: sharedOf('Split', { data: 'x' })
 }
 
 /** The second of each pair with the other sign. */
@@ -86,8 +83,8 @@ const byProducts: Pattern = {
 const byNeighbours: Pattern = {
   name: 'rotary positions',
   calls: {
-    even: shared('Slice', { data: 'x' }),
-    odd: shared('Slice', { data: 'x' }),
+    even: sharedOf('Slice', { data: 'x' }),
+    odd: sharedOf('Slice', { data: 'x' }),
     negated: negated('odd'),
     evens: eitherNamed(['Unsqueeze', 'Reshape'], 'even'),
     odds: eitherNamed(['Unsqueeze', 'Reshape'], 'negated'),
@@ -192,6 +189,5 @@ const isLast = (match: Match, graph: PlanGraph, label: string): boolean => {
 function isOnLastAxis(graph: PlanGraph, call: Call, size: number): boolean {
   const whole = call.op.name === 'Split' ? call.inputs[0] : call.outputs[0]
   const shape = shapeOf(graph, whole)
-  const [axis] = numbersOf(graph, call, 'axis') ?? []
-  return shape?.at(-1) === size && (axis === -1 || axis === shape.length - 1)
+  return shape?.at(-1) === size && isAlongLast(graph, call, shape.length)
 }

@@ -1,9 +1,9 @@
 import { biasPart, fusedOp } from '../op-kit/fused.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
 import { fusedCall } from './fuse.ts'
-import { areDims, isFloat32, type PlanGraph, positionOf, shapeOf } from './graph.ts'
+import { areDims, isFloat32, operandOf, type PlanGraph, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
-import { operatorOf } from './patterns.ts'
+import { operatorOf, sharedOf } from './patterns.ts'
 
 /**
  * Gemm whose rows one Reshape makes of all axes but the last, and another one parts again, as exporters of PyTorch
@@ -12,7 +12,7 @@ import { operatorOf } from './patterns.ts'
 export const rowsPattern: Pattern = {
   name: 'rows of a product',
   calls: {
-    merged: { ops: ['Reshape'], reads: { data: 'x' }, repeats: true },
+    merged: sharedOf('Reshape', { data: 'x' }),
     product: {
       ops: ['Gemm'],
       where: ({ known }) => isPlain(known as unknown as GemmParams),
@@ -61,7 +61,7 @@ const isPlain = ({ alpha, beta, transposeA }: GemmParams): boolean => alpha === 
 
 const biasOf = ({ calls }: Match): string | undefined => {
   const { call } = calls.get('product')!
-  return call.inputs[positionOf(call, 'c')]
+  return operandOf(call, 'c')
 }
 
 /** The dims of what is added; `none`: nothing is. */

@@ -1,11 +1,11 @@
 import type { ValueId } from '../graph/graph.ts'
 import { convIntegerToFloat } from '../op-kit/conv-to-float.ts'
-import { codesOf, operandOf } from './code-ops.ts'
-import { biasPattern, callOf, DEQUANTIZED, factorsOf, isOfCodes, isPlainProduct } from './fuse-quantized.ts'
+import { codesOf } from './code-ops.ts'
+import { biasPattern, callOf, DEQUANTIZED, factorsOf, isOfCodes } from './fuse-quantized.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, type PlanGraph, shapeOf } from './graph.ts'
+import { isFloat32, operandOf, type PlanGraph, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
-import { operatorOf } from './patterns.ts'
+import { isPlainProduct, operatorOf } from './patterns.ts'
 
 /** A convolution of dequantized data and weights. */
 const convPattern: Pattern = {

@@ -2,7 +2,7 @@ import { altered } from '../bind/call.ts'
 import { swapsRowsAndColumns } from './fuse-attention.ts'
 import { isFloat32, positionOf, shapeOf } from './graph.ts'
 import type { Pattern } from './match.ts'
-
+import { shared } from './patterns.ts'
 /**
  * A product by a constant matrix that a Transpose turns is a product which turns it, as IR has it: the kernel packs the
  * constant once, where the Transpose would run each time. PyTorch's newer exporter leaves a Transpose of weights that
@@ -11,7 +11,7 @@ import type { Pattern } from './match.ts'
 export const transposedPattern: Pattern = {
   name: 'transposed weights',
   calls: {
-    turned: { ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'weights' }, repeats: true },
+    turned: shared({ ops: ['Transpose'], where: swapsRowsAndColumns, reads: { data: 'weights' } }),
     product: {
       ops: ['MatMul'],
       where: ({ known }) => known.transposeB === false && known.movesB !== true,

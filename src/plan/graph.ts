@@ -286,6 +286,10 @@ export const readBy = (item: PlanItem): readonly (ValueId | undefined)[] => {
 export const positionOf = ({ operands }: Pick<Call, 'operands'>, name: string | undefined): number =>
   operands.find(operand => operand.name === name)?.index ?? -1
 
+/** What a call reads as an operand. */
+export const operandOf = (call: Call, name: string | undefined): ValueId | undefined =>
+  call.inputs[positionOf(call, name)]
+
 /** The call that makes a value; undefined where none does, or a node without an operator. */
 export function callMaking(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
   const maker = id === undefined ? undefined : graph.makerOf(id)

@@ -1,7 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { appendTo, reorderOf } from '../op-kit/append.ts'
-import { isFloat32, isPlanCall, type PlanGraph, positionOf } from './graph.ts'
+import { isFloat32, isPlanCall, operandOf, type PlanGraph, positionOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
@@ -58,7 +58,7 @@ function isFromBefore(graph: PlanGraph, id: ValueId | undefined): boolean {
   if (maker === undefined) return true
   if (!isPlanCall(maker)) return false
   const { call } = maker
-  const data = call.inputs[positionOf(call, 'data')]
+  const data = operandOf(call, 'data')
   return isNamed('ReadValue')(call) || (isReordering(graph, call) && isFromBefore(graph, data))
 }
 

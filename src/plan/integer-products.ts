@@ -1,14 +1,13 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { Tensor } from '../tensor/tensor.ts'
-import { lowestByte, operandOf } from './code-ops.ts'
+import { lowestByte } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
-import { isPlainProduct } from './fuse-quantized.ts'
 import { fusedCall } from './fuse.ts'
-import { callMaking, isByteValue, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
+import { callMaking, isByteValue, operandOf, type PlanGraph, scalarOf, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
-import { isNamed, operatorOf } from './patterns.ts'
+import { isNamed, isPlainProduct, operatorOf } from './patterns.ts'
 
 const isCast = isNamed('Cast')
 const isSub = isNamed('Sub')

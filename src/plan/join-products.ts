@@ -2,9 +2,9 @@ import { altered } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { FACTORS, joinedProducts } from '../op-kit/joined.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, type PlanCall, type PlanGraph, positionOf } from './graph.ts'
+import { isFloat32, operandOf, type PlanCall, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
-import { isNamed } from './patterns.ts'
+import { isNamed, isPlainProduct } from './patterns.ts'
 
 /** Columns of a panel, as kernels pack factors: whole panels can lie one after the other. */
 const PANEL = 8
@@ -36,11 +36,15 @@ export const joinProducts: Pass = {
 /** What products have alike that can be joined; undefined where a call is no such product. */
 function keyOf(graph: PlanGraph, { call, convert }: PlanCall): string | undefined {
   if (!isNamed('MatMul')(call) || convert !== undefined || call.dataDependent.length > 0) return undefined
-  const [a, b] = ['a', 'b'].map(name => call.inputs[positionOf(call, name)]) as [ValueId, ValueId]
-  const { alpha, transposeA, transposeB, movesA, movesB } = call.known
+  const [a, b] = ['a', 'b'].map(name => operandOf(call, name)) as [ValueId, ValueId]
+  const { transposeB } = call.known
   const constant = graph.constantOf(b)
-  const isPlain = alpha === 1 && transposeA === false && movesA !== true && movesB !== true
-  if (!isPlain || graph.constantOf(a) !== undefined || constant?.type !== 'float32' || !isFloat32(graph, a))
+  if (
+    !isPlainProduct(call) ||
+    graph.constantOf(a) !== undefined ||
+    constant?.type !== 'float32' ||
+    !isFloat32(graph, a)
+  )
     return undefined
   const { dims } = constant
   const [rows, columns] = transposeB === true ? [dims[1], dims[0]] : dims
@@ -50,9 +54,9 @@ function keyOf(graph: PlanGraph, { call, convert }: PlanCall): string | undefine
 /** One call in the place of the first of some: the others read nothing that comes after it. */
 function join(graph: PlanGraph, items: readonly PlanCall[]): void {
   const [first, ...others] = items
-  const factors = items.map(({ call }, i) => [FACTORS[i], call.inputs[positionOf(call, 'b')]])
+  const factors = items.map(({ call }, i) => [FACTORS[i], operandOf(call, 'b')])
   const { call } = first
-  const inputs = { a: call.inputs[positionOf(call, 'a')], ...Object.fromEntries(factors) }
+  const inputs = { a: operandOf(call, 'a'), ...Object.fromEntries(factors) }
   const outputs = items.map(item => item.call.outputs[0])
   const nodes = items.flatMap(item => item.nodes).sort((a, b) => a.index - b.index)
   for (const item of others) graph.remove(item)

@@ -1,8 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { operandOf } from './code-ops.ts'
 import { BINARY, MOVING, UNARY } from './fuse-codes.ts'
-import { isPlanCall, type PlanGraph, shapeOf } from './graph.ts'
+import { isPlanCall, operandOf, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 

@@ -5,12 +5,19 @@ import type { Broadcast } from '../op-kit/broadcast.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { knownTensor, type PlanGraph } from './graph.ts'
-import { type PatternCall, readingsOf } from './match.ts'
+import { type PatternCall, type Reading, readingsOf } from './match.ts'
 
 /** Whether a call's operator is the one of this package with one of these names. */
 export function isNamed(...names: readonly string[]): (call: Call) => boolean {
   return ({ op }) => names.includes(op.name) && isBuiltIn(op)
 }
+
+/** A call whose result others may read, too: it stays for them. */
+export const shared = (call: PatternCall): PatternCall => ({ ...call, repeats: true })
+
+/** The same of an operator, by what it reads. */
+export const sharedOf = (name: string, ...readings: readonly Reading[]): PatternCall =>
+  shared({ ops: [name], reads: readings })
 
 /** A call of one of several operators, each with readings of its own. */
 export function eitherOf(...calls: readonly PatternCall[]): PatternCall {
@@ -89,6 +96,11 @@ export const floatAttribute = (value: number): Attribute => ({ kind: 'float', va
 export const intAttribute = (value: number): Attribute => ({ kind: 'int', value: BigInt(value) })
 export const textAttribute = (value: string): Attribute => ({ kind: 'string', value })
 
+/** Whether a product scales and transposes nothing but its second factor, as ones of com.microsoft and of IR can. */
+export function isPlainProduct({ known: { alpha, transposeA, movesA, movesB } }: Call): boolean {
+  return alpha === 1 && transposeA !== true && movesA !== true && movesB !== true
+}
+
 /** An operator of a standard that is of this package; undefined where the registry has none. */
 export function operatorOf(
   { bound: { registry } }: PlanGraph,
@@ -107,6 +119,12 @@ export const numbersOf = (graph: PlanGraph, call: Call, name: string): readonly 
     const value = knownTensor(graph, id)
     return value && [...toDoubles(value)]
   })
+
+/** Whether a call is known to work along the last of so many axes. */
+export function isAlongLast(graph: PlanGraph, call: Call, rank: number): boolean {
+  const [axis] = numbersOf(graph, call, 'axis') ?? []
+  return axis === -1 || axis === rank - 1
+}
 
 /** Whether a Transpose of a matrix is known to turn it: a list that is left out reverses the axes. */
 export const turnsMatrix = (graph: PlanGraph, transpose: Call): boolean =>

@@ -4,9 +4,9 @@ import { levelOf } from '../kernels/quantized/levels.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
-import { type Codes, type Grid, gridOfRange, operandOf } from './code-ops.ts'
+import { type Codes, type Grid, gridOfRange } from './code-ops.ts'
 import { derivedConstant, tensorOf } from './derive.ts'
-import { isFloat32, knownTensor, type PlanGraph } from './graph.ts'
+import { isFloat32, knownTensor, operandOf, type PlanGraph } from './graph.ts'
 
 /** Levels that bytes can count. */
 const MAX_LEVELS = 256

@@ -4,10 +4,10 @@ import { normalizeAxis } from '../shapes/dim.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { Tensor } from '../tensor/tensor.ts'
-import { operandOf } from './code-ops.ts'
 import {
   isPlanCall,
   knownTensor,
+  operandOf,
   type PlanCall,
   planCall,
   type PlanGraph,

@@ -1,9 +1,9 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
-import { type CodeOps, type Codes, dequantizing, operandOf } from './code-ops.ts'
+import { type CodeOps, type Codes, dequantizing } from './code-ops.ts'
 import { isMovement, MOVING, onBytes } from './fuse-codes.ts'
-import { isPlanCall, type PlanCall, type PlanGraph, type PlanItem, shapeOf, typeOf } from './graph.ts'
+import { isPlanCall, operandOf, type PlanCall, type PlanGraph, type PlanItem, shapeOf, typeOf } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 const isConcat = isNamed('Concat')

@@ -5,7 +5,7 @@ import { activationOf } from './fuse-epilogue.ts'
 import { callOf } from './fuse-quantized.ts'
 import { areDims, isByteValue, isFloat32, shapeOf, typeOf } from './graph.ts'
 import type { Pattern } from './match.ts'
-import { binaryOf, commutative, operatorOf } from './patterns.ts'
+import { binaryOf, commutative, operatorOf, sharedOf } from './patterns.ts'
 
 const roundsToEven = ({ known }: Call): boolean => (known.function as { readonly loops?: unknown }).loops === ROUND
 
@@ -18,7 +18,7 @@ export const writtenQuantization: Pattern = {
   calls: {
     quotient: binaryOf('Div', ['x', 'scale']),
     rounded: { ops: ['Round'], where: roundsToEven, reads: { x: 'quotient' } },
-    offset: { ops: ['Cast'], reads: { input: 'zero' }, repeats: true },
+    offset: sharedOf('Cast', { input: 'zero' }),
     moved: commutative('Add', ['rounded', 'offset']),
     clamped: { ops: ['Clip'], reads: { x: 'moved' } },
     codes: { ops: ['Cast'], reads: { input: 'clamped' } }
