@@ -6,7 +6,16 @@ import { product, Tensor } from '../tensor/tensor.ts'
 import { inputsOf } from './code-ops.ts'
 import { derivedConstant, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, isPlanCall, operandOf, type PlanCall, type PlanGraph, shapeOf } from './graph.ts'
+import {
+  isFloat32,
+  isPlanCall,
+  nodesOfAll,
+  operandOf,
+  type PlanCall,
+  planCallMaking,
+  type PlanGraph,
+  shapeOf
+} from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -59,7 +68,7 @@ function foldNorm(graph: PlanGraph, norm: PlanCall): boolean {
   const producer = producerOf(graph, item.call, channels)
   if (producer === undefined || !keepsColumns(graph, item.call, norm.call, merging !== undefined)) return false
   const made = folded(graph, item.call, producer, { ...statistics, to })
-  const nodes = [...item.nodes, ...norm.nodes].sort((a, b) => a.index - b.index)
+  const nodes = nodesOfAll([item, norm])
   graph.remove(norm)
   const call = { ...made, outputs: merging ? item.call.outputs : [to] }
   graph.replace(item, { ...item, call, nodes, fused: 'normalization' })
@@ -79,8 +88,8 @@ function makerOf(
   if (id === undefined || graph.isOutside(id)) return undefined
   const readers = [...graph.readersOf(id)].filter(item => !isPlanCall(item) || !isOther(item.call))
   if (readers.length !== 1) return undefined
-  const maker = graph.makerOf(id)
-  return maker !== undefined && isPlanCall(maker) && maker.call.outputs[0] === id ? maker : undefined
+  const maker = planCallMaking(graph, id)
+  return maker?.call.outputs[0] === id ? maker : undefined
 }
 
 /** What is normalized has the channels of the product as its axis 1: convolutions do, of products matrices do. */

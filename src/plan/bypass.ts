@@ -1,7 +1,17 @@
 import { altered, type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { DTYPES } from '../tensor/dtype.ts'
-import { areDims, isPlanCall, operandOf, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import {
+  areDims,
+  callMaking,
+  isPlanCall,
+  operandOf,
+  type PlanCall,
+  planCallMaking,
+  type PlanGraph,
+  shapeOf,
+  typeOf
+} from './graph.ts'
 import type { Pass } from './pass.ts'
 import { intAttribute, isNamed, standardCall } from './patterns.ts'
 
@@ -24,12 +34,10 @@ export const bypass: Pass = {
     let changed = false
     for (const item of graph.calls) if (namesType(graph, item)) changed = true
     for (const { call } of graph.calls) {
-      const to = call.outputs[0]
       // A call that reads what an earlier one gave has been replaced.
-      const item = to === undefined ? undefined : graph.makerOf(to)
-      if (to === undefined || item === undefined || !isPlanCall(item)) continue
-      const from = sameAs(graph, item.call)
-      if (from !== undefined && readInstead(graph, item, from)) changed = true
+      const item = planCallMaking(graph, call.outputs[0])
+      const from = item && sameAs(graph, item.call)
+      if (item && from !== undefined && readInstead(graph, item, from)) changed = true
     }
     return changed
   }
@@ -81,8 +89,8 @@ function reshapedBack(graph: PlanGraph, call: Call, from: ValueId): ValueId | un
   let id: ValueId | undefined = from
   while (id !== undefined && dims !== undefined) {
     if (areDims(shapeOf(graph, id), dims)) return id
-    const maker = graph.makerOf(id)
-    id = maker && isPlanCall(maker) && isReshaping(maker.call) ? maker.call.inputs[0] : undefined
+    const maker = callMaking(graph, id)
+    id = maker && isReshaping(maker) ? maker.inputs[0] : undefined
   }
   return undefined
 }

@@ -6,11 +6,15 @@ import { fusedCall } from './fuse.ts'
 import { operandOf, type PlanGraph } from './graph.ts'
 import { operatorOf } from './patterns.ts'
 
-/** What reads or makes codes: the values that an operand of a quantized operator is. */
-export interface Codes {
+/** Codes, and the zero point that is subtracted from them; undefined: none is. */
+export interface CentredCodes {
   readonly codes: ValueId
-  readonly scale: ValueId
   readonly zero: ValueId | undefined
+}
+
+/** What reads or makes codes: the values that an operand of a quantized operator is. */
+export interface Codes extends CentredCodes {
+  readonly scale: ValueId
 }
 
 /** What stands for each operand of a call, by name. */

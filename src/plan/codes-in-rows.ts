@@ -1,7 +1,7 @@
 import type { ValueId } from '../graph/graph.ts'
 import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
 import { isPacked, pack } from '../tensor/packing.ts'
-import { Tensor } from '../tensor/tensor.ts'
+import { fileBytes, Tensor } from '../tensor/tensor.ts'
 import { derivedConstant, tensorOf } from './derive.ts'
 import type { PlanGraph } from './graph.ts'
 
@@ -56,7 +56,7 @@ function derived(
   const { type } = constant
   // Floats of 16 bits and more are read as such, codes as bytes.
   const isCode = DTYPES[type].bits <= 8 && dims === undefined
-  const shape = dims ?? [isCode ? Math.ceil((count * DTYPES[type].bits) / 8) : count]
+  const shape = dims ?? [isCode ? fileBytes(type, count) : count]
   const read = (): Tensor => {
     const list = make(tensorOf(constant).data as Numbers)
     return isCode ? new Tensor('uint8', packedOf(type, list), shape) : new Tensor(type, list, shape)

@@ -3,8 +3,8 @@ import type { Constant, ValueId } from '../graph/graph.ts'
 import { drain } from '../kernels/core/pace.ts'
 import { computed } from '../op-kit/byte-table.ts'
 import { isConcrete } from '../shapes/dim.ts'
-import { DTYPES } from '../tensor/dtype.ts'
-import { allocate, elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
+import { isFloat } from '../tensor/dtype.ts'
+import { allocate, elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
 import { tensorOf } from './derive.ts'
 import { type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -50,7 +50,7 @@ function computeOnce(graph: PlanGraph, item: PlanCall, most: number): boolean {
   const [dims, type] = [shapeOf(graph, to), typeOf(graph, to)]
   if (to === undefined || dims === undefined || type === undefined || !isConcrete(dims)) return false
   const count = elementCount(dims)
-  if (graph.isOutside(to) || count > most || DTYPES[type].kind !== 'float') return false
+  if (graph.isOutside(to) || count > most || !isFloat(type)) return false
   const given: [string, Constant | Tensor][] = []
   for (const { name, index } of call.operands) {
     const id = call.inputs[index]
@@ -65,8 +65,7 @@ function computeOnce(graph: PlanGraph, item: PlanCall, most: number): boolean {
     drain(computed(call.op, operands, call.known, result) as Generator<void>)
     return result
   }
-  const byteLength = Math.ceil((count * DTYPES[type].bits) / 8)
-  graph.constants.set(to, { type, dims, byteLength, place: {}, isDerived: true, read })
+  graph.constants.set(to, { type, dims, byteLength: fileBytes(type, count), place: {}, isDerived: true, read })
   graph.remove(item, 'folded')
   return true
 }

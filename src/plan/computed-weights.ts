@@ -106,8 +106,7 @@ function callsOfConstants(graph: PlanGraph): ReadonlySet<PlanCall> {
     if (id === undefined) return true
     const constant = graph.constantOf(id)
     if (constant) return !isOfFewBits(constant)
-    const maker = graph.makerOf(id)
-    return maker !== undefined && isPlanCall(maker) && calls.has(maker)
+    return calls.has(graph.makerOf(id) as PlanCall)
   }
   for (const item of graph.calls)
     if (item.call.inputs.every(isSteady) && isRepeatable(graph, item.call)) calls.add(item)

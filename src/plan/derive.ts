@@ -1,9 +1,9 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
-import { type DType, DTYPES } from '../tensor/dtype.ts'
-import { elementCount, type Tensor, withDims } from '../tensor/tensor.ts'
-import { isPlanCall, knownTensor, type PlanGraph } from './graph.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
+import { callMaking, knownTensor, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 /** Types whose every number is one of float32, too. */
@@ -48,7 +48,7 @@ export function derivedConstant(
   const byKey = derivations.get(of) ?? new Map<string, Constant>()
   derivations.set(of, byKey)
   const place = 'place' in of ? of.place : {}
-  const byteLength = Math.ceil((elementCount(dims) * DTYPES[type].bits) / 8)
+  const byteLength = fileBytes(type, elementCount(dims))
   const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read }
   byKey.set(key, constant)
   return constant
@@ -72,10 +72,9 @@ export function widenedOf(constant: Constant | Tensor): Constant | Tensor {
 
 /** The constant of float32 that a Cast of a value makes of a constant of 16-bit floats. */
 export function widenedConstant(graph: PlanGraph, id: ValueId | undefined): Constant | undefined {
-  const maker = id === undefined ? undefined : graph.makerOf(id)
-  if (maker === undefined || !isPlanCall(maker) || !isCast(maker.call) || maker.call.known.to !== 'float32')
-    return undefined
-  const constant = graph.constantOf(maker.call.inputs[0]!)
+  const maker = callMaking(graph, id)
+  if (maker === undefined || !isCast(maker) || maker.known.to !== 'float32') return undefined
+  const constant = graph.constantOf(maker.inputs[0]!)
   return constant && 'read' in constant && NARROW.includes(constant.type) ? widened(constant) : undefined
 }
 

@@ -6,7 +6,7 @@ import { normalizeAxes } from '../shapes/dim.ts'
 import type { WindowParams } from '../shapes/window.ts'
 import { inputsOf } from './code-ops.ts'
 import { fusedCall } from './fuse.ts'
-import { isPlanCall, operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import { callMaking, operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Match, Pattern } from './match.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
@@ -56,10 +56,10 @@ export const paddingPatterns: readonly Pattern[] = [convolutionPattern, maxPoolP
 
 /** Whether the call that makes a value is, or ends with, a function that gives no number below 0. */
 function isAtLeastZero(graph: PlanGraph, id: ValueId): boolean {
-  const maker = graph.makerOf(id)
-  if (maker === undefined || !isPlanCall(maker)) return false
-  const activation = maker.call.known.activation as Activation | undefined
-  return isNamed('Relu', 'Sigmoid')(maker.call) || (activation?.name === 'clip' && (activation.p ?? 0) >= 0)
+  const maker = callMaking(graph, id)
+  if (maker === undefined) return false
+  const activation = maker.known.activation as Activation | undefined
+  return isNamed('Relu', 'Sigmoid')(maker) || (activation?.name === 'clip' && (activation.p ?? 0) >= 0)
 }
 
 const windowsOf = ({ known }: Call): WindowParams => known as unknown as WindowParams

@@ -3,6 +3,7 @@ import { swapsRowsAndColumns } from './fuse-attention.ts'
 import { isFloat32, positionOf, shapeOf } from './graph.ts'
 import type { Pattern } from './match.ts'
 import { shared } from './patterns.ts'
+
 /**
  * A product by a constant matrix that a Transpose turns is a product which turns it, as IR has it: the kernel packs the
  * constant once, where the Transpose would run each time. PyTorch's newer exporter leaves a Transpose of weights that

@@ -1,7 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { isBuiltIn, type Op } from '../op-kit/define.ts'
-import { nodesOf, outputsOf, type PlanCall, type PlanGraph } from './graph.ts'
+import { nodesOfAll, outputsOf, type PlanCall, type PlanGraph } from './graph.ts'
 import { isOneOf, Matcher, type Pattern } from './match.ts'
 import type { Pass } from './pass.ts'
 
@@ -53,8 +53,7 @@ function fuseAt(graph: PlanGraph, matchers: readonly Matcher[], root: PlanCall):
     const replacement = pattern.fuse(match, graph)
     if (replacement === undefined) continue
     const calls = [...match.calls.values()]
-    const nodes = [...new Set(calls.flatMap(nodesOf))].sort((a, b) => a.index - b.index)
-    const fused = { ...root, ...replacement, nodes, fused: pattern.name }
+    const fused = { ...root, ...replacement, nodes: nodesOfAll(calls), fused: pattern.name }
     graph.replace(root, fused)
     removeUnread(graph, new Set(calls.filter(call => call !== root)))
     return fused

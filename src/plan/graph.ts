@@ -269,6 +269,10 @@ export const planCall = (call: Call): PlanCall => ({ call, nodes: [call.node], c
 
 export const nodesOf = (item: PlanItem): readonly Node[] => (isPlanCall(item) ? item.nodes : [item.node])
 
+/** All nodes that calls stand for, in the order in which they would run. */
+export const nodesOfAll = (calls: Iterable<PlanCall>): readonly Node[] =>
+  [...new Set([...calls].flatMap(nodesOf))].sort((a, b) => a.index - b.index)
+
 export const outputsOf = (item: PlanItem): readonly (ValueId | undefined)[] =>
   isPlanCall(item) ? item.call.outputs : item.node.outputs
 
@@ -291,10 +295,13 @@ export const operandOf = (call: Call, name: string | undefined): ValueId | undef
   call.inputs[positionOf(call, name)]
 
 /** The call that makes a value; undefined where none does, or a node without an operator. */
-export function callMaking(graph: PlanGraph, id: ValueId | undefined): Call | undefined {
+export function planCallMaking(graph: PlanGraph, id: ValueId | undefined): PlanCall | undefined {
   const maker = id === undefined ? undefined : graph.makerOf(id)
-  return maker && isPlanCall(maker) ? maker.call : undefined
+  return maker && isPlanCall(maker) ? maker : undefined
 }
+
+export const callMaking = (graph: PlanGraph, id: ValueId | undefined): Call | undefined =>
+  planCallMaking(graph, id)?.call
 
 /** The dims of a value, as far as they are known. */
 export function shapeOf(graph: PlanGraph, id: ValueId | undefined): readonly Dim[] | undefined {

@@ -1,7 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { appendTo, reorderOf } from '../op-kit/append.ts'
-import { isFloat32, isPlanCall, operandOf, type PlanGraph, positionOf } from './graph.ts'
+import { isFloat32, isPlanCall, operandOf, planCallMaking, type PlanGraph, positionOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
@@ -19,8 +19,8 @@ export const grow: Pass = {
     const found = graph.calls.filter(({ call }) => isCache(graph, call) && (!graph.isBody || isGiven(graph, call)))
     for (const item of found) {
       const { call } = item
-      const order = graph.makerOf(call.inputs[0]!)
-      if (order && isPlanCall(order) && isReordering(graph, order.call)) {
+      const order = planCallMaking(graph, call.inputs[0])
+      if (order && isReordering(graph, order.call)) {
         const known = { ...order.call.known, grows: call.known.axis }
         graph.replace(order, { ...order, call: altered(order.call, { op: reorderOf(order.call.op), known }) })
       }

@@ -1,7 +1,7 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { Tensor } from '../tensor/tensor.ts'
-import { lowestByte } from './code-ops.ts'
+import { type CentredCodes, lowestByte } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
@@ -13,12 +13,6 @@ const isCast = isNamed('Cast')
 const isSub = isNamed('Sub')
 const isConv = isNamed('Conv')
 const isProduct = isNamed('MatMul')
-
-/** Bytes and the zero point that is subtracted from all of them; undefined: none is. */
-interface Centred {
-  readonly codes: ValueId
-  readonly zero: ValueId | undefined
-}
 
 /**
  * Convolutions and products of int32 whose factors are bytes less a zero point, as ConvInteger and MatMulInteger: so
@@ -69,7 +63,7 @@ function productOf(graph: PlanGraph, call: Call): Call | undefined {
 }
 
 /** The bytes of which a value of int32 is made, by Cast and Sub, or which hold the numbers of a constant. */
-function centredOf(graph: PlanGraph, id: ValueId | undefined): Centred | undefined {
+function centredOf(graph: PlanGraph, id: ValueId | undefined): CentredCodes | undefined {
   if (id === undefined) return undefined
   const constant = graph.constantOf(id)
   if (constant) return bytesOf(graph, id, constant)
@@ -112,7 +106,7 @@ const ranges = new WeakMap<Constant | Tensor, Range>()
  * The numbers of a constant of int32 as bytes, made when they are first read; undefined: no bytes can hold them, or
  * they are still on a server.
  */
-function bytesOf(graph: PlanGraph, id: ValueId, constant: Constant | Tensor): Centred | undefined {
+function bytesOf(graph: PlanGraph, id: ValueId, constant: Constant | Tensor): CentredCodes | undefined {
   const range = constant.type === 'int32' ? (ranges.get(constant) ?? rangeOf(elementsAtHand(graph, id))) : undefined
   if (range === undefined) return undefined
   ranges.set(constant, range)

@@ -2,7 +2,7 @@ import { altered } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { FACTORS, joinedProducts } from '../op-kit/joined.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, operandOf, type PlanCall, type PlanGraph } from './graph.ts'
+import { isFloat32, nodesOfAll, operandOf, type PlanCall, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, isPlainProduct } from './patterns.ts'
 
@@ -35,17 +35,12 @@ export const joinProducts: Pass = {
 
 /** What products have alike that can be joined; undefined where a call is no such product. */
 function keyOf(graph: PlanGraph, { call, convert }: PlanCall): string | undefined {
-  if (!isNamed('MatMul')(call) || convert !== undefined || call.dataDependent.length > 0) return undefined
+  if (!isNamed('MatMul')(call) || !isPlainProduct(call)) return undefined
+  if (convert !== undefined || call.dataDependent.length > 0) return undefined
   const [a, b] = ['a', 'b'].map(name => operandOf(call, name)) as [ValueId, ValueId]
   const { transposeB } = call.known
   const constant = graph.constantOf(b)
-  if (
-    !isPlainProduct(call) ||
-    graph.constantOf(a) !== undefined ||
-    constant?.type !== 'float32' ||
-    !isFloat32(graph, a)
-  )
-    return undefined
+  if (graph.constantOf(a) !== undefined || constant?.type !== 'float32' || !isFloat32(graph, a)) return undefined
   const { dims } = constant
   const [rows, columns] = transposeB === true ? [dims[1], dims[0]] : dims
   return dims.length === 2 && columns % PANEL === 0 ? JSON.stringify([a, transposeB, rows]) : undefined
@@ -58,7 +53,7 @@ function join(graph: PlanGraph, items: readonly PlanCall[]): void {
   const { call } = first
   const inputs = { a: operandOf(call, 'a'), ...Object.fromEntries(factors) }
   const outputs = items.map(item => item.call.outputs[0])
-  const nodes = items.flatMap(item => item.nodes).sort((a, b) => a.index - b.index)
+  const nodes = nodesOfAll(items)
   for (const item of others) graph.remove(item)
   const joined = fusedCall(
     altered(call, { outputs, outputCount: items.length }),

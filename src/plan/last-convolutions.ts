@@ -1,7 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { BINARY, MOVING, UNARY } from './fuse-codes.ts'
-import { isPlanCall, operandOf, type PlanGraph, shapeOf } from './graph.ts'
+import { operandOf, planCallMaking, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -32,8 +32,8 @@ export const lastConvolutions: Pass = {
     let changed = false
     // A set goes on to what is added meanwhile.
     for (const id of seen) {
-      const item = graph.makerOf(id)
-      if (item === undefined || !isPlanCall(item)) continue
+      const item = planCallMaking(graph, id)
+      if (item === undefined) continue
       const { call } = item
       if (isPassing(call) || isHead(graph, call)) for (const input of readBy(graph, call)) seen.add(input)
       if (isConv(call)) {

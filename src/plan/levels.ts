@@ -5,7 +5,7 @@ import { readInstead } from './bypass.ts'
 import { isSame, isSettled } from './fuse-codes.ts'
 import { fillsWithZeros } from './fuse-padding.ts'
 import { fusedCall } from './fuse.ts'
-import { isFloat32, isPlanCall, operandOf, type PlanCall, type PlanGraph, typeOf } from './graph.ts'
+import { isFloat32, nodesOfAll, operandOf, type PlanCall, planCallMaking, type PlanGraph, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -32,8 +32,11 @@ export const levels: Pass = {
     /** By value whose numbers are levels, the call that dequantized them. */
     const grids = new Map<ValueId, Call>()
     for (const start of graph.calls) {
-      const item = graph.makerOf(start.call.outputs.find(id => id !== undefined)!)
-      if (item === undefined || !isPlanCall(item)) continue
+      const item = planCallMaking(
+        graph,
+        start.call.outputs.find(id => id !== undefined)
+      )
+      if (item === undefined) continue
       if (isDequantizing(item.call)) changed = settle(graph, item, grids) || changed
       else spread(graph, item.call, grids)
     }
@@ -49,8 +52,8 @@ function settle(graph: PlanGraph, item: PlanCall, grids: Map<ValueId, Call>): bo
     return false
   grids.set(to, call)
   const codes = operandOf(call, 'x')!
-  const quantizing = graph.makerOf(codes)
-  if (quantizing === undefined || !isPlanCall(quantizing) || !isAlike(graph, quantizing.call, call)) return false
+  const quantizing = planCallMaking(graph, codes)
+  if (quantizing === undefined || !isAlike(graph, quantizing.call, call)) return false
   const from = operandOf(quantizing.call, 'x')!
   const grid = grids.get(from)
   if (grid !== undefined && isSame(graph, grid, quantizing.call) && readInstead(graph, item, from)) return true
@@ -62,7 +65,7 @@ function settle(graph: PlanGraph, item: PlanCall, grids: Map<ValueId, Call>): bo
     type: typeOf(graph, codes)!
   }
   const inputs = { x: from, scale: operandOf(call, 'scale'), zero: operandOf(call, 'zero') }
-  const nodes = [...quantizing.nodes, ...item.nodes].sort((a, b) => a.index - b.index)
+  const nodes = nodesOfAll([quantizing, item])
   const rounded = { ...item, call: fusedCall(call, roundedCodes, inputs, { ...parameters }), nodes, fused: 'levels' }
   graph.replace(item, rounded)
   graph.remove(quantizing)

@@ -4,12 +4,12 @@ import { isConcrete } from '../shapes/dim.ts'
 import { type DType, isFloat } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor, withDims } from '../tensor/tensor.ts'
-import { type CodeOps, type Codes, dequantizing, lowestByte, NEAR_INTEGER } from './code-ops.ts'
+import { type CentredCodes, type CodeOps, dequantizing, lowestByte, NEAR_INTEGER } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList, derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
 import { callMaking, isFloat32, isPlanCall, operandOf, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import { isNamed, turnsMatrix } from './patterns.ts'
-import { roundedWeights } from './rounded-weights.ts'
+import { roundedWeights, type WeightsInCodes } from './rounded-weights.ts'
 
 const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
 const isCast = isNamed('Cast')
@@ -19,13 +19,6 @@ const isFake = isNamed('FakeQuantize')
 const isReshape = isNamed('Reshape')
 const isTranspose = isNamed('Transpose')
 const isTaking = isNamed('Conv', 'MatMul')
-
-/** Constant codes, and what makes numbers of them. */
-interface Weights {
-  readonly codes: Codes
-  /** Axis along which scales and zero points lie; undefined: there is one for all. */
-  readonly axis: number | undefined
-}
 
 /**
  * States calls that make the numbers of constant bytes, `(code - zero point) * scale`, or round constants to levels
@@ -48,7 +41,7 @@ const takesCodes = (call: Call, id: ValueId, made: ReadonlySet<ValueId>): boolea
   isTaking(call) && call.inputs[1] === id && made.has(call.inputs[0]!)
 
 /** Undefined where a call does not end the computation of numbers of bytes. */
-function weightsOf(graph: PlanGraph, call: Call): Weights | undefined {
+function weightsOf(graph: PlanGraph, call: Call): WeightsInCodes | undefined {
   if (!isReshape(call) && !isTranspose(call)) return scaledWeightsOf(graph, call)
   const made = callMaking(graph, operandOf(call, 'data'))
   const weights = made && scaledWeightsOf(graph, made)
@@ -57,7 +50,7 @@ function weightsOf(graph: PlanGraph, call: Call): Weights | undefined {
 }
 
 /** Weights whose dims change behind the first one, along which scales may lie: OpenVINO puts groups in front. */
-function reshaped(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weights | undefined {
+function reshaped(graph: PlanGraph, call: Call, { codes, axis }: WeightsInCodes): WeightsInCodes | undefined {
   const dims = shapeOf(graph, call.outputs[0])
   const constant = constantOf(graph, codes.codes)!
   if (dims === undefined || !isConcrete(dims)) return undefined
@@ -69,14 +62,14 @@ function reshaped(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weigh
 }
 
 /** A matrix of weights whose axes change places. */
-function transposed(graph: PlanGraph, call: Call, { codes, axis }: Weights): Weights | undefined {
+function transposed(graph: PlanGraph, call: Call, { codes, axis }: WeightsInCodes): WeightsInCodes | undefined {
   const { dims } = constantOf(graph, codes.codes)!
   if (dims.length !== 2 || !turnsMatrix(graph, call)) return undefined
   const turned = { ...codes, codes: transposedBytes(graph, codes.codes, dims) }
   return { codes: turned, axis: axis === undefined ? undefined : 1 - axis }
 }
 
-function scaledWeightsOf(graph: PlanGraph, call: Call): Weights | undefined {
+function scaledWeightsOf(graph: PlanGraph, call: Call): WeightsInCodes | undefined {
   // OpenVINO computes with float16 where it compresses constants, and widens what comes out.
   const scaled = isCast(call) ? callMaking(graph, call.inputs[0]) : call
   if (scaled === undefined || !isMul(scaled)) return undefined
@@ -89,14 +82,8 @@ function scaledWeightsOf(graph: PlanGraph, call: Call): Weights | undefined {
   return undefined
 }
 
-/** Codes and their zero points, with the value that holds them. */
-interface Centred {
-  readonly codes: ValueId
-  readonly zero: ValueId | undefined
-}
-
 /** Convert, perhaps with Subtract behind it. */
-function centredOf(graph: PlanGraph, call: Call): Centred | undefined {
+function centredOf(graph: PlanGraph, call: Call): CentredCodes | undefined {
   const codes = codesOfCast(graph, isSub(call) ? callMaking(graph, operandOf(call, 'a')) : call)
   if (codes === undefined || !isSub(call)) return codes === undefined ? undefined : { codes, zero: undefined }
   const zero =
@@ -127,10 +114,10 @@ function codesOfCast(graph: PlanGraph, call: Call | undefined): ValueId | undefi
 /** Scales and zero points as lists along the one axis on which both lie. */
 function listedOf(
   graph: PlanGraph,
-  { codes, zero }: Centred,
+  { codes, zero }: CentredCodes,
   scaleId: ValueId,
   scale: Constant | Tensor
-): Weights | undefined {
+): WeightsInCodes | undefined {
   const { dims } = constantOf(graph, codes)!
   const zeros = zero === undefined ? undefined : constantOf(graph, zero)
   const axes = [scale, zeros].map(list => (list ? axisOf(list.dims, dims) : 'one'))

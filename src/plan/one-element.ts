@@ -1,10 +1,8 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
-import { areDims, isPlanCall, type PlanGraph, shapeOf } from './graph.ts'
+import { isReshaping } from './compute-once.ts'
+import { areDims, callMaking, type PlanGraph, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
-import { isNamed } from './patterns.ts'
-
-const isReshaping = isNamed('Reshape', 'Squeeze', 'Unsqueeze')
 
 /**
  * A parameter that is read from an input of one element reads the scalar, or the list of one, of which a Reshape, a
@@ -35,8 +33,8 @@ export const oneElement: Pass = {
 function sourceOf(graph: PlanGraph, id: ValueId): ValueId {
   let source = id
   for (;;) {
-    const maker = isSingle(graph, source) ? graph.makerOf(source) : undefined
-    const from = maker && isPlanCall(maker) && isReshaping(maker.call) ? maker.call.inputs[0] : undefined
+    const maker = isSingle(graph, source) ? callMaking(graph, source) : undefined
+    const from = maker && isReshaping(maker) ? maker.inputs[0] : undefined
     if (from === undefined || !isSingle(graph, from)) return source
     source = from
   }

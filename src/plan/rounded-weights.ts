@@ -1,7 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { levelOf } from '../kernels/quantized/levels.ts'
-import { tensorFact } from '../shapes/fact.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { type Codes, type Grid, gridOfRange } from './code-ops.ts'
@@ -11,8 +10,8 @@ import { isFloat32, knownTensor, operandOf, type PlanGraph } from './graph.ts'
 /** Levels that bytes can count. */
 const MAX_LEVELS = 256
 
-/** Codes of weights that FakeQuantize rounds. */
-interface RoundedWeights {
+/** Constant codes, and what makes numbers of them. */
+export interface WeightsInCodes {
   readonly codes: Codes
   /** Axis along which scales and zero points lie; undefined: there is one for all. */
   readonly axis: number | undefined
@@ -23,7 +22,7 @@ interface RoundedWeights {
  * of them, and bounds are those of all weights or of each index of the first axis. The codes are made when they are
  * first read.
  */
-export function roundedWeights(graph: PlanGraph, call: Call): RoundedWeights | undefined {
+export function roundedWeights(graph: PlanGraph, call: Call): WeightsInCodes | undefined {
   const [to, x] = [call.outputs[0], operandOf(call, 'x')]
   const weights = x === undefined ? undefined : graph.constantOf(x)
   const levels = call.known.levels as number
@@ -45,8 +44,7 @@ export function roundedWeights(graph: PlanGraph, call: Call): RoundedWeights | u
   const [low, high] = bounds
   const codes = `${to}\0codes`
   const made = codesOnce(weights, to, row => [at(low, row), at(high, row)], levels)
-  graph.constants.set(codes, made)
-  graph.describe(codes, tensorFact('uint8', made.dims))
+  graph.addConstant(codes, made)
   const scales = Float32Array.from(grids, ({ scale }) => scale)
   const scale = graph.addConstant(`${to}\0scale`, new Tensor('float32', scales, rows === 1 ? [] : [rows]))
   const zeros = Uint8Array.from(grids, grid => grid.zero)

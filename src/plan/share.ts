@@ -5,7 +5,7 @@ import { isBuiltIn } from '../op-kit/define.ts'
 import { type Fact, isPartial } from '../shapes/fact.ts'
 import { hasFresh, isSym } from '../shapes/sym.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
-import { isPlanCall, knownTensor, type PlanCall, type PlanGraph } from './graph.ts'
+import { isPlanCall, knownTensor, type PlanCall, planCallMaking, type PlanGraph } from './graph.ts'
 import type { Pass } from './pass.ts'
 
 /**
@@ -22,8 +22,8 @@ export const share: Pass = {
     let changed = false
     for (const { call } of graph.calls) {
       // A call that reads what an earlier one gave has been replaced.
-      const item = call.outputs[0] === undefined ? undefined : graph.makerOf(call.outputs[0])
-      if (item === undefined || !isPlanCall(item) || !mayBeShared(graph, item)) continue
+      const item = planCallMaking(graph, call.outputs[0])
+      if (item === undefined || !mayBeShared(graph, item)) continue
       const earlier = seen.earlierThan(item.call, other => takeOver(graph, item, other))
       changed ||= earlier !== undefined
     }

@@ -10,7 +10,16 @@ import { codesOf } from './code-ops.ts'
 import { BINARY, isSame, isSettled, UNARY } from './fuse-codes.ts'
 import { DEQUANTIZED, quantizedAfter } from './fuse-quantized.ts'
 import { fusedCall, removeUnread } from './fuse.ts'
-import { isPlanCall, knownTensor, nodesOf, operandOf, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import {
+  knownTensor,
+  nodesOfAll,
+  operandOf,
+  type PlanCall,
+  planCallMaking,
+  type PlanGraph,
+  shapeOf,
+  typeOf
+} from './graph.ts'
 import { isMeant } from './match.ts'
 import type { Pass } from './pass.ts'
 import { alignsEnds, isNamed } from './patterns.ts'
@@ -45,8 +54,8 @@ export const tablesOfCodes: Pass = {
     let changed = false
     // The last ones first, which hold the others.
     for (const start of graph.calls.toReversed()) {
-      const item = graph.makerOf(start.call.outputs[0] ?? '')
-      if (item && isPlanCall(item) && isQuantizing(graph, item.call) && tabulate(graph, item)) changed = true
+      const item = planCallMaking(graph, start.call.outputs[0])
+      if (item && isQuantizing(graph, item.call) && tabulate(graph, item)) changed = true
     }
     return changed
   }
@@ -80,7 +89,7 @@ function tabulate(graph: PlanGraph, root: PlanCall): boolean {
   const parameters: TableParams = { parts, types: { a: typeOf(graph, codes)!, b: undefined } }
   const quantization = { aScale, aZero, yScale: operandOf(root.call, 'scale'), yZero: operandOf(root.call, 'zero') }
   const call = fusedCall(root.call, byteTable, { a: codes, ...quantization }, { ...parameters })
-  const nodes = [...new Set([...items.keys()].flatMap(nodesOf))].sort((a, b) => a.index - b.index)
+  const nodes = nodesOfAll(items.keys())
   graph.replace(root, { ...root, call, nodes, fused: 'table of codes' })
   removeUnread(graph, calls)
   return true
@@ -141,9 +150,9 @@ class Traced {
     const { graph, parts, items, first, rank } = this
     const value = knownTensor(graph, id)
     if (value !== undefined) return this.numberOf(call, value)
-    const maker = graph.makerOf(id)
+    const maker = planCallMaking(graph, id)
     const count = parts.length
-    const part = maker && isPlanCall(maker) ? this.partOf(maker) : undefined
+    const part = maker && this.partOf(maker)
     if (part !== undefined) return part
     parts.length = count
     for (const [item, number] of items) if (number >= count) items.delete(item)
