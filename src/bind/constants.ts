@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
+import { constantAtHand } from '../graph/constant.ts'
 import type { Attribute, Constant, Node } from '../graph/graph.ts'
-import { fileBytes, Tensor } from '../tensor/tensor.ts'
+import { Tensor } from '../tensor/tensor.ts'
 
 /** The constant that a node stands for: Const of IR, Constant of ONNX; undefined for every other node. */
 export function constantOf(node: Node): Constant | undefined {
@@ -23,25 +24,27 @@ const READERS: Readonly<Record<string, (attribute: Attribute, node: Node) => Con
   sparse_value: lazy,
   value_float: (attribute, node) =>
     attribute.kind === 'float'
-      ? inMemory(new Tensor('float32', [attribute.value], []), node)
+      ? constantAtHand(new Tensor('float32', [attribute.value], []), node.place)
       : wrong('value_float', attribute),
   value_floats: (attribute, node) =>
     attribute.kind === 'floats'
-      ? inMemory(new Tensor('float32', attribute.value), node)
+      ? constantAtHand(new Tensor('float32', attribute.value), node.place)
       : wrong('value_floats', attribute),
   value_int: (attribute, node) =>
     attribute.kind === 'int'
-      ? inMemory(new Tensor('int64', [attribute.value], []), node)
+      ? constantAtHand(new Tensor('int64', [attribute.value], []), node.place)
       : wrong('value_int', attribute),
   value_ints: (attribute, node) =>
-    attribute.kind === 'ints' ? inMemory(new Tensor('int64', attribute.value), node) : wrong('value_ints', attribute),
+    attribute.kind === 'ints'
+      ? constantAtHand(new Tensor('int64', attribute.value), node.place)
+      : wrong('value_ints', attribute),
   value_string: (attribute, node) =>
     attribute.kind === 'string'
-      ? inMemory(new Tensor('string', [attribute.value], []), node)
+      ? constantAtHand(new Tensor('string', [attribute.value], []), node.place)
       : wrong('value_string', attribute),
   value_strings: (attribute, node) =>
     attribute.kind === 'strings'
-      ? inMemory(new Tensor('string', attribute.value), node)
+      ? constantAtHand(new Tensor('string', attribute.value), node.place)
       : wrong('value_strings', attribute)
 }
 
@@ -51,12 +54,3 @@ function lazy(attribute: Attribute): Constant {
 
 const wrong = (name: string, attribute: Attribute): never =>
   fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}`)
-
-/** A constant that is at hand already. */
-const inMemory = (tensor: Tensor, node: Node): Constant => ({
-  type: tensor.type,
-  dims: tensor.dims,
-  byteLength: fileBytes(tensor.type, tensor.data.length),
-  place: node.place,
-  read: () => tensor
-})

@@ -173,10 +173,8 @@ function withValuesNamed(
 }
 
 /** Left-out inputs at the end are as good as not there. */
-function trimmed(ids: (ValueId | undefined)[]): (ValueId | undefined)[] {
-  let length = ids.length
-  while (length > 0 && ids[length - 1] === undefined) length--
-  return ids.slice(0, length)
+export function trimmed<T>(inputs: readonly (T | undefined)[]): (T | undefined)[] {
+  return inputs.slice(0, inputs.findLastIndex(input => input !== undefined) + 1)
 }
 
 /**

@@ -46,12 +46,11 @@ export function convertModel(
       fail('bad-usage', `\`${name}\` is a list of names of values`)
   if (opset !== undefined && !(Number.isSafeInteger(opset) && opset >= 1))
     fail('bad-usage', `opset is ${String(opset)}; expected a whole number of at least 1`)
-  const wanted = opset === undefined ? {} : { opset }
   const cut = editModel(model, registry, { from, to, simplify, ...(inputShapes && { inputShapes }) })
-  const said = inDialect(cut.model, dialect, registry, conversions, wanted)
+  const said = inDialect(cut.model, dialect, registry, conversions, opset)
   const isSaid = dialect !== model.dialect
   // What stands for a node of the other dialect is often known already.
-  const rest = isSaid ? { ...last, simplify } : { ...last, ...wanted }
+  const rest = isSaid ? { ...last, simplify } : { ...last, ...(opset !== undefined && { opset }) }
   const done = editModel(said, registry, rest, conversions)
   return { model: done.model, changed: [...cut.changed, ...done.changed] }
 }

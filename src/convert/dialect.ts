@@ -5,21 +5,14 @@ import type { Registry } from '../bind/registry.ts'
 import { fail, NodewiseError, reasonOf } from '../errors.ts'
 import type { Dialect, Model, Node, ValueId } from '../graph/graph.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
-import type { BodyPlan, Conversion, Conversions, Made, NewBody } from '../op-kit/conversion.ts'
+import type { BodyPlan, Conversions, Made, NewBody } from '../op-kit/conversion.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { finishGraph, named, type OutputPort } from './finish.ts'
 import { modelOf } from './model.ts'
 import { convertInputs, convertOutputs, portsOfNoRank } from './ports.ts'
 import { checkType, sayCall } from './say.ts'
 import { type MadeValue, type Making, neededBy, type Refusal, Scope, valueOf } from './scope.ts'
-import { CallToSay } from './source-call.ts'
 import { type BodyMaker, GraphWriter } from './writer.ts'
-
-/** Options of {@link inDialect}. */
-export interface DialectOptions {
-  /** ONNX: the opset to write. IR: the newest opset that layers may name. */
-  readonly opset?: number
-}
 
 /** Opsets that are written where nothing else is asked for, and those that nodes may need besides. */
 const OPSETS = { onnx: [21, 23, 24], openvino: [15, 16, 17] } as const
@@ -27,6 +20,7 @@ const OPSETS = { onnx: [21, 23, 24], openvino: [15, 16, 17] } as const
 /**
  * Says a model in the other dialect. Values keep their names, types and dims.
  * @param conversions what families of operators know of it besides their operator versions
+ * @param opset ONNX: the opset to write. IR: the newest opset that layers may name
  * @throws NodewiseError `unsupported-op` where the other dialect cannot say nodes that outputs need; `details.nodes`
  *   lists each with the reason. `invalid-graph` for a model that is not sound
  */
@@ -35,7 +29,7 @@ export function inDialect(
   to: Dialect,
   registry: Registry,
   conversions: Conversions,
-  { opset }: DialectOptions = {}
+  opset?: number
 ): Model {
   if (model.dialect === to) return model
   const fault = model.graph.findings.find(({ severity }) => severity === 'error')
@@ -90,8 +84,6 @@ class Attempt {
   private readonly outputs: readonly MadeValue[]
   /** ONNX: what goes on to the next run. */
   private readonly carried: readonly { readonly port: OutputPort; readonly value: MadeValue }[]
-  private readonly rules: readonly Conversion[]
-
   constructor(
     source: Model,
     dialect: Dialect,
@@ -101,7 +93,6 @@ class Attempt {
     facts: Propagation
   ) {
     this.source = source
-    this.rules = conversions.rules.filter(({ to }) => to === dialect)
     this.making = {
       dialect,
       registry,
@@ -169,11 +160,8 @@ class Attempt {
       id === undefined ? UNKNOWN_TENSOR : (facts.facts.get(id) ?? UNKNOWN_TENSOR)
     )
     try {
-      const leniencies = this.making.conversions.leniencies.filter(({ op }) => op === call.op)
-      const saying = new CallToSay(call, inputs, results, leniencies)
       const w = this.writer(scope, call.node.name, facts, environment, call)
-      const own = this.rules.filter(({ op }) => op === call.op)
-      const values = sayCall(own, saying, w)
+      const values = sayCall(call, inputs, results, this.making.conversions, w)
       call.outputs.forEach((id, i) => {
         if (id === undefined) return
         const made = values[i] ?? fail('unsupported-op', `nothing gives output ${i}`)

@@ -1,7 +1,7 @@
 import type { Graph, GraphPort, GraphValue, Node, ValueId } from '../graph/graph.ts'
 import { declarationOf, declaredIn } from './declare.ts'
-import { type Layers, layersOf } from './layers.ts'
-import { Names } from './names.ts'
+import { layersOf } from './layers.ts'
+import { Names, nodeName } from './names.ts'
 import { type MadeValue, neededBy, type Scope, valueOf } from './scope.ts'
 import { GraphWriter } from './writer.ts'
 
@@ -41,7 +41,7 @@ function ownOutputs(
 function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly OutputPort[] | undefined): Graph {
   const own = ownOutputs(scope, outputs, ports)
   const { nodes, values } = neededBy(own, scope)
-  const { file } = scope.making
+  const { file, values: makers } = scope.making
   const place = { file, ...(scope.path && { graphPath: scope.path }) }
   const port = (value: MadeValue): GraphPort => {
     const declared = declaredIn('onnx', declarationOf(value.fact))
@@ -55,7 +55,6 @@ function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly 
   scope.inputs.forEach(add)
   const constants = [...values].filter(({ origin, scope: where }) => origin.kind === 'constant' && where === scope)
   constants.forEach(add)
-  const makers = new Map([...scope.making.values.values()].map(value => [value.id, value]))
   const names = new Names()
   const finished = nodes.map(({ node }, index): Node => {
     for (const id of node.outputs) if (id !== undefined) add(makers.get(id)!)
@@ -82,31 +81,22 @@ function onnxGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly 
   }
 }
 
-/** The name of the source's node for the node that gives its outputs; the others are called after their type, too. */
-function nodeName({ name, type, outputs }: Node, makers: ReadonlyMap<ValueId, MadeValue>): string {
-  const named = outputs
-    .map(id => (id === undefined ? undefined : makers.get(id)?.names.at(0)))
-    .find(found => found !== undefined)
-  if (name === '') return named ?? type
-  return named === undefined ? `${name}/${type}` : name
-}
-
 function openvinoGraph(scope: Scope, outputs: readonly MadeValue[], ports: readonly OutputPort[] | undefined): Graph {
   const { nodes, values } = neededBy([...outputs, ...scope.sinks], scope)
-  const layers: Layers = layersOf(scope, nodes, values, outputs, ports)
   return {
     dialect: 'openvino',
     name: '',
     path: scope.path,
-    ...layers,
+    ...layersOf(scope, nodes, values, outputs, ports),
     initializers: new Map(),
     findings: []
   }
 }
 
 /** An ONNX graph with a name for every value: no value of a body has the name of one around it. */
-export function named(graph: Graph, makers: ReadonlyMap<ValueId, MadeValue>, names = new Names()): Graph {
+export function named(graph: Graph, makers: ReadonlyMap<ValueId, MadeValue>): Graph {
   if (graph.dialect !== 'onnx') return graph
+  const names = new Names()
   const known = new Map<ValueId, string>()
   const all = [...graph.inputs, ...graph.outputs]
   for (const { value } of all) known.set(value, names.unique(wanted(value, makers)))

@@ -1,22 +1,10 @@
 import { fail } from '../errors.ts'
-import type {
-  Attribute,
-  DeclaredDim,
-  DeclaredType,
-  Graph,
-  GraphPort,
-  GraphValue,
-  InputPort,
-  Node,
-  ValueId
-} from '../graph/graph.ts'
+import type { Attribute, DeclaredType, Graph, GraphPort, GraphValue, InputPort, Node, ValueId } from '../graph/graph.ts'
+import { partialShape } from '../openvino/write/attributes.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { declarationOf, declaredIn } from './declare.ts'
-import { Names } from './names.ts'
+import { Names, nodeName } from './names.ts'
 import type { MadeValue, NewNodeEntry, Scope } from './scope.ts'
-
-/** The parts of an IR graph. */
-export type Layers = Pick<Graph, 'inputs' | 'outputs' | 'nodes' | 'values'>
 
 /** A layer before it has its place in the list. */
 interface Layer {
@@ -37,7 +25,7 @@ export function layersOf(
   needed: ReadonlySet<MadeValue>,
   outputs: readonly MadeValue[],
   ports: readonly Pick<GraphPort, 'name' | 'aliases'>[] | undefined
-): Layers {
+): Pick<Graph, 'inputs' | 'outputs' | 'nodes' | 'values'> {
   const names = new Names()
   const layers: Layer[] = [
     ...scope.inputs.map(value => parameter(value, names)),
@@ -96,7 +84,6 @@ function addValue(
 function parameter(value: MadeValue, names: Names): Layer {
   const declared = typeInIr(value)
   if (declared?.kind !== 'tensor') fail('unsupported-op', 'an input is no tensor; IR has nothing else')
-  const dims = declared.dims
   return {
     type: 'Parameter',
     version: 'opset1',
@@ -104,7 +91,7 @@ function parameter(value: MadeValue, names: Names): Layer {
     inputs: [],
     outputs: [value],
     attributes: texts({
-      shape: dims ? dims.map(dimText).join(',') : '...',
+      shape: partialShape(declared.dims),
       element_type: declared.type === undefined ? 'dynamic' : nameOf(declared.type)
     })
   }
@@ -129,10 +116,9 @@ function constant(value: MadeValue, names: Names): Layer[] {
 function ordinary(entry: NewNodeEntry, scope: Scope, names: Names): Layer {
   const { node, inputs } = entry
   const outputs = node.outputs.map(id => scope.making.values.get(id!)!)
-  const own = outputs.find(value => value.names.length > 0)?.names[0]
-  const name = node.name === '' ? (own ?? node.type) : own === undefined ? `${node.name}/${node.type}` : node.name
   const { type, version, attributes } = node
-  return { type, version, name: names.unique(name), inputs, outputs, attributes, entry }
+  const name = names.unique(nodeName(node, scope.making.values))
+  return { type, version, name, inputs, outputs, attributes, entry }
 }
 
 const result = (value: MadeValue, name: string | undefined, names: Names): Layer => ({
@@ -146,12 +132,6 @@ const result = (value: MadeValue, name: string | undefined, names: Names): Layer
 
 const nameOf = (type: keyof typeof DTYPES): string =>
   DTYPES[type].openvino ?? fail('unsupported-op', `OpenVINO has no type ${type}`)
-
-const dimText = (dim: DeclaredDim): string => {
-  if (typeof dim === 'number') return `${dim}`
-  if (dim === null || typeof dim === 'string') return '?'
-  return dim.max === Infinity ? `${dim.min}..` : `${dim.min}..${dim.max}`
-}
 
 const texts = (attributes: Readonly<Record<string, string>>): Map<string, Attribute> =>
   new Map(Object.entries(attributes).map(([name, value]) => [name, { kind: 'text', value, place: {} }]))

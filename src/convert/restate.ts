@@ -1,37 +1,26 @@
 import { bindNode } from '../bind/bind.ts'
 import { type Call, isCall, type Unbound } from '../bind/call.ts'
 import { allowanceOf } from '../bind/expand.ts'
-import type { Registry } from '../bind/registry.ts'
 import { onnxSchema, openvinoSchema } from '../bind/schema.ts'
 import { fail, NodewiseError, reasonOf } from '../errors.ts'
 import { derive } from '../graph/derive.ts'
 import type { Attribute, Constant, Graph, GraphValue, Model, Node, ValueId } from '../graph/graph.ts'
 import { inferCall } from '../infer/infer.ts'
 import { propagate, type Propagation } from '../infer/propagate.ts'
-import type { Conversions } from '../op-kit/conversion.ts'
 import { UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { isFloat } from '../tensor/dtype.ts'
 import { declarationOf, declaredIn } from './declare.ts'
 import { type Change, nodeName, withBodies, withNodes } from './edits/nodes.ts'
 import { NewParts } from './edits/parts.ts'
 import { isSameParameter } from './equal.ts'
-import { lacksInput } from './required.ts'
 import { checkType, sayCall } from './say.ts'
 import { type MadeValue, type Making, neededBy, Scope, valueOf } from './scope.ts'
-import { CallToSay } from './source-call.ts'
-import { GraphWriter } from './writer.ts'
+import { GraphWriter, lacksInput } from './writer.ts'
 
 /** A node that another operator set cannot say. */
 export interface Unsaid {
   readonly node: string
   readonly reason: string
-}
-
-/** What {@link Restating} needs of a model. */
-export interface RestateOptions {
-  readonly opset: number
-  readonly registry: Registry
-  readonly conversions: Conversions
 }
 
 /**
@@ -42,20 +31,21 @@ export class Restating {
   readonly refused: Unsaid[] = []
   readonly changed: Change[] = []
   private readonly making: Making
-  private readonly options: RestateOptions
   private readonly known: ReadonlyMap<Graph, Propagation>
   private readonly taken: Set<ValueId>
 
-  constructor(model: Model, known: ReadonlyMap<Graph, Propagation>, options: RestateOptions, taken: Set<ValueId>) {
+  constructor(
+    model: Model,
+    known: ReadonlyMap<Graph, Propagation>,
+    parts: Pick<Making, 'opset' | 'registry' | 'conversions'>,
+    taken: Set<ValueId>
+  ) {
     const { dialect, file, limits, graph } = model
-    this.options = options
     this.known = known
     this.taken = taken
     this.making = {
       dialect,
-      registry: options.registry,
-      conversions: options.conversions,
-      opset: options.opset,
+      ...parts,
       file,
       allowance: allowanceOf(limits, graph.nodes.length),
       facts: new Map(),
@@ -127,7 +117,7 @@ export class Restating {
 
   private say(call: Call, edit: GraphEdit): void {
     try {
-      edit.say(call, this.options.conversions)
+      edit.say(call)
       this.changed.push({ node: nodeName(call.node), how: `is said in opset ${this.making.opset}` })
     } catch (error) {
       if (!(error instanceof NodewiseError) && !(error instanceof RangeError)) throw error
@@ -234,21 +224,15 @@ class GraphEdit {
   }
 
   /** @throws NodewiseError `unsupported-op` */
-  say(call: Call, { rules, leniencies }: Conversions): void {
+  say(call: Call): void {
     const { node } = call
     const inputs = node.inputs.map(id => (id === undefined ? undefined : this.inputOf(id)))
     const results = node.outputs.map(id => (id === undefined ? UNKNOWN_TENSOR : this.factOf(id)))
-    const { dialect } = this.making
-    const saying = new CallToSay(
-      call,
-      inputs,
-      results,
-      leniencies.filter(({ op }) => op === call.op)
-    )
+    const { dialect, conversions } = this.making
     const bodies = (name: string): never => fail('unsupported-op', `the body ${name}`)
     const w = new GraphWriter(this.scope, node.name, { convert: bodies, make: bodies })
-    const own = rules.filter(({ op, to, isWithin }) => isWithin && to === dialect && op === call.op)
-    const said = sayCall(own, saying, w)
+    const rules = conversions.rules.filter(({ isWithin }) => isWithin)
+    const said = sayCall(call, inputs, results, { ...conversions, rules }, w)
     const outputs = new Map<ValueId, MadeValue>()
     node.outputs.forEach((id, i) => {
       if (id === undefined) return

@@ -1,24 +1,38 @@
+import type { Call } from '../bind/call.ts'
 import { fail } from '../errors.ts'
-import type { Conversion, Made } from '../op-kit/conversion.ts'
+import type { Conversions, Made } from '../op-kit/conversion.ts'
+import type { Op } from '../op-kit/define.ts'
 import type { Fact } from '../shapes/fact.ts'
 import type { NodeWriter } from './node-writer.ts'
-import type { CallToSay } from './source-call.ts'
+import { CallToSay } from './source-call.ts'
 import { sayByVersion } from './versions.ts'
 
 /**
  * Says a call by rules that come first, else by an operator version of the dialect, else by the other rules.
+ * @param inputs values of the new graph
+ * @param results what the call gives
  * @throws NodewiseError `unsupported-op`, with the reason of the operator version
  */
-export function sayCall(rules: readonly Conversion[], call: CallToSay, w: NodeWriter): readonly (Made | undefined)[] {
-  for (const rule of rules) {
-    const values = rule.isFirst ? rule.convert(call, w) : undefined
+export function sayCall(
+  call: Call,
+  inputs: readonly (Made | undefined)[],
+  results: readonly Fact[],
+  { rules, leniencies }: Conversions,
+  w: NodeWriter
+): readonly (Made | undefined)[] {
+  const isOwn = ({ op }: { readonly op: Op }): boolean => op === call.op
+  const own = rules.filter(rule => rule.to === w.dialect && isOwn(rule))
+  const saying = new CallToSay(call, inputs, results, leniencies.filter(isOwn))
+  for (const rule of own) {
+    const values = rule.isFirst ? rule.convert(saying, w) : undefined
     if (values) return values
   }
+
   try {
-    return sayByVersion(call, w)
+    return sayByVersion(saying, w)
   } catch (error) {
-    for (const rule of rules) {
-      const values = rule.isFirst ? undefined : rule.convert(call, w)
+    for (const rule of own) {
+      const values = rule.isFirst ? undefined : rule.convert(saying, w)
       if (values) return values
     }
     throw error

@@ -79,9 +79,6 @@ export interface Making {
   count: number
 }
 
-/** Refusals of values that the outputs of a graph need. */
-export type Refusals = Set<Refusal>
-
 /** A graph that is being made: its nodes in order, its inputs, and what it takes from the graph around it. */
 export class Scope {
   readonly making: Making
@@ -169,10 +166,10 @@ export class Scope {
 export function neededBy(
   outputs: readonly MadeValue[],
   scope: Scope
-): { nodes: NewNodeEntry[]; values: Set<MadeValue>; refusals: Refusals } {
+): { nodes: NewNodeEntry[]; values: Set<MadeValue>; refusals: Set<Refusal> } {
   const nodes = new Set<NewNodeEntry>()
   const values = new Set<MadeValue>()
-  const refusals: Refusals = new Set()
+  const refusals = new Set<Refusal>()
   const open = [...outputs]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (values.has(value)) continue

@@ -1,7 +1,9 @@
 import { bindNode } from '../bind/bind.ts'
 import type { BoundGraph, Call } from '../bind/call.ts'
+import { trimmed } from '../bind/functions.ts'
 import { onnxSchema, openvinoSchema, type OpSchema } from '../bind/schema.ts'
 import { fail } from '../errors.ts'
+import { constantAtHand } from '../graph/constant.ts'
 import type { Attribute, Constant, Node, PortMap } from '../graph/graph.ts'
 import { inferCall } from '../infer/infer.ts'
 import { factBody, propagate } from '../infer/propagate.ts'
@@ -11,13 +13,11 @@ import type { Written } from '../op-kit/source-types.ts'
 import { type Fact, knownValue, tensorFact } from '../shapes/fact.ts'
 import { type DType, is64BitInteger } from '../tensor/dtype.ts'
 import { listOf } from '../tensor/elements.ts'
-import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
+import { type Tensor, withDims } from '../tensor/tensor.ts'
 import { attributeOf, isSameAttribute } from './attributes.ts'
 import type { NodeWriter } from './node-writer.ts'
-import { lacksInput } from './required.ts'
 import { sayCall } from './say.ts'
 import { type MadeValue, type NewNodeEntry, type Scope, valueOf } from './scope.ts'
-import { CallToSay } from './source-call.ts'
 import { callOf, sayByVersion } from './versions.ts'
 
 /** The opset of nodes that {@link Writer.standard} says in IR. */
@@ -217,14 +217,7 @@ export class GraphWriter implements NodeWriter {
       given.map(value => value?.fact),
       () => fail('internal', 'a node without bodies has one')
     )
-    const { rules, leniencies } = making.conversions
-    const isOwn = ({ op }: { readonly op: Op }): boolean => op === call.op
-    const saying = new CallToSay(call, given, results, leniencies.filter(isOwn))
-    const values = sayCall(
-      rules.filter(one => one.to === this.dialect && isOwn(one)),
-      saying,
-      this
-    )
+    const values = sayCall(call, given, results, making.conversions, this)
     return values.map((value, i) => value ?? fail('unsupported-op', `nothing gives output ${i} of ${type}`))
   }
 
@@ -242,7 +235,7 @@ export class GraphWriter implements NodeWriter {
   ): Made {
     const elements = data.map(item => (is64BitInteger(type) ? BigInt(item) : item))
     const tensor = withDims(listOf(type, elements), dims)
-    const constant = this.constantFrom(tensor)
+    const constant = this.constantAtHand(tensor)
     const key =
       data.length > 16
         ? undefined
@@ -250,15 +243,8 @@ export class GraphWriter implements NodeWriter {
     return this.scope.constant(constant, tensorFact(type, dims, tensor), key)
   }
 
-  private constantFrom(tensor: Tensor): Constant {
-    const { type, dims } = tensor
-    return {
-      type,
-      dims,
-      byteLength: fileBytes(type, elementCount(dims)),
-      place: { file: this.scope.making.file, node: this.name },
-      read: () => tensor
-    }
+  private constantAtHand(tensor: Tensor): Constant {
+    return constantAtHand(tensor, { file: this.scope.making.file, node: this.name })
   }
 
   keep(constant: Constant): Made {
@@ -284,7 +270,7 @@ export class GraphWriter implements NodeWriter {
     const { origin, fact } = valueOf(value)
     if ('constant' in origin) return origin.constant
     const known = fact.kind === 'tensor' ? knownValue(fact) : undefined
-    return known && this.constantFrom(known)
+    return known && this.constantAtHand(known)
   }
 
   carried(name: string, fact: Fact, first: Constant): Made {
@@ -335,12 +321,12 @@ function refuseTypes(
 const isBody = (value: Written | NewBody | undefined): value is NewBody =>
   typeof value === 'object' && !Array.isArray(value) && 'graph' in value
 
-/** Inputs that are left out at the end are not listed. */
-function trimmed<T>(inputs: readonly (T | undefined)[]): (T | undefined)[] {
-  const result = [...inputs]
-  while (result.length > 0 && result.at(-1) === undefined) result.pop()
-  return result
-}
+/**
+ * Whether an operator version requires an input that a node leaves out. Nodewise reads such nodes where another version
+ * gives them a meaning; `onnx.checker` and ONNX Runtime do not.
+ */
+export const lacksInput = (schema: OpSchema | undefined, inputs: readonly unknown[]): boolean =>
+  schema?.inputs?.some(({ kind }, i) => kind === 'single' && inputs[i] === undefined) ?? false
 
 const portMapsOf = ({ portMaps, backEdges = [] }: NewNode): Map<string, PortMap> =>
   new Map(

@@ -83,9 +83,7 @@ export function modelOfNode(
 
 /** The model in the other dialect. */
 export const inOther = (model: Model, opset?: number): Model =>
-  inDialect(model, model.dialect === 'onnx' ? 'openvino' : 'onnx', registryWith(), ALL_CONVERSIONS, {
-    ...(opset !== undefined && { opset })
-  })
+  inDialect(model, model.dialect === 'onnx' ? 'openvino' : 'onnx', registryWith(), ALL_CONVERSIONS, opset)
 
 /** Names of the operators of a model, in order, without inputs, outputs and constants. */
 export const typesOf = (model: Model): string[] =>

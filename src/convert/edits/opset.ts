@@ -6,7 +6,7 @@ import { allGraphs, type Graph, type Model, type Node } from '../../graph/graph.
 import { propagate, type Propagation, propagations } from '../../infer/propagate.ts'
 import type { Conversions } from '../../op-kit/conversion.ts'
 import { irVersionOf } from '../model.ts'
-import { Restating } from '../restate.ts'
+import { Restating, type Unsaid } from '../restate.ts'
 import { type Change, nodeName } from './nodes.ts'
 import { valueIds } from './parts.ts'
 
@@ -48,7 +48,7 @@ export function moveToOpset(
   return refused.length === 0 ? { model: moved, changed } : refuse(opset, refused)
 }
 
-function refuse(opset: number, refused: readonly { readonly node: string; readonly reason: string }[]): never {
+function refuse(opset: number, refused: readonly Unsaid[]): never {
   const [{ node, reason }] = refused
   return fail('unsupported-op', `the model cannot be moved to opset ${opset}: ${node}: ${reason}`, { nodes: refused })
 }

@@ -1,15 +1,4 @@
-import type {
-  Attribute,
-  Constant,
-  DeclaredType,
-  Graph,
-  GraphPort,
-  GraphValue,
-  Node,
-  ValueId
-} from '../../graph/graph.ts'
-import { elementCount, fileBytes, type Tensor } from '../../tensor/tensor.ts'
-
+import type { Attribute, DeclaredType, Graph, GraphPort, GraphValue, Node, ValueId } from '../../graph/graph.ts'
 /** Nodes, layers and values that edits add to a graph; they get their indices with all others. */
 export class NewParts {
   private readonly graph: Graph
@@ -81,15 +70,6 @@ export class NewParts {
     return [port, layer]
   }
 }
-
-/** A constant of elements that are at hand. */
-export const constantOf = (tensor: Tensor, { place }: Pick<Constant, 'place'>): Constant => ({
-  type: tensor.type,
-  dims: tensor.dims,
-  byteLength: fileBytes(tensor.type, elementCount(tensor.dims)),
-  place,
-  read: () => tensor
-})
 
 /** Ids of the values of a graph, twice where a node makes them. */
 export function* valueIds({ values, nodes }: Graph): Generator<ValueId> {

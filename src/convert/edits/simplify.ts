@@ -1,5 +1,5 @@
-import type { Call } from '../../bind/call.ts'
-import { isCall } from '../../bind/call.ts'
+import { type Call, isCall } from '../../bind/call.ts'
+import { constantAtHand } from '../../graph/constant.ts'
 import { derive } from '../../graph/derive.ts'
 import type { Constant, Model, Node, ValueId } from '../../graph/graph.ts'
 import type { Propagation } from '../../infer/propagate.ts'
@@ -7,7 +7,7 @@ import { type Dim, sameDim } from '../../shapes/dim.ts'
 import { type Fact, knownValue, type TensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type Change, nodeName, nodesFor, withNodes } from './nodes.ts'
-import { constantOf, NewParts } from './parts.ts'
+import { NewParts } from './parts.ts'
 
 /**
  * A model with the main graph simplified: values that are known without running become constants, nodes that do nothing
@@ -29,7 +29,8 @@ export function simplify(model: Model, { bound, facts }: Propagation): { model: 
     const values = call === undefined || isKept(call) ? undefined : knownOutputs(node, facts)
     const [made] = node.outputs
     if (values !== undefined) {
-      if (graph.dialect === 'onnx') for (const [id, value] of values) initializers.set(id, constantOf(value, node))
+      if (graph.dialect === 'onnx')
+        for (const [id, value] of values) initializers.set(id, constantAtHand(value, node.place))
       else kept.push(...[...values].map(([id, value], i) => layerOf(parts, node, id, value, i)))
       changed.push({ node: nodeName(node), how: 'is computed already' })
     } else if (call && made !== undefined && !outputs.has(made) && !captured.has(made) && doesNothing(call, facts)) {
@@ -53,7 +54,7 @@ const isKept = ({ op, node: { attributes } }: Call): boolean =>
 /** The Const of a known value, in place of the layer that made it. */
 function layerOf(parts: NewParts, node: Node, id: ValueId, value: Tensor, output: number): Node {
   const name = output === 0 ? node.name : `${node.name}.${output}`
-  return parts.layer('Const', name, [], [id], { constant: constantOf(value, node) })
+  return parts.layer('Const', name, [], [id], { constant: constantAtHand(value, node.place) })
 }
 
 /** The values of all outputs of a node, where they are known. */
