@@ -1,4 +1,5 @@
 import type { ValueId } from '../graph/graph.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { type DType, DTYPES, type Storage } from '../tensor/dtype.ts'
 import { isPacked, pack } from '../tensor/packing.ts'
 import { fileBytes, Tensor } from '../tensor/tensor.ts'
@@ -65,8 +66,7 @@ function derived(
 }
 
 function packedOf(type: DType, codes: Numbers): Uint8Array {
-  const { buffer, byteOffset, byteLength } = codes
-  return isPacked(type) ? pack(type, codes as Uint8Array, 'onnx') : new Uint8Array(buffer, byteOffset, byteLength)
+  return isPacked(type) ? pack(type, codes as Uint8Array, 'onnx') : bytesOf(codes)
 }
 
 /** A list of one element as often as it is needed. */

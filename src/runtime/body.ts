@@ -22,20 +22,10 @@ type Execute = (
 ) => Value[] | Paced<Value[]>
 
 /**
- * A body, for one call of its operator while the graph around it runs.
- * @param outer slots of the graph around it
+ * A body, for one call of its operator while the graph around it runs. What is captured is the same in all runs of the
+ * body for this call.
  */
-export const bodyOf = (
-  bound: BoundGraph,
-  body: BodyPlan,
-  outer: readonly Slot[],
-  run: Run,
-  held: Holds,
-  execute: Execute
-): Body => new ActiveBody(bound, body, outer, run, held, execute)
-
-/** What is captured is the same in all runs of the body for this call, which this stands for. */
-class ActiveBody implements Body {
+export class ActiveBody implements Body {
   readonly inputCount: number
   readonly outputCount: number
   readonly depth: number
@@ -49,6 +39,7 @@ class ActiveBody implements Body {
   private readonly becomeOptional: readonly boolean[] | undefined
   private captured: Slots | undefined
 
+  /** @param outer slots of the graph around it */
   constructor(bound: BoundGraph, body: BodyPlan, outer: readonly Slot[], context: Run, held: Holds, execute: Execute) {
     this.inputCount = bound.graph.inputs.length
     this.outputCount = bound.graph.outputs.length
@@ -162,7 +153,7 @@ function withCaptured(plan: Plan, { captures }: BodyPlan, outer: readonly Slot[]
 /** The body while facts are worked out of what there is around it. */
 function factsOf(bound: BoundGraph, { depth, captures }: BodyPlan, outer: readonly Slot[], run: Run): Body {
   const from = new Map(captures.map(capture => [capture.id, capture.from]))
-  const factFor = (id: ValueId): ReturnType<typeof factOf> | undefined => {
+  const factFor = (id: ValueId): Fact | undefined => {
     const value = outer[from.get(id) ?? -1]
     return value && (isConstant(value) ? constantFact(value) : factOf(value))
   }

@@ -11,7 +11,7 @@ import type { DType } from '../tensor/dtype.ts'
 import type { Grown } from '../tensor/room.ts'
 import { areSameDims, isTensor, type Tensor, type Value, zero } from '../tensor/tensor.ts'
 import { unreadTensor } from '../tensor/unread.ts'
-import { bodyOf } from './body.ts'
+import { ActiveBody } from './body.ts'
 import { grow, hasParts, mayLieInRoom } from './growth.ts'
 import { Holds } from './holds.ts'
 import { settleStep } from './missing.ts'
@@ -368,7 +368,7 @@ class ActiveStep implements CallEnvironment {
   body(bound: BoundGraph): Body {
     this.held ??= new Holds(this.frame.run.budget)
     const { slots, run } = this.frame
-    return bodyOf(bound, this.step.bodies.get(bound)!, slots, run, this.held, startBody)
+    return new ActiveBody(bound, this.step.bodies.get(bound)!, slots, run, this.held, startBody)
   }
 
   random(seed?: number): () => number {

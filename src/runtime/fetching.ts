@@ -1,5 +1,6 @@
 import { type AsyncBytes, type Part, reading, type Remote, unlessAborted } from '../files/remote.ts'
 import type { Constant } from '../graph/graph.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 import { heapFree } from '../wasm/heap.ts'
@@ -107,10 +108,7 @@ interface Target {
 
 function targetOf({ raw, type, dims }: Constant): Target {
   const tensor = onHeap(type, dims, false)
-  if (tensor && liesOnHeap(tensor.data)) {
-    const { buffer, byteOffset, byteLength } = tensor.data
-    return { bytes: new Uint8Array(buffer, byteOffset, byteLength), isOnHeap: true, tensor: () => tensor }
-  }
+  if (tensor && liesOnHeap(tensor.data)) return { bytes: bytesOf(tensor.data), isOnHeap: true, tensor: () => tensor }
   const bytes = new Uint8Array(raw!.length)
   return { bytes, isOnHeap: false, tensor: () => tensorOfBytes(type, dims, bytes, 'onnx') }
 }

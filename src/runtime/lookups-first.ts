@@ -1,10 +1,10 @@
-import type { Constant } from '../graph/graph.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
 import { alteredPlan, leavingAll, type Plan, slotsReadBy, type Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import type { Fact } from '../shapes/fact.ts'
 import { product, type Value } from '../tensor/tensor.ts'
 import type { Budget } from './memory.ts'
+import type { Slot, Slots } from './slots.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
 /** Most elements of what is made on the way to indices. */
@@ -25,7 +25,7 @@ export interface Parted {
  * they are. What they make is there until {@link releaseMade}.
  * @param slots what slots hold before the first step
  */
-export function lookupsFirst(plan: Plan, slots: readonly (Value | Constant | undefined)[], run: RunPart): Parted {
+export function lookupsFirst(plan: Plan, slots: readonly Slot[], run: RunPart): Parted {
   const ready = new Set(plan.inputs)
   const lookups = new Set<Step>()
   const early: Step[] = []
@@ -62,7 +62,7 @@ export const slotsMadeBy = ({ steps }: Plan): number[] =>
   steps.flatMap(({ outputs }) => outputs.filter(slot => slot >= 0))
 
 /** Gives up what the first steps have made. */
-export function releaseMade(first: Plan, slots: (Value | Constant | undefined)[], budget: Budget): void {
+export function releaseMade(first: Plan, slots: Slots, budget: Budget): void {
   for (const slot of slotsMadeBy(first)) {
     budget.release(slots[slot] as Value | undefined)
     slots[slot] = undefined

@@ -3,7 +3,7 @@ import type { Constant } from '../graph/graph.ts'
 import { locate } from '../infer/propagate.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { Value } from '../tensor/tensor.ts'
+import { isConstant, type Slot } from './slots.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
 /** Constants of the next steps are read together with those that a step waits for, up to so many bytes. */
@@ -20,7 +20,7 @@ export function* settleStep(
   mayBeginAnew: boolean,
   at: number,
   plan: Plan,
-  slots: readonly (Value | Constant | undefined)[],
+  slots: readonly Slot[],
   run: RunPart
 ): Paced {
   const call = plan.steps.at(at)?.call
@@ -42,12 +42,7 @@ export function* settleStep(
 }
 
 /** Constants that a step and those after it read whole. */
-function constantsFrom(
-  at: number,
-  plan: Plan,
-  slots: readonly (Value | Constant | undefined)[],
-  run: RunPart
-): Constant[] {
+function constantsFrom(at: number, plan: Plan, slots: readonly Slot[], run: RunPart): Constant[] {
   const found = new Set<Constant>()
   let bytes = 0
   for (let i = at; i < plan.steps.length && bytes < AHEAD; i++) {
@@ -55,7 +50,7 @@ function constantsFrom(
     const tables = new Set(lazyTables(step, plan, slots, run).map(({ index }) => index))
     step.inputs.forEach((slot, index) => {
       const held = slots[slot]
-      if (held === undefined || !('read' in held) || tables.has(index) || found.has(held)) return
+      if (held === undefined || !isConstant(held) || tables.has(index) || found.has(held)) return
       found.add(held)
       bytes += held.byteLength
     })

@@ -7,6 +7,7 @@ import { isSamePack } from '../op-kit/packs.ts'
 import { allocateRaw, elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type { Blocks } from './blocks.ts'
 import { type Budget, liesOnHeap, onHeap } from './memory.ts'
+import { isConstant } from './slots.ts'
 
 /** Constants of a call by operand, as the file has them, and what packs them. */
 export interface PackRequest {
@@ -103,7 +104,7 @@ export class Packs {
       },
       takeOver: (name, type) => {
         const constant = entry.constants.get(name)
-        if (!constant || !('read' in constant) || constant.type !== type) return undefined
+        if (!constant || !isConstant(constant) || constant.type !== type) return undefined
         budget.require(bytesOf(constant), () => 'a packed constant')
         const tensor = reader.readApart(constant)
         if (tensor === undefined) return undefined
@@ -160,7 +161,7 @@ function constantsOf(
   for (const [name, constant] of constants) {
     const get = (): Tensor => {
       wasRead.add(name)
-      return 'read' in constant ? read(constant) : constant
+      return isConstant(constant) ? read(constant) : constant
     }
     Object.defineProperty(result, name, { enumerable: true, get })
   }

@@ -1,5 +1,4 @@
 import { byOperand } from '../bind/operands.ts'
-import type { Constant } from '../graph/graph.ts'
 import { decisiveInputs, prepareRun, type RunPreparation } from '../infer/prepare.ts'
 import { dimsOf } from '../infer/run.ts'
 import type { Paced } from '../kernels/core/pace.ts'
@@ -20,6 +19,7 @@ import { type Arenas, RecordedJobs } from './recorded-jobs.ts'
 import { isPartOf, RecordedMemory } from './recorded-memory.ts'
 import { type Made, RecordedStep, Recording, STEPS_PER_YIELD } from './recording.ts'
 import { mayReread, rereading } from './reread.ts'
+import { isConstant, type Slot, type Slots } from './slots.ts'
 import { lazyTables, type RunPart } from './tables.ts'
 
 const LIMITS: Limits = {
@@ -52,7 +52,7 @@ export interface RecordedRun extends RunPart {
 export function* record(
   plan: Plan,
   sources: readonly number[],
-  slots: SlotsAtStart,
+  slots: readonly Slot[],
   run: RecordedRun,
   limits = LIMITS,
   staying: ReadonlySet<number> = NOTHING
@@ -80,10 +80,8 @@ function* recordGiven(plan: Plan, given: Given, run: RecordedRun, limits: Limits
 }
 
 /** Whether few bytes live at once in a run that {@link record} would record. */
-export const isLight = (plan: Plan, sources: readonly number[], slots: SlotsAtStart): boolean =>
+export const isLight = (plan: Plan, sources: readonly number[], slots: readonly Slot[]): boolean =>
   countRecordable(plan, copiedOf(givenBy(plan, sources, slots)), { ...LIMITS, live: MAX_LIGHT }) >= 0
-
-type SlotsAtStart = readonly (Value | Constant | undefined)[]
 
 /** What a run is given, by slot. */
 interface Given {
@@ -96,7 +94,7 @@ interface Given {
   readonly updated: Updated | undefined
 }
 
-function givenBy(plan: Plan, sources: readonly number[], slots: SlotsAtStart, staying = NOTHING): Given {
+function givenBy(plan: Plan, sources: readonly number[], slots: readonly Slot[], staying = NOTHING): Given {
   const values = new Map(sources.flatMap(slot => (slots[slot] ? [[slot, slots[slot] as Value]] : [])))
   return { values, inPlace: readInPlace(plan, values), staying, updated: undefined }
 }
@@ -124,7 +122,7 @@ class Recorder {
   private readonly run: RecordedRun
   inputs: readonly RecordedInput[] = []
   private readonly given: Given
-  private readonly slots: (Value | Constant | undefined)[]
+  private readonly slots: Slots
   private readonly isConstant: boolean[]
   private readonly steps: RecordedStep[] = []
   private readonly memory: RecordedMemory
@@ -270,7 +268,7 @@ class Recorder {
   /** Nobody reads a slot any more: later steps may have its memory, where no other slot holds it. */
   private release(slot: number): void {
     const value = this.slots[slot]
-    if (value && !('read' in value) && isTensor(value)) this.memory.release(value.data)
+    if (value && !isConstant(value) && isTensor(value)) this.memory.release(value.data)
   }
 
   /** Gives slots the outputs of a step that has run. @returns whether it need not run again */
@@ -316,7 +314,7 @@ class Recorder {
 
   private require(slot: number): Tensor {
     const held = this.slots[slot]
-    const value = held && 'read' in held ? this.run.weights.read(held, this.run.budget) : held
+    const value = held && isConstant(held) ? this.run.weights.read(held, this.run.budget) : held
     if (value === undefined || !isTensor(value)) throw new Unrepeatable()
     this.slots[slot] = value
     return value

@@ -15,7 +15,7 @@ import type { Limits } from './recordable.ts'
 import { record, type RecordedRun } from './recorder.ts'
 import { Recording } from './recording.ts'
 import type { Signature } from './signature.ts'
-import type { Slots } from './slots.ts'
+import { isConstant, type Slots } from './slots.ts'
 import { lazyTables } from './tables.ts'
 import type { Weights } from './weights.ts'
 
@@ -166,7 +166,7 @@ type Facts = readonly (Fact | undefined)[]
 /** What is known of the value of each slot. */
 function* inferredFacts(signature: Signature, plan: Plan, { overrides }: RecordedRun): Paced<Facts> {
   const facts = plan.initial.map(
-    (held): Fact | undefined => held && ('read' in held ? constantFact(held) : factOf(held))
+    (held): Fact | undefined => held && (isConstant(held) ? constantFact(held) : factOf(held))
   )
   const always = new Map([...plan.slots].map(([id, slot]) => [slot, plan.facts.get(id)]))
   plan.inputs.forEach((slot, i) => (facts[slot] = signature[i] ?? facts[slot]))

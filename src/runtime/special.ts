@@ -4,10 +4,10 @@ import type { Plan, Step } from '../plan/plan.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { type Fact, tensorFact } from '../shapes/fact.ts'
 import { isInteger } from '../tensor/dtype.ts'
-import { isTensor, Tensor, type Value } from '../tensor/tensor.ts'
+import { isTensor, Tensor } from '../tensor/tensor.ts'
 import type { Request, SpecialRequests } from './request.ts'
 import type { Settled } from './settled.ts'
-import { agrees, type Signature, signatureOf } from './signature.ts'
+import { agrees, type Given, type Signature, signatureOf } from './signature.ts'
 
 /** Most plans that are made for some values of inputs, and for some dims. */
 const MAX_OF_VALUES = 4
@@ -18,8 +18,6 @@ export type GivenFacts = ReadonlyMap<ValueId, Fact>
 
 /** Plans for inputs of which more is known than the file says. */
 export type MakeRequest = (facts: GivenFacts) => Generator<void, Request>
-
-type Given = readonly (Value | undefined)[]
 
 /**
  * Plans in which branches are known by the elements of inputs that are single integers or bools, such as a sampling

@@ -22,6 +22,7 @@ import {
   spansOf,
   type Stored
 } from './rows.ts'
+import { isConstant, type Slot } from './slots.ts'
 import { bytesToHold, type Weights } from './weights.ts'
 
 /** A constant of which a call looks rows up, at the input position where it belongs. */
@@ -50,7 +51,7 @@ const NONE: readonly LazyTable[] = []
 export function lazyTables(
   { tables, inputs, convert }: Step,
   { initial }: Plan,
-  slots: readonly (Value | Constant | undefined)[],
+  slots: readonly Slot[],
   { weights, budget }: RunPart
 ): readonly LazyTable[] {
   if (tables.length === 0) return NONE
@@ -60,7 +61,7 @@ export function lazyTables(
     const converts = convert !== undefined && index === tables[0]
     // What is converted is a constant of the file, even where another step has read all of it into the slot.
     const constant = (converts ? initial : slots)[inputs[index]]
-    if (constant === undefined || !('read' in constant)) continue
+    if (constant === undefined || !isConstant(constant)) continue
     if (converts) lazies.push({ constant, index, convert })
     else if (weights.isByRow(constant, budget, wholeBytes)) lazies.push({ constant, index })
     else if (!weights.held(constant)) wholeBytes += bytesToHold(constant)

@@ -3,6 +3,7 @@ import { readInto } from '../files/byte-source.ts'
 import { notRead, pendingRead } from '../files/remote.ts'
 import type { Constant } from '../graph/graph.ts'
 import { MIN_TABLE_BYTES } from '../plan/fused-convert.ts'
+import { bytesOf } from '../tensor/arrays.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import { heapFree } from '../wasm/heap.ts'
@@ -202,8 +203,7 @@ export class Weights implements CommonMemory {
     if (raw === undefined || raw.layout !== undefined) return undefined
     const tensor = onHeap(type, dims, false)
     if (tensor === undefined) return undefined
-    const { buffer, byteOffset, byteLength } = tensor.data as Uint8Array
-    const target = new Uint8Array(buffer, byteOffset, byteLength)
+    const target = bytesOf(tensor.data as Uint8Array)
     try {
       verify?.()
       readInto(raw.source, raw.offset, target)
