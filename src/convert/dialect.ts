@@ -75,6 +75,13 @@ function refuse(to: Dialect, refusals: readonly Refusal[]): never {
 /** Values of the source by id, as values of the new graph; those of graphs around too. */
 type Environment = Map<ValueId, MadeValue>
 
+/** A graph of the source, and the one that it becomes. */
+interface Region {
+  readonly facts: Propagation
+  readonly scope: Scope
+  readonly environment: Environment
+}
+
 /** A conversion to one opset. */
 class Attempt {
   readonly refusals: readonly Refusal[]
@@ -107,11 +114,11 @@ class Attempt {
       count: 0
     }
     this.root = new Scope(this.making)
-    const environment: Environment = new Map()
-    const w = this.writer(this.root, '', facts, environment)
-    convertInputs(source, facts, environment, this.root, w)
-    this.nodes(facts, this.root, environment)
-    this.outputs = convertOutputs(source, id => this.valueAt(id, facts, this.root, environment), w)
+    const region: Region = { facts, scope: this.root, environment: new Map() }
+    const w = this.writer('', region)
+    convertInputs(source, facts, region.environment, this.root, w)
+    this.nodes(region)
+    this.outputs = convertOutputs(source, id => this.valueAt(id, region), w)
     // A variable that no node reads is not reported.
     this.carried = [...this.making.carried].flatMap(([name, { input, next }]) =>
       input && next ? [{ port: { name: `${name}/next`, aliases: [] }, value: next }] : []
@@ -136,74 +143,64 @@ class Attempt {
     return [...refusals, ...open].sort((a, b) => a.node.index - b.node.index)
   }
 
-  private nodes(facts: Propagation, scope: Scope, environment: Environment): void {
+  private nodes(region: Region): void {
+    const { facts } = region
     const failures = new Map(facts.failures.map(({ node, error }) => [node, error]))
     for (const item of facts.bound.items) {
       const failure = failures.get(item.node)
       const inputs = (): (MadeValue | undefined)[] =>
-        item.node.inputs.map(id => (id === undefined ? undefined : this.valueAt(id, facts, scope, environment)))
+        item.node.inputs.map(id => (id === undefined ? undefined : this.valueAt(id, region)))
       if (failure || !isCall(item)) {
         const error = failure ?? (item as { error: NodewiseError }).error
-        this.refuse(item.node, error.reason, inputs(), facts, scope, environment)
-      } else this.call(item, inputs(), facts, scope, environment)
+        this.refuse(item.node, error.reason, inputs(), region)
+      } else this.call(item, inputs(), region)
     }
   }
 
-  private call(
-    call: Call,
-    inputs: readonly (MadeValue | undefined)[],
-    facts: Propagation,
-    scope: Scope,
-    environment: Environment
-  ): void {
+  private call(call: Call, inputs: readonly (MadeValue | undefined)[], region: Region): void {
+    const { facts, scope } = region
     const results = call.outputs.map(id =>
       id === undefined ? UNKNOWN_TENSOR : (facts.facts.get(id) ?? UNKNOWN_TENSOR)
     )
     try {
-      const w = this.writer(scope, call.node.name, facts, environment, call)
+      const w = this.writer(call.node.name, region, call)
       const values = sayCall(call, inputs, results, this.making.conversions, w)
       call.outputs.forEach((id, i) => {
         if (id === undefined) return
         const made = values[i] ?? fail('unsupported-op', `nothing gives output ${i}`)
         checkType(made.fact, results[i])
-        this.keep(id, valueOf(made), facts.bound, environment)
+        this.keep(id, valueOf(made), region)
       })
       if (this.making.dialect === 'openvino' && call.op.name === 'Assign')
         scope.sinks.push(...values.flatMap(value => (value ? valueOf(value) : [])))
     } catch (error) {
       if (!(error instanceof NodewiseError) && !(error instanceof RangeError)) throw error
-      this.refuse(call.node, reasonOf(error), inputs, facts, scope, environment)
+      this.refuse(call.node, reasonOf(error), inputs, region)
     }
   }
 
-  private refuse(
-    node: Node,
-    reason: string,
-    inputs: readonly (MadeValue | undefined)[],
-    { facts, bound }: Propagation,
-    scope: Scope,
-    environment: Environment
-  ): void {
+  private refuse(node: Node, reason: string, inputs: readonly (MadeValue | undefined)[], region: Region): void {
+    const { facts, bound } = region.facts
     const refusal: Refusal = { node, reason, graphPath: bound.graph.path }
     const needs = inputs.filter(input => input !== undefined)
     for (const id of node.outputs)
       if (id !== undefined)
         this.keep(
           id,
-          scope.value(facts.get(id) ?? UNKNOWN_TENSOR, { kind: 'refused', refusal, inputs: needs }),
-          bound,
-          environment
+          region.scope.value(facts.get(id) ?? UNKNOWN_TENSOR, { kind: 'refused', refusal, inputs: needs }),
+          region
         )
   }
 
   /** Notes which new value a value of the source is, and gives it the source's names. */
-  private keep(id: ValueId, made: MadeValue, { graph }: BoundGraph, environment: Environment): void {
+  private keep(id: ValueId, made: MadeValue, { facts, environment }: Region): void {
     environment.set(id, made)
-    const names = graph.values.get(id)?.names
+    const names = facts.bound.graph.values.get(id)?.names
     if (made.names.length === 0 && names) made.names = names
   }
 
-  private valueAt(id: ValueId, facts: Propagation, scope: Scope, environment: Environment): MadeValue {
+  private valueAt(id: ValueId, region: Region): MadeValue {
+    const { facts, scope, environment } = region
     const known = environment.get(id)
     if (known) return known
     const constant = facts.bound.constants.get(id)
@@ -211,7 +208,7 @@ class Attempt {
     const fact = facts.facts.get(id)
     try {
       const made = scope.constant(constant, fact)
-      this.keep(id, made, facts.bound, environment)
+      this.keep(id, made, region)
       return made
     } catch (error) {
       // Initializers of ONNX have no node: the refusal names one that reads it.
@@ -220,43 +217,36 @@ class Attempt {
       if (!(error instanceof NodewiseError) || node === undefined) throw error
       const refusal: Refusal = { node, reason: error.reason, graphPath: facts.bound.graph.path }
       const made = scope.value(fact ?? UNKNOWN_TENSOR, { kind: 'refused', refusal, inputs: [], constant })
-      this.keep(id, made, facts.bound, environment)
+      this.keep(id, made, region)
       return made
     }
   }
 
-  private writer(scope: Scope, name: string, facts: Propagation, environment: Environment, call?: Call): GraphWriter {
+  private writer(name: string, region: Region, call?: Call): GraphWriter {
     const bodies: BodyMaker = {
       convert: (parameter, plan, outer) =>
-        this.body(call?.bodies.get(parameter), plan, facts, outer, environment, parameter),
+        this.body(call?.bodies.get(parameter), plan, { ...region, scope: outer }, parameter),
       make: (parameter, build, outer) => {
         const inner = this.inside(outer, parameter)
         return this.finished(inner, build(new GraphWriter(inner, name, bodies)))
       }
     }
-    return new GraphWriter(scope, name, bodies)
+    return new GraphWriter(region.scope, name, bodies)
   }
 
-  private body(
-    bound: BoundGraph | undefined,
-    plan: BodyPlan,
-    outer: Propagation,
-    scope: Scope,
-    environment: Environment,
-    parameter: string
-  ): NewBody {
+  private body(bound: BoundGraph | undefined, plan: BodyPlan, outer: Region, parameter: string): NewBody {
     if (bound === undefined) fail('missing-attribute', `the body ${parameter} is missing`)
-    const captured = new Map<ValueId, Fact>(bound.captures.map(id => [id, outer.facts.get(id) ?? UNKNOWN_TENSOR]))
-    const facts = outer.bodies.get(bound) ?? propagate(bound, { captured, depth: scope.depth + 1 })
-    const inner = this.inside(scope, parameter)
-    const own: Environment = new Map()
-    for (const id of bound.captures) own.set(id, this.valueAt(id, outer, scope, environment))
-    const w = this.writer(inner, '', facts, own)
+    const captured = new Map<ValueId, Fact>(bound.captures.map(id => [id, outer.facts.facts.get(id) ?? UNKNOWN_TENSOR]))
+    const facts = outer.facts.bodies.get(bound) ?? propagate(bound, { captured, depth: outer.scope.depth + 1 })
+    const inner = this.inside(outer.scope, parameter)
+    const own: Region = { facts, scope: inner, environment: new Map() }
+    for (const id of bound.captures) own.environment.set(id, this.valueAt(id, outer))
+    const w = this.writer('', own)
     plan.inputs(w).forEach((made, i) => {
-      if (made) this.keep(bound.graph.inputs[i].value, valueOf(made), bound, own)
+      if (made) this.keep(bound.graph.inputs[i].value, valueOf(made), own)
     })
-    this.nodes(facts, inner, own)
-    const results = bound.graph.outputs.map(({ value }) => this.valueAt(value, facts, inner, own))
+    this.nodes(own)
+    const results = bound.graph.outputs.map(({ value }) => this.valueAt(value, own))
     return this.finished(inner, plan.outputs(results, w), parameter)
   }
 
