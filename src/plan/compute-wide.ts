@@ -4,8 +4,8 @@ import { inferCall, noBody } from '../infer/infer.ts'
 import { isBuiltIn } from '../op-kit/define.ts'
 import { type Fact, MAX_PARTIAL, tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
-import { type DType, DTYPES } from '../tensor/dtype.ts'
-import { NARROW, widenedOf } from './derive.ts'
+import { type DType, DTYPES, isHalf } from '../tensor/dtype.ts'
+import { widenedOf } from './derive.ts'
 import { isLargeInFile } from './fused-convert.ts'
 import { knownTensor, operandOf, type PlanCall, planCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
@@ -39,20 +39,21 @@ export const computeWide: Pass = {
 /** Version of the operator Cast. */
 const CAST = 13
 
-const isHalf = (graph: PlanGraph, id: ValueId | undefined): id is ValueId =>
-  id !== undefined && isNarrow(typeOf(graph, id))
-const isNarrow = (type: DType | undefined): boolean => type !== undefined && NARROW.includes(type)
+const isHalfValue = (graph: PlanGraph, id: ValueId | undefined): id is ValueId =>
+  id !== undefined && isHalfType(typeOf(graph, id))
+
+const isHalfType = (type: DType | undefined): boolean => type !== undefined && isHalf(type)
 
 /** Whether a call reads or makes 16-bit floats. */
 function hasHalves(graph: PlanGraph, { inputs, outputs }: Call): boolean {
-  for (const id of inputs) if (isHalf(graph, id)) return true
-  for (const id of outputs) if (isHalf(graph, id)) return true
+  for (const id of inputs) if (isHalfValue(graph, id)) return true
+  for (const id of outputs) if (isHalfValue(graph, id)) return true
   return false
 }
 
 /** Values of 16-bit floats that a call reads or makes. */
 const halvesOf = (graph: PlanGraph, { inputs, outputs }: Call): ValueId[] =>
-  [...inputs, ...outputs].filter(id => isHalf(graph, id))
+  [...inputs, ...outputs].filter(id => isHalfValue(graph, id))
 
 /** The calls that can compute on float32 instead. */
 function wideCalls(graph: PlanGraph): Set<PlanCall> {
@@ -61,10 +62,10 @@ function wideCalls(graph: PlanGraph): Set<PlanCall> {
   for (const item of calls) {
     const { inputs, outputs } = item.call
     const [from, to] = [inputs[0], outputs[0]!]
-    if (!isCast(item.call) || (isHalf(graph, from) && isHalf(graph, to))) continue
+    if (!isCast(item.call) || (isHalfValue(graph, from) && isHalfValue(graph, to))) continue
     // A Cast that is there to round stays: what it gives is only converted back, or seen from outside.
     const isMeant = graph.isOutside(to) || ![...graph.readersOf(to)].some(reader => wide.has(reader as PlanCall))
-    if (!isHalf(graph, to) || !isMeant) wide.add(item)
+    if (!isHalfValue(graph, to) || !isMeant) wide.add(item)
   }
   return wide
 }
@@ -84,7 +85,7 @@ function canBeWide(graph: PlanGraph, call: Call): boolean {
     return outputs.every((id, i) => {
       const fact = made.at(i)
       const type = typeOf(graph, id)
-      return id === undefined || (fact?.kind === 'tensor' && fact.type === (isNarrow(type) ? 'float32' : type))
+      return id === undefined || (fact?.kind === 'tensor' && fact.type === (isHalfType(type) ? 'float32' : type))
     })
   } catch {
     // No version of the operator takes float32 there.
@@ -96,7 +97,7 @@ const isMoving = (call: Call): boolean => call.op.moves !== undefined || isShapi
 
 function wideFact(graph: PlanGraph, id: ValueId): Fact {
   const fact = graph.facts.get(id) ?? tensorFact(undefined, undefined)
-  if (fact.kind !== 'tensor' || !isNarrow(fact.type)) return fact
+  if (fact.kind !== 'tensor' || !isHalfType(fact.type)) return fact
   const value = knownTensor(graph, id, MAX_PARTIAL)
   return tensorFact('float32', fact.shape, value && convert(value, 'float32'))
 }
@@ -142,9 +143,9 @@ class Rewriting {
     const { call } = item
     const before: PlanCall[] = []
     const after: PlanCall[] = []
-    const inputs = call.inputs.map(id => (isHalf(graph, id) ? this.read(id, call, before) : id))
-    const outputs = call.outputs.map(id => (isHalf(graph, id) ? this.make(id, call, after) : id))
-    const known = isCast(call) && isHalf(graph, call.outputs[0]) ? { ...call.known, to: 'float32' } : call.known
+    const inputs = call.inputs.map(id => (isHalfValue(graph, id) ? this.read(id, call, before) : id))
+    const outputs = call.outputs.map(id => (isHalfValue(graph, id) ? this.make(id, call, after) : id))
+    const known = isCast(call) && isHalfValue(graph, call.outputs[0]) ? { ...call.known, to: 'float32' } : call.known
     return [...before, { ...item, call: altered(call, { inputs, outputs, known }) }, ...after]
   }
 

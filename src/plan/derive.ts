@@ -1,13 +1,11 @@
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
-import type { DType } from '../tensor/dtype.ts'
+import { type DType, isHalf } from '../tensor/dtype.ts'
 import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
 import { callMaking, knownTensor, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
-/** Types whose every number is one of float32, too. */
-export const NARROW: readonly DType[] = ['float16', 'bfloat16']
 const isCast = isNamed('Cast')
 
 /** Makes constants of others, once for each, so that all plans of a session share them. */
@@ -66,7 +64,7 @@ const widened = oncePerConstant(constant => ({
 
 /** A constant, 16-bit floats as float32. */
 export function widenedOf(constant: Constant | Tensor): Constant | Tensor {
-  if (!NARROW.includes(constant.type)) return constant
+  if (!isHalf(constant.type)) return constant
   return 'read' in constant ? widened(constant) : convert(constant, 'float32')
 }
 
@@ -75,7 +73,7 @@ export function widenedConstant(graph: PlanGraph, id: ValueId | undefined): Cons
   const maker = callMaking(graph, id)
   if (maker === undefined || !isCast(maker) || maker.known.to !== 'float32') return undefined
   const constant = graph.constantOf(maker.inputs[0]!)
-  return constant && 'read' in constant && NARROW.includes(constant.type) ? widened(constant) : undefined
+  return constant && 'read' in constant && isHalf(constant.type) ? widened(constant) : undefined
 }
 
 /** A constant as a list of its elements. */

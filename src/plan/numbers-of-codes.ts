@@ -1,17 +1,16 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
 import { isConcrete } from '../shapes/dim.ts'
-import { type DType, isFloat } from '../tensor/dtype.ts'
+import { isFloat } from '../tensor/dtype.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor, withDims } from '../tensor/tensor.ts'
 import { type CentredCodes, type CodeOps, dequantizing, lowestByte, NEAR_INTEGER } from './code-ops.ts'
 import { transposedBytes } from './codes-in-rows.ts'
 import { addList, derivedConstant, elementsAtHand, tensorOf } from './derive.ts'
-import { callMaking, isFloat32, isPlanCall, operandOf, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import { callMaking, isByteValue, isFloat32, isPlanCall, operandOf, type PlanGraph, shapeOf, typeOf } from './graph.ts'
 import { isNamed, turnsMatrix } from './patterns.ts'
 import { roundedWeights, type WeightsInCodes } from './rounded-weights.ts'
 
-const BYTES: readonly (DType | undefined)[] = ['uint8', 'int8']
 const isCast = isNamed('Cast')
 const isSub = isNamed('Sub')
 const isMul = isNamed('Mul')
@@ -108,7 +107,7 @@ function zeroPointOf(graph: PlanGraph, id: ValueId | undefined, codes: ValueId):
 function codesOfCast(graph: PlanGraph, call: Call | undefined): ValueId | undefined {
   const id = call?.inputs[0]
   if (call === undefined || id === undefined || !isCast(call)) return undefined
-  return BYTES.includes(constantOf(graph, id)?.type) ? id : undefined
+  return graph.constantOf(id) && isByteValue(graph, id) ? id : undefined
 }
 
 /** Scales and zero points as lists along the one axis on which both lie. */
