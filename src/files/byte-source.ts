@@ -58,6 +58,15 @@ export function readInto(source: ByteSource, offset: number, target: Uint8Array)
   if (bytes !== target) target.set(bytes)
 }
 
+/** @throws NodewiseError `limit-exceeded` where there is no memory for so many bytes of a file */
+export function roomFor(length: number, name: string): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(length)
+  } catch {
+    return fail('limit-exceeded', `no memory for ${length} bytes of ${name}`)
+  }
+}
+
 /** @throws NodewiseError `invalid-file` where a range is not inside a file */
 export function checkRange(name: string, size: number, offset: number, length: number): void {
   if (
@@ -110,7 +119,7 @@ class OpenFile implements FileSource {
   read(offset: number, length: number, target?: Uint8Array): Uint8Array {
     const { descriptor, size } = this.#open()
     checkRange(this.name, size, offset, length)
-    const bytes = target ?? this.#allocate(length)
+    const bytes = target ?? roomFor(length, this.name)
     let done = 0
     while (done < length) {
       const got = this.#attempt(() =>
@@ -170,14 +179,6 @@ class OpenFile implements FileSource {
     if (stats.isFile()) return
     this.close()
     fail('invalid-file', `${this.name} is ${stats.isDirectory() ? 'a folder' : 'a pipe or device'}, not a regular file`)
-  }
-
-  #allocate(length: number): Uint8Array<ArrayBuffer> {
-    try {
-      return new Uint8Array(length)
-    } catch {
-      return fail('limit-exceeded', `no memory for ${length} bytes of ${this.name}`)
-    }
   }
 
   #attempt<T>(action: () => T): T {

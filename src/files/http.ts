@@ -6,7 +6,8 @@ import type { Network, Traffic } from './network.ts'
 import { type Piece, piecesOf, scatter } from './pieces.ts'
 import { RemoteSource } from './remote-source.ts'
 import { type AsyncBytes, inParallel, type Part } from './remote.ts'
-import { Again, type Answer, nameOf, refuseStatus, request } from './request.ts'
+import { Again, nameOf, refuseStatus, request } from './request.ts'
+import type { Answer } from './transport.ts'
 
 /** Bytes that are asked for when a file is opened. */
 const FIRST = 2 ** 16

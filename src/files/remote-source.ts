@@ -1,5 +1,4 @@
-import { fail } from '../errors.ts'
-import { type ByteSource, checkRange } from './byte-source.ts'
+import { type ByteSource, checkRange, roomFor } from './byte-source.ts'
 import { Extents } from './extents.ts'
 import { mergedRanges } from './pieces.ts'
 import { type AsyncBytes, type Lease, notRead, type Part, type Range, type Remote } from './remote.ts'
@@ -54,7 +53,7 @@ export class RemoteSource implements ByteSource, Remote {
     try {
       const parts = wanted
         .flatMap(range => extents.missing(range))
-        .map(({ offset, length }) => ({ offset, target: this.allocate(length) }))
+        .map(({ offset, length }) => ({ offset, target: roomFor(length, this.name) }))
       if (parts.length > 0) await this.fill(parts, signal)
       for (const { offset, target } of parts) extents.put(offset, target)
       const lease = extents.lease(wanted)
@@ -74,7 +73,7 @@ export class RemoteSource implements ByteSource, Remote {
 
   /** All bytes. */
   async whole(signal?: AbortSignal): Promise<Uint8Array> {
-    const all = this.allocate(this.size)
+    const all = roomFor(this.size, this.name)
     const range = { offset: 0, length: this.size }
     const missing = this.extents.missing(range)
     const parts = missing.map(({ offset, length }) => ({ offset, target: all.subarray(offset, offset + length) }))
@@ -96,14 +95,6 @@ export class RemoteSource implements ByteSource, Remote {
     const end = Math.min(this.size, isMuch ? offset + length : Math.max(offset + length, offset + this.ahead))
     this.lastEnd = end
     return { offset: start, length: end - start }
-  }
-
-  private allocate(length: number): Uint8Array {
-    try {
-      return new Uint8Array(length)
-    } catch {
-      return fail('limit-exceeded', `no memory for ${length} bytes of ${this.name}`)
-    }
   }
 }
 

@@ -96,14 +96,19 @@ export function refuseAborted(signal: AbortSignal | undefined, file?: string): v
   if (signal?.aborted) throw abortedBy(signal, file)
 }
 
+/** Calls a listener when a signal says so, at once where it has; the function that is returned forgets it. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (signal?.aborted) listener()
+  else signal?.addEventListener('abort', listener, { once: true })
+  return () => signal?.removeEventListener('abort', listener)
+}
+
 /** What a promise gives, but no later than a signal ends the waiting; what the promise stands for goes on. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, file?: string): Promise<T> {
   if (signal === undefined) return promise
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(abortedBy(signal, file))
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+    const forget = onAbort(signal, () => reject(abortedBy(signal, file)))
+    promise.then(resolve, reject).finally(forget)
   })
 }
 
@@ -119,9 +124,7 @@ export async function inParallel<T>(
 ): Promise<void> {
   const own = new AbortController()
   allowListeners(own.signal)
-  const stop = (): void => own.abort(signal?.reason)
-  if (signal?.aborted) stop()
-  else signal?.addEventListener('abort', stop, { once: true })
+  const forget = onAbort(signal, () => own.abort(signal?.reason))
   let failure: { readonly error: unknown } | undefined
   let next = 0
   const lane = async (): Promise<void> => {
@@ -135,6 +138,6 @@ export async function inParallel<T>(
     }
   }
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, lane))
-  signal?.removeEventListener('abort', stop)
+  forget()
   if (failure) throw failure.error
 }

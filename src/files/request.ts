@@ -1,8 +1,8 @@
 import { fail, NodewiseError } from '../errors.ts'
 import { clock, MAX_DELAY } from '../host.ts'
 import type { Network } from './network.ts'
-import { abortedBy } from './remote.ts'
-import { type Incoming, send } from './transport.ts'
+import { abortedBy, onAbort } from './remote.ts'
+import { type Answer, send } from './transport.ts'
 
 /** One request, which may be made several times. */
 export interface Request {
@@ -14,9 +14,6 @@ export interface Request {
   /** Bytes that the answer has, as far as is known: they say how long it may take. */
   readonly length: number
 }
-
-/** An answer, whose body need not be read: what is not read of it is not received. */
-export type Answer = Incoming
 
 /** Thrown by who reads an answer: the request is to be made again, as long as that is allowed. */
 export class Again extends Error {
@@ -136,19 +133,17 @@ function delayOf(text: string): number {
 
 function pause(milliseconds: number, url: URL, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(abortedBy(signal!, nameOf(url)))
-    }
     const timer = setTimeout(
       () => {
-        signal?.removeEventListener('abort', stop)
+        forget()
         resolve()
       },
       Math.min(milliseconds, MAX_DELAY)
     )
-    if (signal?.aborted) stop()
-    else signal?.addEventListener('abort', stop, { once: true })
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer)
+      reject(abortedBy(signal!, nameOf(url)))
+    })
   })
 }
 
@@ -166,15 +161,13 @@ class Watch {
   private came = 0
   private last = this.start
   private timer: ReturnType<typeof setTimeout> | undefined
-  private readonly outer: AbortSignal | undefined
-  private readonly stop = (): void => this.controller.abort()
+  /** Does not listen to the outer signal any more. */
+  private readonly forget: () => void
 
   constructor(timeout: number, length: number, signal: AbortSignal | undefined) {
     this.timeout = timeout
     this.length = length
-    this.outer = signal
-    if (signal?.aborted) this.stop()
-    else signal?.addEventListener('abort', this.stop, { once: true })
+    this.forget = onAbort(signal, () => this.controller.abort())
     this.wait()
   }
 
@@ -195,8 +188,8 @@ class Watch {
 
   end(): void {
     clearTimeout(this.timer)
-    this.outer?.removeEventListener('abort', this.stop)
-    if (!this.isRead) this.stop()
+    this.forget()
+    if (!this.isRead) this.controller.abort()
   }
 
   private wait(): void {
@@ -207,13 +200,13 @@ class Watch {
     else {
       this.late =
         due === deadline ? 'the answer takes too long (timeout)' : `nothing has come for ${this.timeout} ms (timeout)`
-      this.stop()
+      this.controller.abort()
     }
   }
 }
 
 /** The answer after redirects. Pages do not see where a redirect leads, so there the browser follows. */
-async function follow(asked: Request, network: Network, watch: Watch): Promise<Incoming> {
+async function follow(asked: Request, network: Network, watch: Watch): Promise<Answer> {
   const home = homeOf(asked)
   let { url } = asked
   for (let hops = 0; ; hops++) {

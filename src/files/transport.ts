@@ -8,8 +8,8 @@ export interface AnswerHeaders {
   has(name: string): boolean
 }
 
-/** An answer, of which the headers have come. */
-export interface Incoming {
+/** An answer, of which the headers have come. What is not read of its body is not received. */
+export interface Answer {
   readonly status: number
   /** What the server says of the status; empty where it says nothing, as in HTTP/2. */
   readonly statusText: string
@@ -29,13 +29,13 @@ export interface Outgoing {
 }
 
 /** Sends a request, in Node without following redirects. It rejects with the error of the connection. */
-export const send = (request: Outgoing, network: Network): Promise<Incoming> =>
+export const send = (request: Outgoing, network: Network): Promise<Answer> =>
   isNode ? sendFromNode(request) : sendFromPage(request, network)
 
 /** Connections stay open for the next request. Node's own `fetch` takes three times as long for a request. */
 const agents: { http?: Agent; https?: Agent } = {}
 
-function sendFromNode({ url, method, headers, signal }: Outgoing): Promise<Incoming> {
+function sendFromNode({ url, method, headers, signal }: Outgoing): Promise<Answer> {
   const isSafe = url.protocol === 'https:'
   const options = { keepAlive: true, maxFreeSockets: 256 }
   const agent = isSafe
@@ -49,12 +49,12 @@ function sendFromNode({ url, method, headers, signal }: Outgoing): Promise<Incom
       signal
     })
     sent.on('error', reject)
-    sent.on('response', response => resolve(incoming(response, url)))
+    sent.on('response', response => resolve(answerOf(response, url)))
     sent.end()
   })
 }
 
-function incoming(response: IncomingMessage, url: URL): Incoming {
+function answerOf(response: IncomingMessage, url: URL): Answer {
   const found = (name: string): string | string[] | undefined =>
     response.headers[name.toLowerCase() as keyof IncomingHttpHeaders]
   // A connection that fails before the body is read gives its error when the body is read.
@@ -82,7 +82,7 @@ function incoming(response: IncomingMessage, url: URL): Incoming {
   }
 }
 
-async function sendFromPage(request: Outgoing, network: Network): Promise<Incoming> {
+async function sendFromPage(request: Outgoing, network: Network): Promise<Answer> {
   const { url, method, headers, signal } = request
   const response = await fetch(url, {
     method,

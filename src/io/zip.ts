@@ -1,6 +1,6 @@
 import { inflateSync, type Zippable, zipSync } from 'fflate'
 import { fail } from '../errors.ts'
-import { type ByteSource, bytesSource } from '../files/byte-source.ts'
+import { type ByteSource, bytesSource, roomFor } from '../files/byte-source.ts'
 
 /** A file in an archive, as the central directory describes it. */
 export interface ZipEntry {
@@ -150,20 +150,12 @@ function extentOf(
 
 function inflated(packed: Uint8Array, { name, size }: ZipEntry): Uint8Array {
   if (size > packed.length * MAX_EXPANSION) broken(`${JSON.stringify(name)} cannot unpack to ${size} bytes`)
-  const out = room(size, name)
+  const out = roomFor(size, JSON.stringify(name))
   try {
     return inflateSync(packed, { out })
   } catch (error) {
     // Among them a RangeError, where the bytes unpack to more than the declared size.
     broken(`${JSON.stringify(name)} is damaged (${(error as Error).message})`)
-  }
-}
-
-function room(size: number, name: string): Uint8Array {
-  try {
-    return new Uint8Array(size)
-  } catch {
-    return fail('limit-exceeded', `no memory for ${JSON.stringify(name)} of ${size} bytes`)
   }
 }
 
