@@ -139,6 +139,15 @@ class FailureOf<C extends ErrorCode> extends Error {
  */
 export type NodewiseError = { [C in ErrorCode]: FailureOf<C> }[ErrorCode]
 
+/** What work gives; its errors have a more complete place, as {@link NodewiseError.at} makes it. */
+export function placing<T>(place: Place, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof NodewiseError ? error.at(place) : error
+  }
+}
+
 /** Makes errors, and tells them from others: `error instanceof NodewiseError`. */
 export interface NodewiseErrorConstructor {
   /** An error whose reason says what is wrong, and whose place says where. */

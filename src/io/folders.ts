@@ -1,5 +1,19 @@
+import { readdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { systemFailure } from '../files/byte-source.ts'
+
+/**
+ * Names of what is in a folder, sorted.
+ * @throws NodewiseError `missing-file`, `invalid-file`
+ */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch (error) {
+    throw systemFailure(error, basename(folder)).at({ file: folder })
+  }
+}
 
 /**
  * Makes a folder and those above it that do not exist. Not by `recursive` of Node's `mkdir`, which tries again without

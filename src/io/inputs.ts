@@ -1,16 +1,15 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
-import { fail, NodewiseError } from '../errors.ts'
+import { fail, NodewiseError, placing } from '../errors.ts'
 import { systemFailure } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import type { Value } from '../tensor/tensor.ts'
+import { namesIn } from './folders.ts'
 import { isJsonObject, parseJsonExact } from './json-text.ts'
 import { valueFromJson } from './json.ts'
 import { safeFileNames } from './names.ts'
 import { readNpz } from './npz.ts'
-import { asDeclared, declaredElement, readTensorFile, readWhole, utf8 } from './read.ts'
-
-const TENSOR_FILES: readonly string[] = ['.npy', '.pb', '.json']
+import { asDeclared, declaredElement, isTensorFile, readTensorFile, readWhole, utf8 } from './read.ts'
 
 /** An input of a model. */
 export interface DeclaredInput {
@@ -27,15 +26,12 @@ export interface DeclaredInput {
  */
 export async function readInputs(path: string, inputs: readonly DeclaredInput[]): Promise<Map<string, Value>> {
   if (isFolder(path)) return readFolder(path, inputs)
-  try {
+  return placing({ file: path }, () => {
     const extension = extname(path).toLowerCase()
     if (extension === '.npz') return readArchive(readWhole(path), inputs)
     if (extension === '.json') return readLiterals(utf8(readWhole(path)), inputs)
     return fail('invalid-file', 'inputs are read from an .npz, a .json or a folder')
-  } catch (error) {
-    if (error instanceof NodewiseError) throw error.at({ file: path })
-    throw error
-  }
+  })
 }
 
 /**
@@ -43,24 +39,21 @@ export async function readInputs(path: string, inputs: readonly DeclaredInput[])
  * @param name of the source, for messages
  */
 export function readInputBytes(bytes: Uint8Array, inputs: readonly DeclaredInput[], name: string): Map<string, Value> {
-  try {
-    // PK begins every ZIP archive.
-    return bytes[0] === 0x50 && bytes[1] === 0x4b ? readArchive(bytes, inputs) : readLiterals(utf8(bytes), inputs)
-  } catch (error) {
-    throw error instanceof NodewiseError ? error.at({ file: name }) : error
-  }
+  // PK begins every ZIP archive.
+  const isArchive = bytes[0] === 0x50 && bytes[1] === 0x4b
+  return placing({ file: name }, () => (isArchive ? readArchive(bytes, inputs) : readLiterals(utf8(bytes), inputs)))
 }
 
 /**
  * The files `prefix_0.npy`, `prefix_1.pb`, … of a folder, by their number.
  * @throws NodewiseError `missing-file`; `invalid-file` where a number occurs twice
  */
-export function numberedFiles(folder: string, prefix: string, extensions = TENSOR_FILES): Map<number, string> {
+export function numberedFiles(folder: string, prefix: string): Map<number, string> {
   const files = new Map<number, string>()
   for (const name of namesIn(folder)) {
     const extension = extname(name)
     const [, before, digits] = /^(.*)_(0|[1-9]\d{0,8})$/.exec(basename(name, extension)) ?? []
-    if (before !== prefix || !extensions.includes(extension)) continue
+    if (before !== prefix || !isTensorFile(name)) continue
     const number = Number(digits)
     if (files.has(number))
       throw new NodewiseError('invalid-file', `${prefix}_${number} is there twice`, { file: folder })
@@ -77,27 +70,19 @@ function isFolder(path: string): boolean {
   }
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    throw systemFailure(error, basename(folder)).at({ file: folder })
-  }
-}
-
 async function readFolder(folder: string, inputs: readonly DeclaredInput[]): Promise<Map<string, Value>> {
   const values = new Map<string, Value>()
   const inputOf = namedInputs(inputs)
   const numbered = numberedFiles(folder, 'input')
   for (const [i, file] of numbered) {
     const { name, declared } = inputs[i] ?? { name: `input_${i}`, declared: undefined }
-    values.set(name, await readTensorFile(file, { declared }))
+    values.set(name, await readTensorFile(file, declared))
   }
   if (numbered.size > 0) return values
   for (const file of namesIn(folder)) {
-    if (!TENSOR_FILES.includes(extname(file).toLowerCase())) continue
+    if (!isTensorFile(file)) continue
     const { name, declared } = inputOf(basename(file, extname(file)))
-    values.set(name, await readTensorFile(join(folder, file), { declared }))
+    values.set(name, await readTensorFile(join(folder, file), declared))
   }
   return values
 }
@@ -118,13 +103,10 @@ function readLiterals(text: string, inputs: readonly DeclaredInput[]): Map<strin
   if (!isJsonObject(literals)) fail('invalid-file', 'the file must hold an object of {name: literal}')
   const declared = new Map(inputs.map(input => [input.name, input.declared]))
   return new Map(
-    Object.entries(literals).map(([name, literal]) => {
-      try {
-        return [name, valueFromJson(literal, declared.get(name))]
-      } catch (error) {
-        throw error instanceof NodewiseError ? error.at({ value: name }) : error
-      }
-    })
+    Object.entries(literals).map(([name, literal]) => [
+      name,
+      placing({ value: name }, () => valueFromJson(literal, declared.get(name)))
+    ])
   )
 }
 

@@ -1,4 +1,4 @@
-import { fail, NodewiseError } from '../errors.ts'
+import { fail, placing } from '../errors.ts'
 import { requireOptions } from '../suggest.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { requireBytes } from '../tensor/given.ts'
@@ -34,10 +34,8 @@ export function readNpz(bytes: Uint8Array, options: ReadNpzOptions = {}): Map<st
     if (wanted?.(name) === false) continue
     total += entry.size
     if (total > maxBytes) fail('limit-exceeded', `the arrays of the archive take more than ${maxBytes} bytes`)
-    tensors.set(
-      name,
-      inArray(name, () => readNpyLike(zipRead(bytes, entry), typeOf?.(name)))
-    )
+    const tensor = placing({ value: name }, () => readNpyLike(zipRead(bytes, entry), typeOf?.(name)))
+    tensors.set(name, tensor)
   }
   return tensors
 }
@@ -54,16 +52,7 @@ export function writeNpz(
   if (!((tensors as unknown) instanceof Map)) fail('bad-usage', 'the arrays of an archive are a Map of tensors by name')
   requireOptions(options)
   const files = new Map(
-    [...tensors].map(([name, tensor]) => [`${name}.npy`, inArray(name, () => writeNpy(tensor))] as const)
+    [...tensors].map(([name, tensor]) => [`${name}.npy`, placing({ value: name }, () => writeNpy(tensor))] as const)
   )
   return zipWrite(files, options.compress ?? false)
-}
-
-function inArray<T>(name: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof NodewiseError) throw error.at({ value: name })
-    throw error
-  }
 }

@@ -4,17 +4,9 @@ import { fileSource } from '../files/byte-source.ts'
 import type { DeclaredType } from '../graph/graph.ts'
 import type { DType } from '../tensor/dtype.ts'
 import type { Tensor, Value } from '../tensor/tensor.ts'
-import { tensorFromJson } from './json-tensor.ts'
 import { parseJsonExact } from './json-text.ts'
 import { valueFromJson } from './json.ts'
-import { readNpy, readNpyLike } from './npy.ts'
-
-export interface ReadOptions {
-  /** The element type to read the file as: it must have that type or carry it, see `readNpy`. */
-  readonly type?: DType
-  /** The type that a model declares. It decides how to read a file that can be read in several ways. */
-  readonly declared?: DeclaredType | undefined
-}
+import { readNpyLike } from './npy.ts'
 
 const MAX_FILE = 2 ** 33
 
@@ -22,13 +14,14 @@ const MAX_FILE = 2 ** 33
  * Reads a value from a file. The extension tells the format: `.npy`, `.json` (a literal, `{type, dims, data}`, or
  * `{type, value}` of maps), or `.pb` (a TensorProto; a SequenceProto, OptionalProto or MapProto where `declared` is
  * such a type).
+ * @param declared the type that a model declares. It decides how to read a file that can be read in several ways
  * @throws NodewiseError `missing-file`, `invalid-file`, `limit-exceeded`, `type-mismatch`, each with the file's name
  */
-export async function readTensorFile(path: string, options: ReadOptions = {}): Promise<Value> {
+export async function readTensorFile(path: string, declared?: DeclaredType): Promise<Value> {
   const read = READERS[extname(path).toLowerCase()]
   return placed(path, () => {
     if (read === undefined) fail('invalid-file', 'a tensor is read from a .npy, .pb or .json file')
-    return read(readWhole(path), options)
+    return read(readWhole(path), declared)
   })
 }
 
@@ -36,12 +29,16 @@ export async function readTensorFile(path: string, options: ReadOptions = {}): P
  * {@link readTensorFile} of bytes without a name, which tell by themselves what they are.
  * @param name of the source, for messages
  */
-export async function readTensorBytes(bytes: Uint8Array, options: ReadOptions, name: string): Promise<Value> {
+export async function readTensorBytes(
+  bytes: Uint8Array,
+  declared: DeclaredType | undefined,
+  name: string
+): Promise<Value> {
   return placed(name, () => {
     // An optional without a value is no bytes in protobuf; of anything else no bytes are left by what failed before.
-    if (bytes.length === 0 && options.declared?.kind !== 'optional')
+    if (bytes.length === 0 && declared?.kind !== 'optional')
       fail('invalid-file', 'nothing came; a tensor is a .npy, a .pb or JSON')
-    return READERS[formatOf(bytes)]!(bytes, options)
+    return READERS[formatOf(bytes)]!(bytes, declared)
   })
 }
 
@@ -81,20 +78,16 @@ export function readWhole(path: string): Uint8Array {
   }
 }
 
-type Reader = (bytes: Uint8Array, options: ReadOptions) => Value | Promise<Value>
+type Reader = (bytes: Uint8Array, declared: DeclaredType | undefined) => Value | Promise<Value>
 
 const READERS: Readonly<Record<string, Reader | undefined>> = {
-  '.npy': (bytes, { type, declared }) => (type === undefined ? readDeclaredNpy(bytes, declared) : readNpy(bytes, type)),
-  '.json': (bytes, { type, declared }) => {
-    const json = parseJsonExact(utf8(bytes))
-    return type === undefined ? valueFromJson(json, declared) : tensorFromJson(json, { type })
-  },
+  '.npy': (bytes, declared) => asDeclared(readNpyLike(bytes, declaredElement(declared)), declared),
+  '.json': (bytes, declared) => valueFromJson(parseJsonExact(utf8(bytes)), declared),
   '.pb': readProto
 }
 
-function readDeclaredNpy(bytes: Uint8Array, declared?: DeclaredType): Value {
-  return asDeclared(readNpyLike(bytes, declaredElement(declared)), declared)
-}
+/** Whether {@link readTensorFile} reads a file, going by its name. */
+export const isTensorFile = (path: string): boolean => extname(path).toLowerCase() in READERS
 
 /** The element type of a declared tensor, of an optional one too. */
 export function declaredElement(declared?: DeclaredType): DType | undefined {
@@ -107,15 +100,12 @@ export const asDeclared = (tensor: Tensor, declared?: DeclaredType): Value =>
   declared?.kind === 'optional' ? { type: 'optional', value: asDeclared(tensor, declared.element) } : tensor
 
 /** The protobuf reader is loaded only for a file that needs it. */
-async function readProto(bytes: Uint8Array, { type, declared }: ReadOptions): Promise<Value> {
+async function readProto(bytes: Uint8Array, declared: DeclaredType | undefined): Promise<Value> {
   const protos = await import('../onnx/values.ts')
   if (declared?.kind === 'sequence') return protos.decodeSequenceProto(bytes, declared)
   if (declared?.kind === 'optional') return protos.decodeOptionalProto(bytes, declared)
   if (declared?.kind === 'map') return protos.decodeMapProto(bytes, declared)
-  const { tensor } = protos.decodeTensorProto(bytes)
-  if (type !== undefined && tensor.type !== type)
-    fail('type-mismatch', `the file holds ${tensor.type}, which is not ${type}`)
-  return tensor
+  return protos.decodeTensorProto(bytes).tensor
 }
 
 /** @throws NodewiseError `invalid-file` when the bytes are not UTF-8 */

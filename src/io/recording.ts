@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
-import { NodewiseError } from '../errors.ts'
-import { fileSource, systemFailure } from '../files/byte-source.ts'
+import { NodewiseError, placing } from '../errors.ts'
+import { fileSource } from '../files/byte-source.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { kindText } from '../tensor/map.ts'
 import { isTensor, type Tensor } from '../tensor/tensor.ts'
+import { namesIn } from './folders.ts'
 import { safeFileNames } from './names.ts'
 import { npyParts, readNpyLike } from './npy.ts'
 import { readTensorFile } from './read.ts'
@@ -43,7 +43,7 @@ function openArchive(path: string): StoredValues {
     return {
       names: [...entries.keys()],
       async read(name, type) {
-        return located({ file: path, value: name }, () => readNpyLike(zipRead(source, entries.get(name)!), type))
+        return placing({ file: path, value: name }, () => readNpyLike(zipRead(source, entries.get(name)!), type))
       },
       close: () => source.close()
     }
@@ -63,27 +63,11 @@ function openFolder(path: string): StoredValues {
     names: [...files.keys()],
     async read(name, type) {
       const file = files.get(name)!
-      const value = await readTensorFile(file, type === undefined ? {} : { declared: { kind: 'tensor', type } })
+      const value = await readTensorFile(file, type && { kind: 'tensor', type })
       if (isTensor(value)) return value
       throw new NodewiseError('type-mismatch', `the file holds ${kindText(value)}, not a tensor`, { file })
     },
     close: () => undefined
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch (error) {
-    throw systemFailure(error, basename(folder)).at({ file: folder })
-  }
-}
-
-function located<T>(place: { file: string; value: string }, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw error instanceof NodewiseError ? error.at(place) : error
   }
 }
 

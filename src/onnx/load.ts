@@ -1,4 +1,4 @@
-import { fail, NodewiseError } from '../errors.ts'
+import { fail, placing } from '../errors.ts'
 import type { ByteSource } from '../files/byte-source.ts'
 import { allGraphs, type Constant, type Finding, type Model } from '../graph/graph.ts'
 import { defaultLimits, type Limits } from '../graph/limits.ts'
@@ -43,14 +43,8 @@ const MAX_IR_VERSION = 14
  * @throws NodewiseError `invalid-file` when the bytes are no ONNX model, `unsupported-version` for IR versions other
  *   than 3 to 14, `limit-exceeded` when the model is nested too deep or has too many parts
  */
-export function loadOnnx(source: ByteSource, options: OnnxOptions): Model {
-  const { file } = options
-  try {
-    return modelOf(source, options)
-  } catch (error) {
-    throw error instanceof NodewiseError ? error.at({ file }) : error
-  }
-}
+export const loadOnnx = (source: ByteSource, options: OnnxOptions): Model =>
+  placing({ file: options.file }, () => modelOf(source, options))
 
 function modelOf(source: ByteSource, options: OnnxOptions): Model {
   if (source.size === 0) fail('invalid-file', 'the file is empty')

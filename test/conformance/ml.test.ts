@@ -33,8 +33,8 @@ describeData('maps as protobuf', () => {
     const model = await load(join(folder, 'model.onnx'))
     const port = model.graph[side === 'input' ? 'inputs' : 'outputs'][Number(number)]
     const declared = declaredOf(model.graph, port)
-    const proto = await readTensorFile(join(DATA, 'ml', path), { declared })
-    const json = await readTensorFile(join(folder, `test_data_set_${set}`, `${side}_${number}.json`), { declared })
+    const proto = await readTensorFile(join(DATA, 'ml', path), declared)
+    const json = await readTensorFile(join(folder, `test_data_set_${set}`, `${side}_${number}.json`), declared)
     expect(compareValues(proto, json, { rtol: 0, atol: 0 })).toBeUndefined()
   })
 })

@@ -1,11 +1,10 @@
-import { extname } from 'node:path'
-import { NodewiseError } from '../../errors.ts'
+import { NodewiseError, placing } from '../../errors.ts'
 import { fileSource } from '../../files/byte-source.ts'
 import { type DeclaredDim, declaredOf, type DeclaredType, type GraphPort, type Model } from '../../graph/graph.ts'
 import type { DeclaredInput } from '../../io/inputs.ts'
 import { parseJsonExact } from '../../io/json-text.ts'
 import { valueFromJson } from '../../io/json.ts'
-import { asDeclared, declaredElement, readTensorBytes, readTensorFile, readWhole } from '../../io/read.ts'
+import { asDeclared, declaredElement, isTensorFile, readTensorBytes, readTensorFile, readWhole } from '../../io/read.ts'
 import { portType } from '../../runtime/graph-ports.ts'
 import { didYouMean } from '../../suggest.ts'
 import { Tensor, type Value } from '../../tensor/tensor.ts'
@@ -13,8 +12,6 @@ import { badUsage } from '../failure.ts'
 import { splitNamed } from '../options.ts'
 import { statOf } from '../stat.ts'
 import { isStream, STDIN, streamBytes } from '../streams.ts'
-
-const FILES = new Set(['.npy', '.pb', '.json'])
 
 /** Whether an input is a file of elements alone. */
 export const isRaw = (text: string): boolean => /\.(?:bin|raw)$/i.test(text)
@@ -121,7 +118,7 @@ async function readOne(name: string, text: string, declared: DeclaredType | unde
   const isText = declaredElement(declared) === 'string'
   if (text.startsWith('@') && !isText)
     throw new NodewiseError('bad-usage', `--input ${name}: files are named without "@": ${name}=${text.slice(1)}`)
-  if (FILES.has(extname(text).toLowerCase())) return readTensorFile(text, { declared })
+  if (isTensorFile(text)) return readTensorFile(text, declared)
   if (isRaw(text) && !isText) return readRawFile(text, declared)
   if (statOf(text)?.isFile()) return refuseFile(name, text)
   try {
@@ -148,17 +145,13 @@ function texts(text: string, declared: DeclaredType | undefined): Value {
 }
 
 async function readStream(path: string, declared: DeclaredType | undefined): Promise<Value> {
-  return readTensorBytes(await streamBytes(path), { declared }, path === '-' ? STDIN : path)
+  return readTensorBytes(await streamBytes(path), declared, path === '-' ? STDIN : path)
 }
 
 async function readRawFile(path: string, declared: DeclaredType | undefined): Promise<Value> {
   const { readRaw } = await import('../../io/raw.ts')
   const type = declared?.kind === 'tensor' ? declared : undefined
-  try {
-    return readRaw(readWhole(path), type?.type, type?.dims)
-  } catch (error) {
-    throw error instanceof NodewiseError ? error.at({ file: path }) : error
-  }
+  return placing({ file: path }, () => readRaw(readWhole(path), type?.type, type?.dims))
 }
 
 /** Says what a file is that holds no tensor, and what to do with it. */
@@ -221,7 +214,7 @@ export async function readByPosition(
       })
     values.set(
       ports[index].name,
-      await readTensorFile(path, { declared: typeOf?.(index) ?? callerType(model, 'input', ports[index]) })
+      await readTensorFile(path, typeOf?.(index) ?? callerType(model, 'input', ports[index]))
     )
   }
   return values

@@ -147,7 +147,7 @@ async function compareWithFile(
   { path, declared }: { path: string; declared: DeclaredType | undefined },
   measure: Measure
 ): Promise<string | undefined> {
-  const expected = await readTensorFile(path, { declared })
+  const expected = await readTensorFile(path, declared)
   if (measure.settings.compare === 'type-dims') return compareTypeAndDims(actual, expected)
   const difference = compareValues(actual, expected, toleranceOf(measure))
   if (difference === undefined) measure.errors?.add(name, actual, expected)
