@@ -114,6 +114,13 @@ function typeText(declared: DeclaredType | undefined, model: Model): string {
   return `${type} ${declared.dims === undefined ? '[...]' : `[${declared.dims.map(printDeclared).join(', ')}]`}`
 }
 
+/** The lines of a label that are not empty, in quotes. */
+const quoted = (lines: readonly string[], escape: (text: string) => string, lineEnd: string): string =>
+  `"${lines
+    .filter(line => line !== '')
+    .map(escape)
+    .join(lineEnd)}"`
+
 function dot(): Drawing {
   const lines = [
     'digraph model {',
@@ -121,22 +128,17 @@ function dot(): Drawing {
     '  edge [fontname="sans-serif", fontsize=9]'
   ]
   const escape = (text: string): string => printable(text).replace(/[\\"]/g, '\\$&')
-  const quote = (text: string): string => `"${escape(text)}"`
-  const label = (parts: readonly string[]): string =>
-    `"${parts
-      .filter(part => part !== '')
-      .map(escape)
-      .join('\\n')}"`
+  const label = (...lines: readonly string[]): string => quoted(lines, escape, '\\n')
   const looks: Record<Shape, string> = { node: '', port: ', shape=ellipse', constant: ', style="rounded,dashed"' }
   let margin = '  '
   return {
-    box: (id, parts, shape) => lines.push(`${margin}${id} [label=${label(parts)}${looks[shape]}]`),
+    box: (id, texts, shape) => lines.push(`${margin}${id} [label=${label(...texts)}${looks[shape]}]`),
     edge: (from, to, text, isCapture) =>
-      lines.push(`${margin}${from} -> ${to} [label=${quote(text)}${isCapture ? ', style=dashed' : ''}]`),
+      lines.push(`${margin}${from} -> ${to} [label=${label(text)}${isCapture ? ', style=dashed' : ''}]`),
     open(id, text) {
       lines.push(`${margin}subgraph cluster_${id} {`)
       margin += '  '
-      lines.push(`${margin}label=${quote(text)}`)
+      lines.push(`${margin}label=${label(text)}`)
     },
     close() {
       margin = margin.slice(2)
@@ -151,20 +153,15 @@ function mermaid(): Drawing {
   // Mermaid knows entities by number; everything that could end a label or be taken for markup is written as one.
   const escape = (text: string): string =>
     printable(text).replace(/[^\p{L}\p{N} _./,:;=*+-]/gu, character => `#${character.codePointAt(0)};`)
-  const quote = (text: string): string => `"${escape(text)}"`
-  const label = (parts: readonly string[]): string =>
-    `"${parts
-      .filter(part => part !== '')
-      .map(escape)
-      .join('<br/>')}"`
+  const label = (...lines: readonly string[]): string => quoted(lines, escape, '<br/>')
   const brackets: Record<Shape, [string, string]> = { node: ['[', ']'], port: ['([', '])'], constant: ['[/', '/]'] }
   let margin = '  '
   return {
-    box: (id, parts, shape) => lines.push(`${margin}${id}${brackets[shape][0]}${label(parts)}${brackets[shape][1]}`),
+    box: (id, texts, shape) => lines.push(`${margin}${id}${brackets[shape][0]}${label(...texts)}${brackets[shape][1]}`),
     edge: (from, to, text, isCapture) =>
-      lines.push(`${margin}${from} ${isCapture ? '-.->' : '-->'}${text === '' ? '' : `|${quote(text)}|`} ${to}`),
+      lines.push(`${margin}${from} ${isCapture ? '-.->' : '-->'}${text === '' ? '' : `|${label(text)}|`} ${to}`),
     open(id, text) {
-      lines.push(`${margin}subgraph ${id}[${quote(text)}]`)
+      lines.push(`${margin}subgraph ${id}[${label(text)}]`)
       margin += '  '
     },
     close() {
