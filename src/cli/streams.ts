@@ -3,7 +3,7 @@ import { NodewiseError } from '../errors.ts'
 import { systemFailure } from '../files/byte-source.ts'
 import { badUsage } from './failure.ts'
 import { statOf } from './stat.ts'
-import type { Output } from './terminal.ts'
+import type { Output, Terminal } from './terminal.ts'
 
 /** Name of stdin in messages. */
 export const STDIN = 'stdin'
@@ -25,6 +25,10 @@ function isSpecial(path: string): boolean {
 
 /** Whether a path that is written to names stdout. */
 export const isStdout = (path: string | undefined): boolean => path === '-' || path === '/dev/stdout'
+
+/** The terminal whose stdout people read: stderr, where one of the documents goes to stdout. */
+export const forPeople = (terminal: Terminal, ...documents: readonly (string | undefined)[]): Terminal =>
+  documents.some(isStdout) ? { ...terminal, stdout: terminal.stderr } : terminal
 
 /** Whether a path that is written to names stdout, a pipe or a device. */
 export const isOutputStream = (path: string): boolean => isStdout(path) || isSpecial(path)

@@ -20,10 +20,10 @@ import { callerType, type InputFlags, neededInputs } from '../inputs/inputs.ts'
 import { type ModelFlags, openModel } from '../model.ts'
 import { type OpsFlags, registryOf } from '../own-ops.ts'
 import { statOf } from '../stat.ts'
-import { isStdout, writeTo } from '../streams.ts'
+import { forPeople, isStdout, writeTo } from '../streams.ts'
 import { print, styleOf, type Terminal } from '../terminal.ts'
 import type { Subjects } from './page.ts'
-import { namedPairs, namesOfInputs, valueNames } from './pair-names.ts'
+import { namedPairs, namesIn, namesOfInputs, valueNames } from './pair-names.ts'
 import { compareText } from './text.ts'
 
 export interface CompareFlags extends ModelFlags, InputFlags, OpsFlags {
@@ -123,14 +123,13 @@ async function compareSides(
   flags: CompareFlags,
   given: Terminal
 ): Promise<number> {
-  const isPageOnStdout = isStdout(flags.html)
-  if (isPageOnStdout && flags.json) badUsage(`--html ${flags.html} and --json both write to stdout`)
-  const terminal = isPageOnStdout ? { ...given, stdout: given.stderr } : given
+  if (isStdout(flags.html) && flags.json) badUsage(`--html ${flags.html} and --json both write to stdout`)
+  const terminal = forPeople(given, flags.html)
   const model = a ?? b
   const feeding = model ? '' : givenOf(FEEDING, flags)
   if (feeding !== '') badUsage(`recorded values are not run: ${feeding}`)
   const stored = storedA ?? storedB
-  const named = model && stored && (await import('../../io/recording.ts')).underNames(stored, namesIn(model))
+  const named = model && stored && (await import('../../io/recording.ts')).underNames(stored, namesIn(model.graph))
   const feeds = model ? await feedsFrom(model, flags, await recordedInputs(model, named)) : {}
   const known = [
     valueNames(pathA, a, (named ?? storedA)?.names),
@@ -155,12 +154,6 @@ async function compareSides(
   else print(terminal, compareText(result, { a: pathA, b: pathB, all: flags.all === true }, styleOf(terminal)))
   return result.equal ? EXIT.yes : EXIT.no
 }
-
-/** Every name of a value of the main graph. */
-const namesIn = ({ graph }: Model): string[] => [
-  ...[...graph.inputs, ...graph.outputs].flatMap(({ name, aliases }) => [name, ...aliases]),
-  ...[...graph.values.values()].flatMap(({ name, names }) => [name, ...names])
-]
 
 /** The inputs of a model that were recorded with its values. */
 async function recordedInputs(model: Model, stored: StoredValues | undefined): Promise<Map<string, Value>> {

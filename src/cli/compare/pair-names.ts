@@ -1,4 +1,4 @@
-import { allGraphs, type Model } from '../../graph/graph.ts'
+import { allGraphs, type Graph, type Model } from '../../graph/graph.ts'
 import { didYouMean } from '../../suggest.ts'
 import { badUsage } from '../failure.ts'
 import { inputNames } from '../inputs/inputs.ts'
@@ -10,16 +10,17 @@ export interface NamesOf {
   readonly names: ReadonlySet<string>
 }
 
+/** Every name of a value of a graph. */
+export const namesIn = ({ inputs, outputs, values }: Graph): string[] => [
+  ...[...inputs, ...outputs].flatMap(({ name, aliases }) => [name, ...aliases]),
+  ...[...values.values()].flatMap(({ name, names }) => [name, ...names])
+]
+
 /** Every name of a value of a model, those of bodies included, and the names that were recorded. */
-export function valueNames(path: string, model: Model | undefined, recorded: readonly string[] = []): NamesOf {
-  const names = new Set(recorded)
-  if (model)
-    for (const { inputs, outputs, values } of allGraphs(model)) {
-      for (const { name, aliases } of [...inputs, ...outputs]) for (const known of [name, ...aliases]) names.add(known)
-      for (const value of values.values()) for (const known of [value.name, ...value.names]) names.add(known)
-    }
-  return { path, names }
-}
+export const valueNames = (path: string, model: Model | undefined, recorded: readonly string[] = []): NamesOf => ({
+  path,
+  names: new Set([...recorded, ...(model ? [...allGraphs(model)].flatMap(namesIn) : [])])
+})
 
 /** Every name of an input of a model. */
 export const namesOfInputs = (path: string, model: Model): NamesOf => ({ path, names: new Set(inputNames(model)) })

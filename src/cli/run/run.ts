@@ -12,7 +12,7 @@ import type { InputFlags } from '../inputs/inputs.ts'
 import { openModel } from '../model.ts'
 import { type NetworkFlags, readingBar } from '../network.ts'
 import { type OpsFlags, registryOf } from '../own-ops.ts'
-import { isStdout, writeTo } from '../streams.ts'
+import { forPeople, isStdout, writeTo } from '../streams.ts'
 import { columnsOf, print, type Terminal, warn } from '../terminal.ts'
 import { isMeasured, type Measured, measuredRuns, type MeasureFlags, statisticsText } from './measured-runs.ts'
 import { printJson, printText } from './print.ts'
@@ -85,7 +85,7 @@ async function runModel(path: string, model: Model, flags: RunFlags, terminal: T
   const saved = await save(measured, flags, model.file, terminal)
   const told = { ...flags, ...(ranked && { ranked }) }
   if (flags.json) await printJson(measured, told, saved, terminal)
-  else await printText(measured, told, saved, forPeople(flags, terminal))
+  else await printText(measured, told, saved, forPeople(terminal, flags.output, flags.profile))
   return EXIT.yes
 }
 
@@ -110,7 +110,7 @@ async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, g
   const { times, traces } = measured
   if (flags.profile !== undefined) await saveProfile(flags.profile, traces, model, given)
   if (flags.json) return
-  const terminal = forPeople(flags, given)
+  const terminal = forPeople(given, flags.output, flags.profile)
   const trace = traces.findLast(rows => rows.length > 0)
   if (flags.trace && trace) print(terminal, traceText(trace, columnsOf(terminal)))
   if (isMeasured(flags) && times.length > 0) print(terminal, statisticsText(times, flags))
@@ -118,10 +118,6 @@ async function tellWhatWas(measured: Measured, flags: RunFlags, model: string, g
 
 const saveProfile = (path: string, traces: Measured['traces'], model: string, { stdout }: Terminal): Promise<void> =>
   writeTo(path, new TextEncoder().encode(chromeTrace(traces, `nodewise run ${model}`)), stdout)
-
-/** Where people read: stderr, where stdout has a document. */
-const forPeople = ({ output, profile }: RunFlags, terminal: Terminal): Terminal =>
-  isStdout(output) || isStdout(profile) ? { ...terminal, stdout: terminal.stderr } : terminal
 
 function refuseTwoOnStdout({ output, profile, json }: RunFlags): void {
   const options = [...(isStdout(output) ? ['-o -'] : []), ...(isStdout(profile) ? ['--profile -'] : [])]

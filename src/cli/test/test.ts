@@ -4,7 +4,7 @@ import { stringifyExact } from '../../io/json-text.ts'
 import { printable } from '../../io/print.ts'
 import { badUsage, EXIT } from '../failure.ts'
 import { registryOf } from '../own-ops.ts'
-import { isStdout, writeTo } from '../streams.ts'
+import { forPeople, isStdout, writeTo } from '../streams.ts'
 import { counted, print, startProgress, type Style, styleOf, type Terminal } from '../terminal.ts'
 import { type Case, findCases } from './cases.ts'
 import { junitReport } from './junit.ts'
@@ -25,10 +25,8 @@ export async function test(folders: readonly string[], flags: TestFlags, given: 
   registryOf(flags)
   const cases = select(folders.flatMap(findCases), flags.filter)
   if (cases.length === 0) throw new NodewiseError('missing-file', noCase(folders, flags.filter))
-  const isOnStdout = isStdout(flags.junit)
-  if (isOnStdout && flags.json) badUsage('--junit - and --json both write to stdout')
-  // What is printed for people goes to stderr where stdout has the report.
-  const terminal = isOnStdout ? { ...given, stdout: given.stderr } : given
+  if (isStdout(flags.junit) && flags.json) badUsage('--junit - and --json both write to stdout')
+  const terminal = forPeople(given, flags.junit)
   const results = await runAll(cases, flags, terminal)
   if (flags.junit !== undefined)
     await writeTo(flags.junit, new TextEncoder().encode(junitReport(results)), given.stdout)
