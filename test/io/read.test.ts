@@ -155,7 +155,7 @@ describe('readInputs', () => {
 describe('numberedFiles', () => {
   it('sorts by number and ignores what is none', () => {
     const others = ['output_02.npy', 'output_x.npy', 'output_3.txt', 'input_0.npy']
-    const [ten, two, zero] = ['output_10.npy', 'output_2.pb', 'output_0.json'].map(name => write(name, ''))
+    const [ten, two, zero] = ['output_10.NPY', 'output_2.pb', 'output_0.json'].map(name => write(name, ''))
     for (const name of others) write(name, '')
     expect([...numberedFiles(folder, 'output')]).toEqual([
       [0, zero],

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
 import type { Finding, FindingCode } from '../../graph/graph.ts'
-import { readJsonFile } from '../json-file.ts'
 import { pathFrom, wholePath } from '../places.ts'
+import { readJsonFile } from '../text-file.ts'
 
 /** A finding that is known and not reported. Files are named from the folder of the baseline. */
 interface KnownFinding {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
 import { didYouMean } from '../../suggest.ts'
-import { readJsonFile } from '../json-file.ts'
+import { readJsonFile } from '../text-file.ts'
 import { CONFIG_SCHEMA, type Schema } from './config-schema.ts'
 
 /** Dims by the name of an input. */

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { NodewiseError } from '../../errors.ts'
-import { systemFailure } from '../../files/byte-source.ts'
 import type { Json } from '../../io/json-text.ts'
 import { printable } from '../../io/print.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import { toDoubles } from '../../tensor/elements.ts'
 import { isTensor, type Value } from '../../tensor/tensor.ts'
+import { readTextFile } from '../text-file.ts'
 
 /** One of the best classes of a row. */
 export interface Ranked {
@@ -21,12 +20,7 @@ export interface Ranked {
  * @throws NodewiseError `missing-file`, `invalid-file`
  */
 export function readLabels(path: string): string[] {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8').replace(/^\ufeff/, '')
-  } catch (error) {
-    throw systemFailure(error, path).at({ file: path })
-  }
+  const text = readTextFile(path)
   if (!/^\s*[[{]/.test(text)) return text.replace(/\r?\n$/, '').split(/\r?\n/)
   try {
     const json = JSON.parse(text) as object

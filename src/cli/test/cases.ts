@@ -1,8 +1,9 @@
-import { type Dirent, readdirSync, readFileSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { NodewiseError } from '../../errors.ts'
 import { systemFailure } from '../../files/byte-source.ts'
 import { statOf } from '../stat.ts'
+import { readJsonFile } from '../text-file.ts'
 
 /** A folder with a model and something to hold it against. */
 export interface Case {
@@ -89,17 +90,10 @@ function readIndex(path: string): Map<string, CaseSettings> {
 
 /** A small JSON file of a case, or undefined when it is not there. */
 export function readJson(path: string): unknown {
-  let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    return readJsonFile(path)
   } catch (error) {
-    const failure = systemFailure(error, path)
-    if (failure.code === 'missing-file') return undefined
-    throw failure
-  }
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new NodewiseError('invalid-file', (error as Error).message, { file: path })
+    if (error instanceof NodewiseError && error.code === 'missing-file') return undefined
+    throw error
   }
 }

@@ -3,11 +3,6 @@ import { clock } from '../../host.ts'
 import type { Case } from './cases.ts'
 import type { Asked, CaseResult } from './run-case.ts'
 
-/** What a worker is started with. */
-export interface WorkerStart {
-  readonly asked: Asked
-}
-
 /**
  * Runs cases in threads of the program. A thread that dies (out of memory, say) makes its case an error and is
  * replaced.
@@ -20,19 +15,16 @@ export async function runInWorkers(
 ): Promise<void> {
   let next = 0
   const serve = async (): Promise<void> => {
-    while (next < cases.length) await serveWith(new Worker(program, { workerData: { asked } satisfies WorkerStart }))
+    while (next < cases.length) await serveWith(new Worker(program, { workerData: asked }))
   }
   /** Gives one worker cases until there are none or it dies. */
   const serveWith = async (worker: Worker): Promise<void> => {
     let isAlive = true
     // A thread may also die after it has answered; the next case then goes to another.
-    worker
-      .on('error', () => {
-        isAlive = false
-      })
-      .on('exit', () => {
-        isAlive = false
-      })
+    const died = (): void => {
+      isAlive = false
+    }
+    worker.on('error', died).on('exit', died)
     try {
       while (isAlive && next < cases.length) {
         const index = next++
