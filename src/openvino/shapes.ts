@@ -16,9 +16,16 @@ export function parsePartialShape(text: string): ShapeText {
   if (inner.startsWith('[') && inner.endsWith(']')) inner = trimBlanks(inner.slice(1, -1))
   if (inner === '...') return {}
   if (inner === '') return { dims: [] }
-  const dims: DeclaredDim[] = []
-  for (const field of inner.split(',')) {
-    const dim = parseDim(trimBlanks(field))
+  return dimsIn(inner.split(','), field => parseDim(trimBlanks(field)))
+}
+
+function dimsIn<T extends DeclaredDim>(
+  fields: readonly string[],
+  parse: (field: string) => T | undefined
+): { dims: T[]; problem?: undefined } | { problem: string } {
+  const dims: T[] = []
+  for (const field of fields) {
+    const dim = parse(field)
     if (dim === undefined) return { problem: `"${field}" is no dimension` }
     dims.push(dim)
   }
@@ -45,13 +52,7 @@ const bound = (text: string, open: number): number | undefined =>
 export function parseStaticShape(text: string): { dims: number[]; problem?: undefined } | { problem: string } {
   const fields = text.split(',')
   if (trimBlanks(fields[fields.length - 1]) === '') fields.pop()
-  const dims: number[] = []
-  for (const field of fields) {
-    const dim = unsigned(field)
-    if (dim === undefined) return { problem: `"${field}" is no dimension` }
-    dims.push(dim)
-  }
-  return { dims }
+  return dimsIn(fields, unsigned)
 }
 
 /** Parses the `<dim>` of a port. -1 is an unknown dim and gives null; text that is no dim gives undefined. */
