@@ -1,8 +1,8 @@
 import { batch, effect } from '@preact/signals'
 import { ancestorsOf, isGroup, itemsOf, recordOf } from '../graph/tree.ts'
-import { CallFailure } from '../worker/rpc.ts'
 import type { GivenFile } from '../worker/sources.ts'
 import { select } from './actions.ts'
+import { whileBusy } from './busy.ts'
 import { modelAmong } from './files.ts'
 import { requestOf } from './running.ts'
 import * as store from './store.ts'
@@ -12,10 +12,8 @@ import { workers } from './workers.ts'
 export async function compareWith(files: readonly GivenFile[]): Promise<void> {
   const main = modelAmong(files)
   if (!main) return
-  store.failure.value = undefined
-  store.busy.value = `Comparing with ${main.path}`
-  const { engine, layout } = workers()
-  try {
+  await whileBusy(`Comparing with ${main.path}`, async () => {
+    const { engine, layout } = workers()
     const { columns, handed, ...found } = await engine.call.compare(files, main.path, requestOf(false))
     const { tree, open, changes } = await layout.call.group('beside', handed)
     asked = -1
@@ -25,12 +23,7 @@ export async function compareWith(files: readonly GivenFile[]): Promise<void> {
       store.beside.value = { columns, tree, open, scene: changes, selected: -1 }
     })
     if (found.first && found.first.record >= 0) await select(store.itemOf(found.first.record), 'keep')
-  } catch (error) {
-    store.failure.value =
-      error instanceof CallFailure ? error.failure : { code: 'internal', message: String(error), place: '' }
-  } finally {
-    store.busy.value = ''
-  }
+  })
 }
 
 export const closeBeside = (): void => {

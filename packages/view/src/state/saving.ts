@@ -1,7 +1,7 @@
 import { current } from '../graph/viewing.ts'
 import type { SavedFile } from '../worker/engine.ts'
 import type { ReportRequest } from '../worker/reporting.ts'
-import { CallFailure } from '../worker/rpc.ts'
+import { whileBusy } from './busy.ts'
 import * as store from './store.ts'
 import { workers } from './workers.ts'
 
@@ -14,18 +14,10 @@ function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
-async function saveAll(what: string, work: () => Promise<readonly SavedFile[]>): Promise<void> {
-  store.failure.value = undefined
-  store.busy.value = what
-  try {
+const saveAll = (what: string, work: () => Promise<readonly SavedFile[]>): Promise<void> =>
+  whileBusy(what, async () => {
     for (const { name, content } of await work()) save(name, content)
-  } catch (error) {
-    store.failure.value =
-      error instanceof CallFailure ? error.failure : { code: 'internal', message: String(error), place: '' }
-  } finally {
-    store.busy.value = ''
-  }
-}
+  })
 
 /** The model in another format. */
 export const saveConverted = (suffix: '.onnx' | '.xml' | '.onnxtxt'): Promise<void> =>
