@@ -1,6 +1,6 @@
 import { castTensor, type DType, NodewiseError, Tensor } from 'nodewise'
 import { elementOf, isWhole, padOf, zeroOf } from './cells.ts'
-import type { MappedInput, RowShape } from './mapping.ts'
+import { elementCount, type MappedInput, type RowShape } from './mapping.ts'
 import { packedTensor } from './packed-feeds.ts'
 import { type Batch, isList } from './table.ts'
 
@@ -40,7 +40,7 @@ export function tensorOf(
   )
   const shape = shapeOfRows(input, rows, pad, bad)
   if (!shape) return { bad }
-  const size = shape.dims.reduce((product, dim) => product * dim, 1)
+  const size = elementCount(shape.dims)
   const isShort = rows.some(flat => flat !== undefined && flat.elements.length < size)
   const filler = pad !== undefined && isShort ? padOf(pad, input.type, input.name) : zeroOf(input.type)
   const elements = new Array<unknown>(batch.rows * size).fill(filler)
@@ -110,21 +110,18 @@ function shapeOf(
     pad === undefined ? present[0].dims[axis] : present.reduce((most, row) => Math.max(most, row.dims[axis] ?? 0), 0)
   )
   if (!declared) return { dims, isBatched: true }
-  const [inner, whole] = [declared.slice(1), declared]
+  const inner = declared.slice(1)
   // One number a row fills a column of one.
-  if (rank === 0 && inner.length === 1 && inner[0] !== undefined && inner[0] === 1)
-    return { dims: [1], isBatched: true }
-  if (rank === 0 && inner.length === 1 && inner[0] === undefined) return { dims: [1], isBatched: true }
-  const size = product(dims)
-  if (inner.length !== rank && inner.every(dim => dim !== undefined) && product(inner) === size && declared.length > 0)
-    return { dims: inner, isBatched: true }
+  if (rank === 0 && inner.length === 1 && (inner[0] ?? 1) === 1) return { dims: [1], isBatched: true }
+  if (declared.length > 0 && inner.length !== rank && elementCount(inner) === elementCount(dims))
+    return { dims: inner as readonly number[], isBatched: true }
   const side = (wanted: readonly (number | undefined)[]): boolean =>
     wanted.length === dims.length && wanted.every((dim, axis) => fitsPadded(dim, dims[axis], pad !== undefined))
   if (declared.length > 0 && side(inner)) {
     dims = dims.map((dim, axis) => inner[axis] ?? dim)
     return { dims, isBatched: true }
   }
-  if (side(whole)) return { dims, isBatched: false }
+  if (side(declared)) return { dims, isBatched: false }
   const text = declared.map(dim => dim ?? '?').join(', ')
   throw new NodewiseError(
     'shape-mismatch',
@@ -132,9 +129,6 @@ function shapeOf(
       `[${dims.join(', ')}]`
   )
 }
-
-const product = (dims: readonly (number | undefined)[]): number =>
-  dims.reduce<number>((all, dim) => all * (dim ?? NaN), 1)
 
 const fitsPadded = (declared: number | undefined, size: number, isPadded: boolean): boolean =>
   declared === undefined || declared === size || (isPadded && size < declared)
@@ -147,7 +141,8 @@ function place(
   all: unknown[],
   start: number
 ): void {
-  const isSame = elements.length === product(into) && (dims.length !== into.length || String(dims) === String(into))
+  const isSame =
+    elements.length === elementCount(into) && (dims.length !== into.length || String(dims) === String(into))
   if (isSame) {
     for (let i = 0; i < elements.length; i++) all[start + i] = elements[i]
     return
@@ -171,7 +166,7 @@ function place(
 /** The tensor of elements: bigints of whole numbers, numbers, booleans, or strings. */
 function toTensor(type: DType, elements: readonly unknown[], { dims, isBatched }: RowShape, rows: number): Tensor {
   const all = isBatched ? [rows, ...dims] : dims
-  const list = (isBatched ? elements : elements.slice(0, product(dims))) as readonly (
+  const list = (isBatched ? elements : elements.slice(0, elementCount(dims))) as readonly (
     | number
     | bigint
     | boolean

@@ -76,6 +76,10 @@ function noColumn(
   )
 }
 
+/** How many elements dims hold; NaN where one is of any size. */
+export const elementCount = (dims: readonly (number | undefined)[]): number =>
+  dims.reduce<number>((product, dim) => product * (dim ?? NaN), 1)
+
 /** @throws NodewiseError `bad-usage` */
 export function badUsage(message: string): never {
   throw new NodewiseError('bad-usage', message)

@@ -8,7 +8,7 @@ import {
   type Tensor,
   type Value
 } from 'nodewise'
-import { badUsage } from './mapping.ts'
+import { badUsage, elementCount } from './mapping.ts'
 import type { ScoreOptions } from './options.ts'
 import { evenOffsets, type Numbers, type Packed } from './packed.ts'
 import { type Column, type ColumnType, type Field, type NumberType, packedColumn, plainColumn } from './table.ts'
@@ -93,7 +93,7 @@ export function columnOf({ name, field }: MappedOutput, value: Value, rows: numb
       'shape-mismatch',
       `output "${name}" has dims [${dims.join(', ')}] for ${ran} rows; --outputs names those that have a row each`
     )
-  const size = inner.reduce((product, dim) => product * dim, 1)
+  const size = elementCount(inner)
   const { kind } = field.type
   if (kind !== 'list' && kind !== 'json' && size !== 1) notOne(name, inner)
   const packed = kind === 'json' ? undefined : packedOf(value, cells, rows, kind === 'list' ? inner : [])
@@ -111,11 +111,11 @@ function packedOf(
 ): Packed | undefined {
   const values = (type === 'bool' ? data : cells) as Numbers
   if (!ArrayBuffer.isView(values) || type.startsWith('complex')) return undefined
-  const count = rows * inner.reduce((product, dim) => product * dim, 1)
+  const count = rows * elementCount(inner)
   const kind = type === 'bool' ? 'bools' : 'numbers'
   return inner.reduceRight<Packed>(
     (items, dim, axis) => {
-      const lists = inner.slice(0, axis).reduce((product, size) => product * size, rows)
+      const lists = rows * elementCount(inner.slice(0, axis))
       return { kind: 'lists', rows: lists, items, offsets: evenOffsets(lists, dim) }
     },
     { kind, rows: count, values: values.subarray(0, count) }

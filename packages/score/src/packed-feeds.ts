@@ -1,5 +1,5 @@
 import { type DType, Tensor } from 'nodewise'
-import type { MappedInput, RowShape } from './mapping.ts'
+import { elementCount, type MappedInput, type RowShape } from './mapping.ts'
 import { itemsOf, type Numbers, type Packed, type PackedLists } from './packed.ts'
 import type { Batch } from './table.ts'
 
@@ -111,6 +111,5 @@ function listTensor(
 /** The dims of a row that has so many elements; undefined where the model has others. */
 function innerDims(inner: readonly (number | undefined)[], size: number): readonly number[] | undefined {
   if (inner.length === 1) return fits(inner[0], size) ? [size] : undefined
-  const isFixed = inner.length > 0 && inner.every(dim => dim !== undefined)
-  return isFixed && inner.reduce<number>((product, dim) => product * (dim ?? 0), 1) === size ? inner : undefined
+  return inner.length > 0 && elementCount(inner) === size ? (inner as readonly number[]) : undefined
 }

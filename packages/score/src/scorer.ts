@@ -1,6 +1,6 @@
 import { type ErrorCode, type InferenceSession, NodewiseError, type Value } from 'nodewise'
 import { type BadRow, tensorOf } from './feeds.ts'
-import { badUsage, type MappedInput, type RowShape } from './mapping.ts'
+import { badUsage, elementCount, type MappedInput, type RowShape } from './mapping.ts'
 import type { ScoreOptions } from './options.ts'
 import { columnOf, type MappedOutput } from './outputs.ts'
 import { type Batch, type Column, joinColumns, sliceBatch, takeRows } from './table.ts'
@@ -72,7 +72,7 @@ export class Scorer {
       if (rows !== undefined && this.#fixedRows !== undefined && rows !== this.#fixedRows)
         badUsage(`the model takes ${this.#fixedRows} rows of one input with ${rows} of "${input.name}"`)
       this.#fixedRows ??= rows
-      elements += shape?.dims.reduce((product, dim) => product * dim, 1) ?? 0
+      elements += shape ? elementCount(shape.dims) : 0
     }
     const fitting = Math.floor(RUN_ELEMENTS / Math.max(1, elements))
     return this.#fixedRows ?? this.#options.batch ?? Math.max(1, Math.min(MAX_RUN_ROWS, fitting))
