@@ -14,7 +14,6 @@ export interface ReadType {
 }
 
 const message = (name: string): FieldWriter => new FieldWriter(name)
-export const finished = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
 
 /** Types are read recursively, and the stack is finite. A model has fewer: each takes two messages of the file. */
 const MAX_TYPES = 400
@@ -34,7 +33,7 @@ export function readType(scanner: Scanner, depth = 0): ReadType {
     const tensor = message('TypeProto.Tensor').integer('elem_type', codeOf(type))
     if (shape) tensor.bytes('shape', shape)
     return {
-      message: finished(fields.bytes('tensor_type', finished(tensor))),
+      message: fields.bytes('tensor_type', tensor.alone()).alone(),
       ...(type !== undefined && { tensor: { type, dims } })
     }
   }
@@ -42,7 +41,7 @@ export function readType(scanner: Scanner, depth = 0): ReadType {
   scanner.expect('(')
   readCompound(scanner, word, fields, depth + 1)
   scanner.expect(')')
-  return { message: finished(fields) }
+  return { message: fields.alone() }
 }
 
 const codeOf = (type: DType | undefined): number => (type && DTYPES[type].onnx) ?? 0
@@ -51,18 +50,18 @@ function readCompound(scanner: Scanner, word: string, fields: FieldWriter, depth
   if (word === 'seq' || word === 'optional') {
     const [field, name] =
       word === 'seq' ? ['sequence_type', 'TypeProto.Sequence'] : ['optional_type', 'TypeProto.Optional']
-    fields.bytes(field, finished(message(name).bytes('elem_type', readType(scanner, depth).message)))
+    fields.bytes(field, message(name).bytes('elem_type', readType(scanner, depth).message).alone())
   } else if (word === 'map') {
     const key = typeOfName(scanner.identifier()) ?? scanner.fail('the type of the keys is expected')
     scanner.expect(',')
     const map = message('TypeProto.Map').integer('key_type', codeOf(key))
-    fields.bytes('map_type', finished(map.bytes('value_type', readType(scanner, depth).message)))
+    fields.bytes('map_type', map.bytes('value_type', readType(scanner, depth).message).alone())
   } else if (word === 'sparse_tensor') {
     const type = typeOfName(scanner.identifier()) ?? scanner.fail('an element type is expected')
     const { shape } = readShape(scanner)
     const tensor = message('TypeProto.SparseTensor').integer('elem_type', codeOf(type))
     if (shape) tensor.bytes('shape', shape)
-    fields.bytes('sparse_tensor_type', finished(tensor))
+    fields.bytes('sparse_tensor_type', tensor.alone())
   } else {
     const opaque = message('TypeProto.Opaque')
     if (scanner.next !== ')') {
@@ -70,14 +69,14 @@ function readCompound(scanner: Scanner, word: string, fields: FieldWriter, depth
       if (scanner.takes(',')) opaque.text('domain', first).text('name', scanner.identifier())
       else opaque.text('name', first)
     }
-    fields.bytes('opaque_type', finished(opaque))
+    fields.bytes('opaque_type', opaque.alone())
   }
 }
 
 /** Nothing: rank 0; `[]`: no rank is declared; else the dims, `?` where one is not known. */
 function readShape(scanner: Scanner): { shape?: MessageWriter; dims: bigint[] | undefined } {
   const shape = message('TensorShapeProto')
-  if (!scanner.takes('[')) return { shape: finished(shape), dims: [] }
+  if (!scanner.takes('[')) return { shape: shape.alone(), dims: [] }
   if (scanner.takes(']')) return { dims: undefined }
   const dims: bigint[] = []
   let isKnown = true
@@ -92,9 +91,9 @@ function readShape(scanner: Scanner): { shape?: MessageWriter; dims: bigint[] | 
       dims.push(size)
       dim.integer('dim_value', size)
     }
-    shape.bytes('dim', finished(dim))
+    shape.bytes('dim', dim.alone())
   })
-  return { shape: finished(shape), dims: isKnown ? dims : undefined }
+  return { shape: shape.alone(), dims: isKnown ? dims : undefined }
 }
 
 /** Pairs of texts in brackets, of which the first is taken: `"location": "weights.bin", …]`. */
@@ -116,7 +115,7 @@ export function readTensor(scanner: Scanner, name: string, { tensor }: ReadType)
   if (scanner.takes('{')) readElements(scanner, fields, tensor.type)
   else if (scanner.takes('[')) fields.messages('external_data', readEntries(scanner)).integer('data_location', 1)
   else scanner.takes('...')
-  return finished(fields)
+  return fields.alone()
 }
 
 function readElements(scanner: Scanner, fields: FieldWriter, type: DType): void {

@@ -2,7 +2,7 @@ import { exceed, type Limits } from '../../graph/limits.ts'
 import { FieldWriter } from '../write/fields.ts'
 import { gather, type MessageWriter } from '../write/message.ts'
 import { Positions } from './positions.ts'
-import { finished, readEntries, readTensor, type ReadType, readType } from './read-values.ts'
+import { readEntries, readTensor, type ReadType, readType } from './read-values.ts'
 import { INT64, numberOf, Scanner } from './scanner.ts'
 import { ATTRIBUTE_TYPES, isType, NO_TYPE } from './types.ts'
 
@@ -54,7 +54,7 @@ class TextReader {
     this.#header(fields, MODEL_KEYS)
     fields.bytes('graph', this.#graph())
     while (!this.#scanner.isAtEnd) fields.bytes('functions', this.#function())
-    return finished(fields)
+    return fields.alone()
   }
 
   /** `<key: value, …>` before a model or a function. */
@@ -80,7 +80,7 @@ class TextReader {
     scanner.list(']', () => {
       const fields = new FieldWriter('OperatorSetIdProto').text('domain', scanner.quoted())
       scanner.expect(':')
-      opsets.push(finished(fields.integer('version', scanner.integer())))
+      opsets.push(fields.integer('version', scanner.integer()).alone())
     })
     return opsets
   }
@@ -102,7 +102,7 @@ class TextReader {
     fields.messages('node', this.#nodes())
     this.#path = outer
     this.#depth--
-    return finished(fields)
+    return fields.alone()
   }
 
   /** A declared value, with its elements after `=`. Inputs with elements are both, others are initializers alone. */
@@ -122,7 +122,7 @@ class TextReader {
     if (this.#path !== undefined) this.#positions.addValue(this.#path, name, position)
     const fields = new FieldWriter('ValueInfoProto').text('name', name)
     if (type) fields.bytes('type', type.message)
-    return { message: finished(fields), name, type }
+    return { message: fields.alone(), name, type }
   }
 
   /** Whether a type is next; a value may be called as a type is only in quotes, but for the name of no type. */
@@ -156,7 +156,7 @@ class TextReader {
     scanner.expect('(')
     fields.texts('input', this.#names(')'))
     fields.messages('attribute', attributes.length > 0 ? attributes : this.#attributes(index))
-    return finished(fields)
+    return fields.alone()
   }
 
   /** Names between commas, of which any may be left out, up to `close`. */
@@ -206,7 +206,7 @@ class TextReader {
       this.#bodyPath = path
       type = this.#attributeValue(fields, declared, false)
     }
-    return finished(fields.integer('type', type === undefined ? 0 : ATTRIBUTE_TYPES.indexOf(type)))
+    return fields.integer('type', type === undefined ? 0 : ATTRIBUTE_TYPES.indexOf(type)).alone()
   }
 
   /** Reads one value into the field of its type; returns the type. */
@@ -272,7 +272,7 @@ class TextReader {
     scanner.list(')', () => port('output'))
     if (scanner.takes('<')) scanner.list('>', () => fields.bytes('value_info', this.#value().message))
     fields.messages('node', this.#nodes())
-    return finished(fields)
+    return fields.alone()
   }
 }
 

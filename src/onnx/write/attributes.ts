@@ -49,7 +49,7 @@ export function attributeMessage(name: string, attribute: Attribute, context: At
 function writeValue(fields: FieldWriter, attribute: Attribute, context: AttributeContext): FieldWriter {
   const typed = (type: string): FieldWriter =>
     fields.none('type').integer('type', onnx.AttributeProto.AttributeType[type])
-  const tensor = (constant: Constant): MessageWriter => tensorFields(constant, undefined).onto(undefined, undefined)
+  const tensor = (constant: Constant): MessageWriter => tensorFields(constant).alone()
   switch (attribute.kind) {
     case 'float':
       return typed('FLOAT').float('f', attribute.value)

@@ -255,9 +255,13 @@ export class FieldWriter {
     return text === '' ? this.none(field) : this.text(field, text)
   }
 
-  /** The message: that of the file with these fields in place of its own, or of these fields alone. */
+  /** The message of the file with these fields in place of its own; where there is none, as {@link alone}. */
   onto(reader: MessageReader | undefined, message: FileMessage | undefined): MessageWriter {
-    if (reader !== undefined && message !== undefined) return reader.patch(message, this.fields)
+    return reader !== undefined && message !== undefined ? reader.patch(message, this.fields) : this.alone()
+  }
+
+  /** The message of these fields alone. */
+  alone(): MessageWriter {
     const writer = new MessageWriter()
     for (const pieces of this.fields.values()) for (const piece of pieces) writer.add(piece)
     return writer
@@ -266,4 +270,4 @@ export class FieldWriter {
 
 /** A message with a key and a value. */
 export const entry = (key: string, value: string): MessageWriter =>
-  new FieldWriter('StringStringEntryProto').text('key', key).text('value', value).onto(undefined, undefined)
+  new FieldWriter('StringStringEntryProto').text('key', key).text('value', value).alone()

@@ -249,10 +249,7 @@ export function opsetFields(fields: FieldWriter, opsets: ReadonlyMap<string, num
   return fields.messages(
     'opset_import',
     [...opsets].map(([domain, version]) =>
-      new FieldWriter('OperatorSetIdProto')
-        .text('domain', domainText(domain))
-        .integer('version', version)
-        .onto(undefined, undefined)
+      new FieldWriter('OperatorSetIdProto').text('domain', domainText(domain)).integer('version', version).alone()
     )
   )
 }

@@ -76,7 +76,7 @@ export const onnxType = (type: DType): number =>
   DTYPES[type].onnx ?? fail('type-not-allowed', `ONNX has no element type ${type}`)
 
 /** Type, dims and elements of a constant as fields of a TensorProto; the elements are read when they are written. */
-export function tensorFields(constant: Constant, external: ExternalFile | undefined): FieldWriter {
+export function tensorFields(constant: Constant, external?: ExternalFile): FieldWriter {
   const { type, dims } = constant
   const fields = new FieldWriter('TensorProto').integers('dims', dims).integer('data_type', onnxType(type))
   fields.none(...CONTENT)

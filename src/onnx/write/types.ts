@@ -26,7 +26,7 @@ export function typeMessage(type: DeclaredType, denoted?: Denoted): MessageWrite
       const map = new FieldWriter('TypeProto.Map').integer('key_type', onnxType(type.keyType))
       const value = typeMessage({ kind: 'tensor', ...(type.valueType && { type: type.valueType }), dims: [] })
       if (value) map.bytes('value_type', value)
-      fields.bytes('map_type', map.onto(undefined, undefined))
+      fields.bytes('map_type', map.alone())
       break
     }
     case 'other':
@@ -40,23 +40,21 @@ const KINDS = ['tensor_type', 'sequence_type', 'map_type', 'opaque_type', 'spars
 function elementType(message: string, element: DeclaredType): MessageWriter {
   const type = typeMessage(element)
   const fields = new FieldWriter(message)
-  return (type ? fields.bytes('elem_type', type) : fields).onto(undefined, undefined)
+  return (type ? fields.bytes('elem_type', type) : fields).alone()
 }
 
 function tensorType({ type, dims }: DeclaredType & { kind: 'tensor' }, denoted: Denoted | undefined): MessageWriter {
   const fields = new FieldWriter('TypeProto.Tensor').integer('elem_type', type === undefined ? 0 : onnxType(type))
-  if (dims === undefined) return fields.onto(undefined, undefined)
+  if (dims === undefined) return fields.alone()
   const earlier = denoted ? dimMessages(denoted) : []
   const shape = new FieldWriter('TensorShapeProto').messages(
     'dim',
     dims.map((dim, i) => {
       const fieldsOfDim = dimFields(dim)
-      return earlier.length === dims.length
-        ? fieldsOfDim.onto(denoted?.reader, earlier[i])
-        : fieldsOfDim.onto(undefined, undefined)
+      return earlier.length === dims.length ? fieldsOfDim.onto(denoted?.reader, earlier[i]) : fieldsOfDim.alone()
     })
   )
-  return fields.bytes('shape', shape.onto(undefined, undefined)).onto(undefined, undefined)
+  return fields.bytes('shape', shape.alone()).alone()
 }
 
 /** A dim; intervals, which ONNX cannot say, are unknown. */

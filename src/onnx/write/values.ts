@@ -23,7 +23,6 @@ export function isOnnxValue(value: Value): boolean {
   return value.type === 'map' || value.value === undefined || isOnnxValue(value.value)
 }
 
-const done = (fields: FieldWriter): MessageWriter => fields.onto(undefined, undefined)
 const named = (root: string, name: string): FieldWriter => new FieldWriter(root).textIf('name', name)
 const kindOf = (value: Value): Kind => (isTensor(value) ? 'tensor' : value.type)
 
@@ -35,20 +34,20 @@ function message(value: Value, name = ''): MessageWriter {
     'elem_type',
     value.value ? KINDS[kindOf(value.value)] : KINDS.none
   )
-  return done(value.value ? fields.messages(`${kindOf(value.value)}_value`, [message(value.value)]) : fields)
+  return (value.value ? fields.messages(`${kindOf(value.value)}_value`, [message(value.value)]) : fields).alone()
 }
 
 function listMessage(values: readonly Value[], name = ''): MessageWriter {
   const kind = values.length > 0 ? kindOf(values[0]) : 'none'
   const fields = named('SequenceProto', name).integer('elem_type', KINDS[kind])
   const items = values.map(item => message(item))
-  return done(kind === 'none' ? fields : fields.messages(`${kind}_values`, items))
+  return (kind === 'none' ? fields : fields.messages(`${kind}_values`, items)).alone()
 }
 
 function tensorMessage(tensor: Tensor, name: string): MessageWriter {
   const { type, dims } = tensor
   const constant = { type, dims, byteLength: 0, place: {}, read: () => tensor }
-  return done(tensorFields(constant, undefined).textIf('name', name))
+  return tensorFields(constant).textIf('name', name).alone()
 }
 
 /** Keys, and a sequence of single elements: the standard has no other form for plain values. */
@@ -58,5 +57,5 @@ function mapMessage(map: MapValue, name: string): MessageWriter {
   if (map.keyType === 'int64') fields.integers('keys', keys as bigint[])
   else fields.texts('string_keys', keys as string[])
   const singles = keys.map(key => ({ ...valuesOf(map, [key]), dims: [] }) as unknown as Tensor)
-  return done(fields.messages('values', [listMessage(singles)]))
+  return fields.messages('values', [listMessage(singles)]).alone()
 }
