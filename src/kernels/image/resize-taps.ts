@@ -175,3 +175,29 @@ export function* filterTaps(
   }
   return result
 }
+
+/** An axis with coordinates outside the data, and which of its indices have them. */
+export interface Outside {
+  readonly axis: number
+  readonly marked: (i: number) => boolean
+}
+
+/** The axes of which something lies outside the data, which is so in mode `tf_crop_and_resize` alone. */
+export function outsideAmong(coordinates: CoordinateMode, axes: readonly ResizedAxis[]): Outside[] {
+  if (coordinates !== 'tf_crop_and_resize') return []
+  return axes.flatMap(axis => {
+    const { size, count } = axis
+    const at = coordinatesOf(coordinates, axis, x => x)
+    const marked = (i: number): boolean => at(i) < 0 || at(i) > size - 1
+    // Coordinates go straight from the first to the last, so between two that lie inside all do.
+    return count > 0 && (marked(0) || marked(count - 1)) ? [{ axis: axis.axis, marked }] : []
+  })
+}
+
+/** Takes the weights of what lies outside the data, which makes it 0. */
+export function leaveOut(tables: readonly AxisTaps[], outside: readonly Outside[]): void {
+  for (const { axis, count, taps, weights } of tables) {
+    const marked = outside.find(item => item.axis === axis)?.marked
+    if (marked) for (let i = 0; i < count; i++) if (marked(i)) weights.fill(0, i * taps, (i + 1) * taps)
+  }
+}

@@ -10,14 +10,15 @@ import {
 } from '../../kernels/image/resample.ts'
 import {
   type CoordinateMode,
-  coordinatesOf,
   cubic,
   type Filter,
   filterTaps,
   inOrder,
+  leaveOut,
   LINEAR,
   nearestIndices,
   type NearestMode,
+  outsideAmong,
   type ResizedAxis
 } from '../../kernels/image/resize-taps.ts'
 import { type DataDependent, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
@@ -253,13 +254,18 @@ export const resize = /* @__PURE__ */ withKernel(resizeRules, {
     const how = yield* resamplingOf(x.dims, out.dims, p)
     if (how.kind === 'indices') yield* takeIndices(x, out, how.axes)
     else yield* resample(x, out, how.axes)
-    if (p.coordinates !== 'tf_crop_and_resize') return
-    const outside = axesToResize(x.dims, out.dims, p).map(axis => ({ axis: axis.axis, marked: isOutside(axis) }))
-    yield* fillMarked(out, extrapolated(p.extrapolation, out.type), outside)
+    const outside = outsideAmong(p.coordinates, axesToResize(x.dims, out.dims, p))
+    if (outside.length > 0) yield* fillMarked(out, extrapolated(p.extrapolation, out.type), outside)
   },
 
   *resampling(from, to, p) {
-    return p.coordinates === 'tf_crop_and_resize' ? undefined : yield* resamplingOf(from, to, p)
+    const how = yield* resamplingOf(from, to, p)
+    const outside = outsideAmong(p.coordinates, axesToResize(from, to, p))
+    if (outside.length === 0) return how
+    // A weighted sum without weights is the 0 that lies outside; other values take more than sums.
+    if (how.kind === 'indices' || p.extrapolation !== 0) return undefined
+    leaveOut(how.axes, outside)
+    return how
   }
 })
 
@@ -386,12 +392,6 @@ function axesToResize(dims: readonly number[], outDims: readonly number[], p: Ru
     if (size === 0) fail('shape-mismatch', `axis ${axis} has no elements; it cannot become ${count}`)
     return [{ axis, size, count, scale, length: scale * size, start, end }]
   })
-}
-
-/** Says of indices along an axis whether their coordinate lies outside the data. */
-function isOutside(axis: ResizedAxis): (i: number) => boolean {
-  const at = coordinatesOf('tf_crop_and_resize', axis, x => x)
-  return i => at(i) < 0 || at(i) > axis.size - 1
 }
 
 const extrapolated = (value: number, type: DType): Tensor =>

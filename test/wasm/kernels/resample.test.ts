@@ -156,6 +156,31 @@ describe.each(['heap', 'array'] as const)('Resize in WebAssembly, operands in an
         }
   })
 
+  test.each([
+    ['within the data', [0.1, 0.25, 0.8, 0.6], 0],
+    ['within the data, turned around', [0.8, 0.6, 0.1, 0.25], 7],
+    ['beyond one edge', [-0.2, 0.25, 0.8, 0.6], 0],
+    ['beyond all edges', [-0.2, -0.1, 1.3, 1.2], 0],
+    ['beside the data', [1.1, 0.2, 1.3, 0.6], 0]
+  ] as const)('a crop %s', (_, [top, left, bottom, right], value) => {
+    const common = { coordinate_transformation_mode: 'tf_crop_and_resize', extrapolation_value: value }
+    for (const type of ['float32', 'uint8'] as const) {
+      const x = dataOf(type, [1, 6, 20, 24])
+      if (type === 'float32') (x.data as Float32Array).set([NaN, Infinity, -Infinity], 6 * 20 * 24 - 3)
+      for (const [h, w] of [
+        [9, 11],
+        [31, 40],
+        [1, 50]
+      ]) {
+        const inputs = [x, scales([0, 0, top, left, 1, 1, bottom, right]), undefined, sizes([1, 6, h, w])]
+        for (const mode of ['linear', 'cubic'])
+          expectEqual(RESIZE, inputs, { region, attributes: { ...common, mode } }, TOLERANCE[type])
+        if (Math.min(top, left) >= 0 && bottom <= 1)
+          expectEqual(RESIZE, inputs, { region, attributes: { ...common, mode: 'nearest' } }, 0)
+      }
+    }
+  })
+
   test('float16 and bfloat16', () => {
     for (const type of ['float16', 'bfloat16'] as const) {
       const x = bits(type, [1, 3, 20, 20])
@@ -199,17 +224,16 @@ test('pads of Interpolate count as zeros, those of nearest elements by the refer
   )
 })
 
-test('what is cropped, small or of other types is left to the reference', () => {
+test('crops with a value outside the data, small data and other types are left to the reference', () => {
   const refused = (x: Tensor, attributes: Record<string, string | number>, inputs: (Tensor | undefined)[]): void =>
     expect(() => runAccelerated(RESIZE, [x, ...inputs], { attributes })).toThrow('no accelerated kernel')
   const twice = [undefined, scales([1, 1, 2, 2])]
   refused(noise([1, 1, 5, 5], 1), { mode: 'linear' }, twice)
   refused(bits('int32', [1, 1, 50, 50]), { mode: 'linear' }, twice)
-  const roi = scales([0, 0, 0, 0, 1, 1, 0.5, 0.5])
-  refused(noise([1, 1, 50, 50], 1), { mode: 'linear', coordinate_transformation_mode: 'tf_crop_and_resize' }, [
-    roi,
-    scales([1, 1, 2, 2])
-  ])
+  const beyond = [scales([0, 0, 0, 0, 1, 1, 0.5, 1.5]), scales([1, 1, 2, 2])]
+  const crop = { coordinate_transformation_mode: 'tf_crop_and_resize' }
+  refused(noise([1, 1, 50, 50], 1), { ...crop, mode: 'linear', extrapolation_value: 1 }, beyond)
+  refused(noise([1, 1, 50, 50], 1), { ...crop, mode: 'nearest' }, beyond)
 })
 
 test('sums of bytes are rounded as by the reference but near ties', () => {
