@@ -35,41 +35,25 @@ interface AxisParams {
 }
 
 /** LayerNormalization of float32 and float64 whose scale and bias have an element for each element of a row. */
-export const selectLayerNorm = selectorFor<AxisParams>(call => {
-  const rows = scaledRows(call)
-  if (rows === undefined) return undefined
-  const { op, operands, parameters } = call
-  const hasBias = operands.bias !== undefined
-  const template =
-    operands.x!.type === 'float64'
-      ? wideRowsTemplate(rows, hasBias, true, parameters.epsilon)
-      : rowsTemplate('layerNorm', rows, { hasScale: true, hasBias, epsilon: parameters.epsilon })
-  return {
-    kernel: firstOutputOnly(
-      op,
-      jobKernel(op, given => ({ template, inputs: rowInputs(given).slice(0, template.inputs.length) }))
-    ),
-    looksAt: []
-  }
-})
+export const selectLayerNorm = selectorFor<AxisParams>(call => scaledSelection(call, 'layerNorm'))
 
 /** RMSNormalization and SimplifiedLayerNormalization of float32 and float64. */
-export const selectRmsNorm = selectorFor<AxisParams>(call => {
+export const selectRmsNorm = selectorFor<AxisParams>(call => scaledSelection(call, 'rmsNorm'))
+
+function scaledSelection(call: Candidate<AxisParams>, kernel: 'layerNorm' | 'rmsNorm'): Selection | undefined {
   const rows = scaledRows(call)
   if (rows === undefined) return undefined
   const { op, operands, parameters } = call
+  const { epsilon } = parameters
+  const centers = kernel === 'layerNorm'
+  const hasBias = centers && operands.bias !== undefined
   const template =
     operands.x!.type === 'float64'
-      ? wideRowsTemplate(rows, false, false, parameters.epsilon)
-      : rowsTemplate('rmsNorm', rows, { hasScale: true, hasBias: false, epsilon: parameters.epsilon })
-  return {
-    kernel: firstOutputOnly(
-      op,
-      jobKernel(op, given => ({ template, inputs: rowInputs(given).slice(0, template.inputs.length) }))
-    ),
-    looksAt: []
-  }
-})
+      ? wideRowsTemplate(rows, hasBias, centers, epsilon)
+      : rowsTemplate(kernel, rows, { hasScale: true, hasBias, epsilon })
+  const run = jobKernel(op, given => ({ template, inputs: rowInputs(given).slice(0, template.inputs.length) }))
+  return { kernel: firstOutputOnly(op, run), looksAt: [] }
+}
 
 export interface MvnParams {
   readonly axes: readonly number[]
