@@ -48,7 +48,7 @@ function gatherKernel(op: Op, names: readonly string[], jobs: readonly JobTempla
     const template = isOnHeap(outArray) ? jobs[0] : jobs.find(job => servesOutside(job, outArray.byteLength, threads))
     if (template !== undefined) {
       const arrays = arraysOf(names, operands as TensorOperands)
-      if ((yield* runJob(template, arrays, outArray, threads)) === 'done') return
+      if (yield* runJob(template, arrays, outArray, threads)) return
     }
     const rest = op.run(operands, parameters, withOutput(context, out))
     if (rest) yield* rest

@@ -23,13 +23,6 @@ export interface JobTemplate extends DividedJob {
 }
 
 /**
- * - `done`: the output is written
- * - `failed`: the kernel stopped at a value that it cannot serve, such as an index out of range
- * - `full`: the heap has no room
- */
-export type JobResult = 'done' | 'failed' | 'full'
-
-/**
  * Whether a job may run where its output lies outside the heap.
  * @param bytes of the output
  * @param threads most threads to use
@@ -44,23 +37,25 @@ export const servesOutside = ({ outputStaging }: JobTemplate, bytes: number, thr
  *   staged
  * @param out an array that does not lie on the heap only where {@link servesOutside} says so
  * @param threads most threads to use, the calling one included
+ * @returns false, with an output that may hold anything, where the heap has no room, and where the kernel stopped at a
+ *   value that it cannot serve, such as an index out of range
  */
 export function* runJob(
   template: JobTemplate,
   inputs: readonly NumericArray[],
   out: NumericArray,
   threads: number
-): Generator<void, JobResult> {
-  if (runAtOnce(template, inputs, out, threads)) return 'done'
+): Generator<void, boolean> {
+  if (runAtOnce(template, inputs, out, threads)) return true
   const workspace = workspaceOf()
-  if (workspace === undefined) return 'full'
+  if (workspace === undefined) return false
   const copies: Uint8Array[] = []
   try {
     const addresses: number[] = []
     for (let i = 0; i < inputs.length; i++) {
       const first = firstOf(template, inputs, i)
       const address = first < i ? addresses[first] : placeInput(template.inputs[i], inputs[i], copies)
-      if (address === undefined) return 'full'
+      if (address === undefined) return false
       addresses.push(address)
     }
     let outCopy: Uint8Array | undefined
@@ -68,7 +63,7 @@ export function* runJob(
     else if (template.outputStaging !== 'whole') addresses.push(BY_PART)
     else {
       outCopy = heapAllocate(out.byteLength, { zero: false })
-      if (outCopy === undefined) return 'full'
+      if (outCopy === undefined) return false
       copies.push(outCopy)
       addresses.push(outCopy.byteOffset)
     }
@@ -78,7 +73,7 @@ export function* runJob(
       : runInPlace(template, workspace, write, threads)
     if (isDone && outCopy !== undefined) copyBytes(outCopy, bytesOf(out))
     if (isDone) tellWatcher(template, inputs, out)
-    return isDone ? 'done' : 'failed'
+    return isDone
   } finally {
     copies.forEach(heapFree)
   }

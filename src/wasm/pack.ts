@@ -1,6 +1,7 @@
 import type { PackContext } from '../op-kit/pack-context.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { arrayOf, runHere, staged } from './selector.ts'
+import { runJob } from './jobs.ts'
+import { arrayOf, staged } from './selector.ts'
 import type { KernelName } from './wasm.ts'
 import { PANEL } from './workspace.ts'
 
@@ -57,7 +58,7 @@ export function* packByJob(
   const inputs = staged(sources.length)
   const work = elements * WORK_OF_ELEMENT
   const template = { kernel, blocks, blockBytes: 1, tile, work, inputs, outputStaging: 'whole', args } as const
-  return (yield* runHere(template, sources.map(arrayOf), arrayOf(packed), threads)) ? packed : undefined
+  return (yield* runJob(template, sources.map(arrayOf), arrayOf(packed), threads)) ? packed : undefined
 }
 
 /**

@@ -58,7 +58,7 @@ export const jobKernel =
     if (job === undefined) return reference()
     const { template, inputs } = job
     if (runAtOnce(template, inputs, arrayOf(out), threads)) return undefined
-    return unlessFull(runHere(template, inputs, arrayOf(out), threads), reference)
+    return unlessFull(runJob(template, inputs, arrayOf(out), threads), reference)
   }
 
 /** Does some work; `reference` where it says that the heap is full. */
@@ -68,15 +68,9 @@ function* unlessFull(work: Generator<void, boolean>, reference: () => void | Pac
   if (rest) yield* rest
 }
 
-/** Runs a job; false where the heap is full. */
-export function* runHere(
-  template: JobTemplate,
-  inputs: readonly NumericArray[],
-  out: NumericArray,
-  threads: number
-): Generator<void, boolean> {
-  return (yield* runJob(template, inputs, out, threads)) === 'done'
-}
+/** The operands of a call that has a list of them. */
+export const listOf = (operands: TensorOperands): readonly Tensor[] =>
+  (operands as unknown as { readonly inputs: readonly Tensor[] }).inputs
 
 /** Whether all operands that are given hold float32. */
 export const areFloat32 = (operands: TensorOperands): boolean => areOf('float32', operands)

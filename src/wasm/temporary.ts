@@ -7,6 +7,8 @@ export interface Temporaries {
   allocate(count: number): Float32Array
   /** The same for numbers of float64. */
   allocateDoubles(count: number): Float64Array<ArrayBuffer>
+  /** The same for integers of 32 bits. */
+  allocateIntegers(count: number): Int32Array
   /** Gives all of them back. */
   free(): void
 }
@@ -25,6 +27,10 @@ export function temporaries(): Temporaries {
     allocateDoubles(count) {
       const { buffer, byteOffset } = allocate(2 * count)
       return new Float64Array(buffer as ArrayBuffer, byteOffset, count)
+    },
+    allocateIntegers(count) {
+      const { buffer, byteOffset } = allocate(count)
+      return new Int32Array(buffer, byteOffset, count)
     },
     free: () => blocks.forEach(heapFree)
   }

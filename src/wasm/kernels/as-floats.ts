@@ -2,7 +2,8 @@ import type { Paced } from '../../kernels/core/pace.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { unreadTensor } from '../../tensor/unread.ts'
-import { arrayOf, runHere, type Selector, type TensorOperands } from '../selector.ts'
+import { runJob } from '../jobs.ts'
+import { arrayOf, type Selector, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import { conversionTemplate } from './convert.ts'
 
@@ -37,7 +38,7 @@ function ofConverted(op: Op, type: 'float32' | 'float64', dims: readonly number[
     const { allocate, allocateDoubles, free } = temporaries()
     try {
       const numbers = type === 'float64' ? allocateDoubles(count) : (allocate(count) as Float32Array<ArrayBuffer>)
-      const isDone = yield* runHere(template, [arrayOf((given as TensorOperands).x!)], numbers, context.threads)
+      const isDone = yield* runJob(template, [arrayOf((given as TensorOperands).x!)], numbers, context.threads)
       const operands = { ...given, x: new Tensor<'float32' | 'float64'>(type, numbers, dims) }
       const rest = isDone ? kernel(operands, parameters, context) : op.run(given, parameters, context)
       if (rest) yield* rest

@@ -249,7 +249,7 @@ export function attentionKernel(op: Op, template: JobTemplate, reads: Reads, don
     const out = context.rawOutput()
     const [q, k, v, mask, further] = reads(operands as TensorOperands)
     const inputs = [q!, k!, v!, mask ?? q!, further ?? q!]
-    if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
+    if (yield* runJob(template, inputs, arrayOf(out), context.threads)) {
       done?.()
       return
     }

@@ -3,8 +3,8 @@ import { type BagOperands, bagSlicesOf, type GatherBagsParams } from '../../op-k
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
-import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, runHere, selectorFor, staged, tileOfFlops } from '../selector.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, selectorFor, staged, tileOfFlops } from '../selector.ts'
 
 /** Elements that are read, below which setting the job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 10
@@ -38,7 +38,7 @@ export const selectGatherBags = selectorFor<GatherBagsParams>(({ operands, param
       const array = arrayOf(tensors.table) as Float32Array
       const inputs: NumericArray[] = [array, bags.rows, bags.bounds, bags.weights ?? NO_WEIGHTS]
       const template = templateFor(rowsIn(bags.bounds))
-      const isServed = bags.rows instanceof Int32Array && (yield* runHere(template, inputs, out, context.threads))
+      const isServed = bags.rows instanceof Int32Array && (yield* runJob(template, inputs, out, context.threads))
       if (isServed) clearBags(bags.zeros, width, out)
       else yield* reduceBagSlices(array, width, bags, out)
     }

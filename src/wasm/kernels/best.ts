@@ -1,12 +1,11 @@
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, runHere, type Selector, selectorFor, staged, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
@@ -50,30 +49,20 @@ export const selectHardmax = selectorFor<{ readonly axis: number; readonly flatt
 )
 
 const hardmaxKernel = (op: Op, template: JobTemplate, { outer, size, inner }: AxisLayout): Kernel =>
-  function* (operands, parameters, context) {
-    const out = context.output()
-    const own = temporaries()
-    try {
-      const elements = arrayOf((operands as TensorOperands).x!) as Float32Array
-      const room = own.allocate(2 * outer * inner)
-      const positions = new Int32Array(room.buffer, room.byteOffset, room.length)
-      if (yield* runHere(template, [elements], positions, context.threads)) {
-        const ones = arrayOf(out) as Float32Array
-        let isNumber = true
-        for (let line = 0; line < outer * inner && isNumber; line++) {
-          // The low halves of int64.
-          const at = (Math.floor(line / inner) * size + positions[2 * line]) * inner + (line % inner)
-          isNumber = !Number.isNaN(elements[at])
-          ones[at] = 1
-        }
-        if (isNumber) return
-      }
-    } finally {
-      own.free()
+  attemptKernel(op, function* ({ x }, out, { allocateIntegers, run }) {
+    const elements = arrayOf(x!) as Float32Array
+    const ones = arrayOf(out()) as Float32Array
+    const positions = allocateIntegers(2 * outer * inner)
+    if (!(yield* run(template, [elements], positions))) return false
+    ones.fill(0)
+    for (let line = 0; line < outer * inner; line++) {
+      // The low halves of int64.
+      const at = (Math.floor(line / inner) * size + positions[2 * line]) * inner + (line % inner)
+      if (Number.isNaN(elements[at])) return false
+      ones[at] = 1
     }
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
+    return true
+  })
 
 /** Of types but float32: the number in ../assembly/wide/best.ts, and whether it is unsigned. */
 const WIDE: Readonly<Partial<Record<DType, readonly [type: number, isUnsigned: boolean]>>> = {

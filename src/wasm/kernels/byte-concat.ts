@@ -137,5 +137,5 @@ function* put(
     args: [Number(table !== undefined), line, outer * line, step, before]
   }
   const inputs = [arrayOf(codes), arrayOf(codes), arrayOf(table ?? codes)]
-  return (yield* runJob(template, inputs, target, threads)) === 'done'
+  return yield* runJob(template, inputs, target, threads)
 }

@@ -149,8 +149,8 @@ export const selectQLinearGlobalPool = selectorFor<{ readonly channelsLast: bool
   }
 )
 
-/** Whether a pool's codes are bytes of one type, with one quantization for all. */
-function isQuantized({ x, xScale, xZero, resultScale, resultZero }: TensorOperands): boolean {
+/** Whether the codes of operand and result are bytes of one type, with one quantization for all. */
+export function isQuantized({ x, xScale, xZero, resultScale, resultZero }: TensorOperands): boolean {
   return (
     isByte(x?.type) &&
     [xZero, resultZero].every(zero => zero === undefined || zero.type === x!.type) &&

@@ -2,13 +2,13 @@ import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { quantizationOf, softmaxDivisor } from '../../kernels/quantized/codes.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { allocate, product, type Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
-import { arrayOf, type BoundJob, jobKernel, runHere, selectorFor, staged, type TensorOperands } from '../selector.ts'
-import { isByte, isSingle } from './byte-product.ts'
+import { arrayOf, type BoundJob, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { isQuantized } from './byte-pool.ts'
 
 /** Elements below which the reference is as fast. */
 const MIN_ELEMENTS = 1 << 4
@@ -25,11 +25,8 @@ const CODES = 256
  */
 export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonly flattens: boolean }>(
   ({ op, operands, parameters: { axis, flattens } }) => {
-    const { x, xScale, xZero, resultScale, resultZero } = operands
-    if (!x || !isByte(x.type) || product(x.dims) < MIN_ELEMENTS) return undefined
-    if (![xZero, resultZero].every(zero => zero === undefined || zero.type === x.type)) return undefined
-    if (![xScale, resultScale].every(scale => scale?.type === 'float32')) return undefined
-    if (![xScale, xZero, resultScale, resultZero].every(isSingle)) return undefined
+    const { x } = operands
+    if (!x || !isQuantized(operands) || product(x.dims) < MIN_ELEMENTS) return undefined
     const layout = axisLayout(x.dims, normalizeAxis(axis, x.dims.length))
     const { size, inner } = layout
     const bind = binding(x, flattens ? size * inner : size)
@@ -69,22 +66,19 @@ function binding({ type, dims }: Tensor, n: number): Binding {
 
 /** Puts columns into rows for the job, and its rows back into columns. */
 const alongColumns = (op: Op, bind: Binding, { outer, size, inner }: ReturnType<typeof axisLayout>): Kernel =>
-  function* (operands, parameters, context) {
-    const given = operands as TensorOperands
-    const out = context.rawOutput()
+  attemptKernel(op, function* (given, toMake, { run }) {
+    const out = toMake()
     const [rows, made] = [allocate(out.type, out.dims), allocate(out.type, out.dims)]
     const job = bind(given, rows)
+    if (job === undefined) return false
     const whole = { count: outer, from: size * inner, to: size * inner }
-    if (job) {
-      const turned = [whole, { count: inner, from: 1, to: size }, { count: size, from: inner, to: 1 }]
-      yield* copyStrided(given.x!, rows, turned)
-      if (yield* runHere(job.template, job.inputs, arrayOf(made), context.threads)) {
-        const back = [whole, { count: size, from: 1, to: inner }, { count: inner, from: size, to: 1 }]
-        return yield* copyStrided(made, out, back)
-      }
-    }
-    yield* op.run(operands, parameters, withOutput(context, out)) ?? []
-  }
+    const turned = [whole, { count: inner, from: 1, to: size }, { count: size, from: inner, to: 1 }]
+    yield* copyStrided(given.x!, rows, turned)
+    if (!(yield* run(job.template, job.inputs, arrayOf(made)))) return false
+    const back = [whole, { count: size, from: 1, to: inner }, { count: inner, from: size, to: 1 }]
+    yield* copyStrided(made, out, back)
+    return true
+  })
 
 /** Exponentials by the distance of a code from the highest, the divisor, and the exponentials as float32. */
 function tableOf(scale: number, divisor: number): Float64Array {

@@ -3,9 +3,8 @@ import { bytesOf } from '../../tensor/arrays.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
-import type { JobTemplate } from '../jobs.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
-import { runHere } from '../selector.ts'
 import { stageWhole } from '../staging.ts'
 import { bindCoded, type CodedArrays, type CodedProduct } from './coded.ts'
 
@@ -55,7 +54,7 @@ export function* productByParts(
         end === n ? undefined : kept
       )
       const result = new Float32Array(part.buffer, part.byteOffset, m * (end - from))
-      if (!(yield* runHere(template, inputs, result, threads))) return false
+      if (!(yield* runJob(template, inputs, result, threads))) return false
       copyColumns(bytesOf(result), m, bytesOf(out), n, from)
     }
     return true

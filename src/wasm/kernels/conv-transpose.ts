@@ -38,7 +38,7 @@ export const selectConvTranspose = selectorFor<Params>(({ op, operands, paramete
     if (packed?.w) {
       const first = arrayOf(tensors.x!)
       const inputs = [first, arrayOf(packed.w), tensors.bias ? arrayOf(tensors.bias) : first]
-      if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') return
+      if (yield* runJob(template, inputs, arrayOf(out), context.threads)) return
     }
     const rest = op.run(given, parameters, withOutput(context, out))
     if (rest) yield* rest

@@ -1,22 +1,19 @@
 import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
 import type { DeformBorder } from '../../kernels/conv/deform.ts'
-import type { Paced } from '../../kernels/core/pace.ts'
 import { convPlan, type WeightParams } from '../../op-kit/conv-shape.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { planeSizes, type WindowParams } from '../../shapes/window.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
   areFloat32,
   arrayOf,
-  runHere,
   type Selector,
   selectorFor,
   staged,
   type TensorOperands,
   tileOfFlops
 } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
 import { productTemplate } from './matrix.ts'
 
 /** Multiplications below which setting jobs up costs more than it gains. */
@@ -52,35 +49,25 @@ export const selectDeformConv: Selector = selectorFor<Params>(({ op, operands, p
     return undefined
   const parts = partsOf(plan, parameters, Math.floor(MAX_COLUMNS / perRow), mask !== undefined, bias !== undefined)
   const offsets = parameters.offsetGroups * taps * windows
-  return {
-    *kernel(given, own, context): Paced {
-      const out = context.rawOutput()
-      const { allocate, free } = temporaries()
-      try {
-        const columns = allocate(perRow * parts[0].count)
-        const sums = parts.length > 1 ? allocate(windowChannels * parts[0].count * axes[1].count) : undefined
-        const arrays = arraysOf(given as TensorOperands, arrayOf(out))
-        let isDone = true
-        for (let n = 0; n < batch && isDone; n++) {
-          const data = [
-            arrays.x.subarray(n * groups * elementChannels * elements, (n + 1) * groups * elementChannels * elements),
-            arrays.offsets.subarray(2 * n * offsets, 2 * (n + 1) * offsets),
-            arrays.mask.subarray(n * offsets, (n + 1) * offsets)
-          ]
-          for (const part of parts) {
-            isDone &&= yield* runHere(part.columns, data, columns, context.threads)
-            for (let g = 0; g < groups && isDone; g++)
-              isDone = yield* multiply(plan, part, n * groups + g, arrays, columns, sums, context.threads)
-          }
-        }
-        if (isDone) return
-      } finally {
-        free()
+  const kernel = attemptKernel(op, function* (given, out, { allocate, run }) {
+    const arrays = arraysOf(given, arrayOf(out()))
+    const columns = allocate(perRow * parts[0].count)
+    const sums = parts.length > 1 ? allocate(windowChannels * parts[0].count * axes[1].count) : undefined
+    for (let n = 0; n < batch; n++) {
+      const data = [
+        arrays.x.subarray(n * groups * elementChannels * elements, (n + 1) * groups * elementChannels * elements),
+        arrays.offsets.subarray(2 * n * offsets, 2 * (n + 1) * offsets),
+        arrays.mask.subarray(n * offsets, (n + 1) * offsets)
+      ]
+      for (const part of parts) {
+        if (!(yield* run(part.columns, data, columns))) return false
+        for (let g = 0; g < groups; g++)
+          if (!(yield* multiply(plan, part, n * groups + g, arrays, columns, sums, run))) return false
       }
-      const rest = op.run(given, own, withOutput(context, out))
-      if (rest) yield* rest
     }
-  }
+    return true
+  })
+  return { kernel }
 })
 
 interface Arrays {
@@ -112,7 +99,7 @@ function* multiply(
   { w, bias, out }: Arrays,
   columns: Float32Array,
   sums: Float32Array | undefined,
-  threads: number
+  run: Work['run']
 ): Generator<void, boolean> {
   const { windows, taps } = planeSizes(axes)
   const [height, across] = [elementChannels * taps, axes[1].count]
@@ -122,7 +109,7 @@ function* multiply(
   const added = bias?.subarray(group * windowChannels, (group + 1) * windowChannels) ?? weights
   const to = out.subarray(plane * windowChannels * windows, (plane + 1) * windowChannels * windows)
   const target = sums?.subarray(0, windowChannels * size) ?? to
-  if (!(yield* runHere(template, [weights, right, added, weights], target, threads))) return false
+  if (!(yield* run(template, [weights, right, added, weights], target))) return false
   for (let c = 0; c < windowChannels && sums; c++)
     to.set(target.subarray(c * size, (c + 1) * size), c * windows + first * across)
   return true

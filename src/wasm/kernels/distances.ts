@@ -1,9 +1,7 @@
-import { withOutput } from '../../op-kit/with-output.ts'
 import type { Numbers } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, floatBits, runHere, selectorFor, staged, workOfFlops } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { arrayOf, floatBits, selectorFor, staged, workOfFlops } from '../selector.ts'
 
 /** Differences below which setting a job up costs more than it gains. */
 const MIN_DIFFERENCES = 1 << 10
@@ -52,21 +50,12 @@ export const selectDistances = selectorFor<{ readonly power: number; readonly is
     if (differences < MIN_DIFFERENCES) return undefined
     const end = isRoot ? 'root' : 'none'
     const template = distanceTemplate({ rows, features, count, power, end, flops: differences * 3 })
-    return {
-      *kernel(given, parameters, context) {
-        const out = context.rawOutput()
-        const { allocate, free } = temporaries()
-        try {
-          const columns = allocate(features * columnsFor(count))
-          putInColumns(arrayOf(given.b as Tensor) as Float32Array, count, features, columns)
-          const inputs = [arrayOf(given.a as Tensor), columns]
-          if (yield* runHere(template, inputs, arrayOf(out), context.threads)) return
-        } finally {
-          free()
-        }
-        const rest = op.run(given, parameters, withOutput(context, out))
-        if (rest) yield* rest
-      }
-    }
+    const kernel = attemptKernel(op, function* (given, out, { allocate, run }) {
+      const y = arrayOf(out())
+      const columns = allocate(features * columnsFor(count))
+      putInColumns(arrayOf(given.b!) as Float32Array, count, features, columns)
+      return yield* run(template, [arrayOf(given.a!), columns], y)
+    })
+    return { kernel }
   }
 )

@@ -1,13 +1,10 @@
-import type { Paced } from '../../kernels/core/pace.ts'
 import { nextContraction } from '../../kernels/matrix/contraction-order.ts'
 import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import { type Equation, labelDims, outputLabels } from '../../op-kit/equation.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
-import { type DType, MAX_INT32, type NumericArray } from '../../tensor/dtype.ts'
+import { type DType, MAX_INT32 } from '../../tensor/dtype.ts'
 import { product, stridesOf, Tensor } from '../../tensor/tensor.ts'
-import { runAtOnce } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, runHere, selectorFor, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { attemptKernel } from '../attempt.ts'
+import { arrayOf, type Candidate, jobKernel, listOf, selectorFor, type TensorOperands } from '../selector.ts'
 import { aroundAxes } from './axes.ts'
 import {
   countOf,
@@ -28,9 +25,6 @@ import { moveSelection } from './transpose.ts'
 const MIN_ELEMENTS = 1 << 8
 /** Most ones by which an operand is multiplied to sum it up. */
 const MAX_ONES = 1 << 20
-interface Terms {
-  readonly inputs: readonly Tensor[]
-}
 
 /**
  * Einsum of floats of 32 and 64 bits, and integers of these. Of two operands it is a batch of matrix products: the
@@ -42,7 +36,7 @@ interface Terms {
  */
 export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call => {
   const { op, operands, parameters } = call
-  const { inputs } = operands as unknown as Terms
+  const inputs = listOf(operands)
   const [{ type }] = inputs
   if (!isServed(type) || inputs.some(other => other.type !== type)) return undefined
   if (inputs.length === 1) return ofOneOperand(call, inputs[0])
@@ -57,7 +51,7 @@ export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call =>
   if (jobs.length > 1) return { kernel: jobsKernel(op, jobs) }
   const kernel = jobKernel(op, given => ({
     template,
-    inputs: order.map(i => arrayOf((given as unknown as Terms).inputs[i]))
+    inputs: order.map(i => arrayOf(listOf(given)[i]))
   }))
   return { kernel }
 })
@@ -115,29 +109,20 @@ function contractionOf(
 }
 
 const jobsKernel = (op: Op, jobs: readonly EinsumJob[]): Kernel =>
-  function* (operands, parameters, context): Paced {
-    const out = context.rawOutput()
-    const { allocate, free } = temporaries()
-    try {
-      const values: NumericArray[] = (operands as unknown as Terms).inputs.map(arrayOf)
-      let isDone = true
-      for (const [i, { template, inputs: order, count }] of jobs.entries()) {
-        const to = i === jobs.length - 1 ? arrayOf(out) : allocate(count)
-        const inputs = order.map(value => values[value])
-        isDone &&=
-          runAtOnce(template, inputs, to, context.threads) || (yield* runHere(template, inputs, to, context.threads))
-        values.push(to)
-      }
-      if (isDone) return
-    } finally {
-      free()
+  attemptKernel(op, function* (given, out, { allocate, run }) {
+    const y = arrayOf(out())
+    const values = listOf(given).map(arrayOf)
+    for (const [i, { template, inputs, count }] of jobs.entries()) {
+      const to = i === jobs.length - 1 ? y : allocate(count)
+      const read = inputs.map(value => values[value])
+      if (!(yield* run(template, read, to))) return false
+      values.push(to)
     }
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
+    return true
+  })
 
 /** The only operand of a call. */
-const onlyOne = (given: TensorOperands): Tensor => (given as unknown as Terms).inputs[0]
+const onlyOne = (given: TensorOperands): Tensor => listOf(given)[0]
 
 function ofOneOperand(
   { op, parameters: { equation }, dims }: Candidate<{ readonly equation: Equation }>,

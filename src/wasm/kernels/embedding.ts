@@ -32,7 +32,7 @@ export const selectEmbedLayerNorm = selectorFor<{ readonly epsilon: number }>(({
     const sum = context.wanted(SUM) ? context.rawOutput(SUM) : out
     yield* addRows(yield* tablesOf(tensors), size, sum.data as Float32Array)
     const inputs = [arrayOf(sum), yield* floatsOf(tensors, 'gamma'), yield* floatsOf(tensors, 'beta'), arrayOf(sum)]
-    if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') {
+    if (yield* runJob(template, inputs, arrayOf(out), context.threads)) {
       if (context.wanted(1)) yield* countOnes(tensors.mask, context.output(1).data as Int32Array)
     } else yield* op.run(given, params, withTwo(context, out, sum, SUM)) as Paced
   }

@@ -11,12 +11,11 @@ import {
   quantizedLayersOf,
   quantizedRoutingOf
 } from '../../op-kit/quantized-experts.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
+import type { JobTemplate } from '../jobs.ts'
 import { areFloat32, arrayOf, type BoundJob, floatBits, selectorFor, staged, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
 import { PANEL } from '../workspace.ts'
 import { isFloat8 } from './coded-floats.ts'
 import { bindCoded, type CodedProduct, isServed, rowsOf } from './coded.ts'
@@ -179,17 +178,12 @@ function expertsKernel(
   layersOf: (operands: TensorOperands, packed: Packed | undefined) => Layers,
   routingOf: RoutingOf
 ): Kernel {
-  return function* (operands, parameters, context) {
-    const given = operands as TensorOperands
-    const out = context.rawOutput()
-    const [x, y] = [given.x!, out].map(tensor => arrayOf(tensor) as Float32Array)
+  return attemptKernel(op, function* (given, out, work, { packed }) {
+    const [x, y] = [given.x!, out()].map(tensor => arrayOf(tensor) as Float32Array)
     const pace = new Pace()
     const served = yield* route(yield* routingOf(given, given.first!.dims[0]), rowsOf(given.x!.dims), pace)
-    const mixing = { x, y, layers: layersOf(given, context.packed), p, threads: context.threads }
-    if (yield* mix(mixing, served, pace)) return
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
+    return yield* mix({ x, y, layers: layersOf(given, packed), p, work }, served, pace)
+  })
 }
 
 /** One run of a mixture of experts. */
@@ -198,41 +192,37 @@ interface Mixing {
   readonly y: Float32Array
   readonly layers: Layers
   readonly p: ExpertParams
-  readonly threads: number
+  readonly work: Work
 }
 
 /** @returns false when the heap is full */
 function* mix(mixing: Mixing, served: readonly Served[], pace: Pace): Generator<void, boolean> {
-  const { x, y, layers } = mixing
+  const { x, y, layers, work } = mixing
   const [first, second, third] = layers
   const { columns } = first
   const { rows: width } = second
   const perToken = columns + first.rows + (third?.rows ?? 0) + second.columns + width
   const longest = served.reduce((most, { rows }) => Math.max(most, rows.length), 1)
   const most = Math.min(longest, Math.max(4, Math.floor(PART / perToken)))
-  const { allocate, free } = temporaries()
-  try {
-    const [tokens, made] = [allocate(most * columns), allocate(most * width)]
-    const buffers = {
-      outputs: allocate(most * first.rows),
-      values: third && allocate(most * third.rows),
-      hidden: allocate(most * second.columns)
-    }
-    y.fill(0)
-    for (const [expert, { rows, weights }] of served.entries())
-      for (let from = 0; from < rows.length; from += most) {
-        const part = rows.slice(from, from + most)
-        part.forEach((row, i) => tokens.set(x.subarray(row * columns, (row + 1) * columns), i * columns))
-        if (!(yield* applyExpert(mixing, expert, tokens, part.length, buffers, made))) return false
-        for (const [i, row] of part.entries()) {
-          addScaled(made, i * width, weights[from + i], y, row * width, width)
-          if (pace.isDue(width * COST.multiplyAdd)) yield
-        }
-      }
-    return true
-  } finally {
-    free()
+  const { allocate } = work
+  const [tokens, made] = [allocate(most * columns), allocate(most * width)]
+  const buffers = {
+    outputs: allocate(most * first.rows),
+    values: third && allocate(most * third.rows),
+    hidden: allocate(most * second.columns)
   }
+  y.fill(0)
+  for (const [expert, { rows, weights }] of served.entries())
+    for (let from = 0; from < rows.length; from += most) {
+      const part = rows.slice(from, from + most)
+      part.forEach((row, i) => tokens.set(x.subarray(row * columns, (row + 1) * columns), i * columns))
+      if (!(yield* applyExpert(mixing, expert, tokens, part.length, buffers, made))) return false
+      for (const [i, row] of part.entries()) {
+        addScaled(made, i * width, weights[from + i], y, row * width, width)
+        if (pace.isDue(width * COST.multiplyAdd)) yield
+      }
+    }
+  return true
 }
 
 /** What lies between an expert's layers. */
@@ -244,7 +234,7 @@ interface LayerBuffers {
 
 /** What an expert makes of `m` tokens. */
 function* applyExpert(
-  { layers: [first, second, third], p, threads }: Mixing,
+  { layers: [first, second, third], p, work }: Mixing,
   expert: number,
   tokens: Float32Array,
   m: number,
@@ -262,9 +252,7 @@ function* applyExpert(
     [bindGating(p, outputs, values, m, second.columns), hidden],
     [second.bind(expert, hidden, m), part(made, second)]
   ]
-  for (const [{ template, inputs }, to] of jobs)
-    if (!runAtOnce(template, inputs, to, threads) && (yield* runJob(template, inputs, to, threads)) !== 'done')
-      return false
+  for (const [{ template, inputs }, to] of jobs) if (!(yield* work.run(template, inputs, to))) return false
   return true
 }
 

@@ -1,11 +1,9 @@
-import type { Kernel, Op } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
-import { isHalf, type NumericArray } from '../../tensor/dtype.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, floatBits, type Selector, staged } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { isHalf } from '../../tensor/dtype.ts'
+import { product } from '../../tensor/tensor.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { floatBits, listOf, type Selector, staged } from '../selector.ts'
 import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { foldedKernel } from './folded.ts'
 
 /** Elements below which setting jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -15,11 +13,6 @@ const TILE = 1 << 15
 const ELEMENT_WORK = 10
 /** Numbers of the functions in ../assembly/f16/fold.ts. */
 const KINDS = { add: 0, maximum: 1, minimum: 2 } as const
-
-/** An elementwise function of all operands in a list. */
-interface Listed {
-  readonly inputs: readonly Tensor[]
-}
 
 /**
  * Max, Min, Sum and Mean of two or more tensors of float16 or bfloat16: one job after the other. Sums of some operands
@@ -31,7 +24,7 @@ interface Listed {
 export const selectFoldedHalves =
   (name: keyof typeof KINDS, isExact: boolean, isMean = false): Selector =>
   ({ op, operands, dims }) => {
-    const { inputs } = operands as unknown as Listed
+    const inputs = listOf(operands)
     const [{ type }] = inputs
     if (!isHalf(type) || inputs.length < 2 || product(dims) < MIN_ELEMENTS) return undefined
     if (inputs.some(other => other.type !== type)) return undefined
@@ -47,7 +40,8 @@ export const selectFoldedHalves =
       return foldTemplate(KINDS[name], isBrain, wide, divisor, [i === 0 ? inputs[0].dims : dims, right.dims], dims)
     })
     if (templates.includes(undefined)) return undefined
-    return { kernel: foldedKernel(op, templates as JobTemplate[], name === 'add' && last > 1 ? product(dims) : 0) }
+    const sums = name === 'add' && last > 1 ? product(dims) : 0
+    return { kernel: foldedKernel(op, templates as JobTemplate[], [], sums) }
   }
 
 /** The arguments are those of HalfFoldArguments in ../assembly/f16/fold.ts. */
@@ -78,27 +72,3 @@ function foldTemplate(
     args: [kind, ...flags, floatBits(divisor), inner.size, ...inner.steps, ...outerArguments]
   }
 }
-
-/** @param sums numbers of float32 that lie between jobs */
-const foldedKernel = (op: Op, templates: readonly JobTemplate[], sums: number): Kernel =>
-  function* (operands, parameters, context) {
-    const out = context.rawOutput()
-    const [first, ...rest] = (operands as unknown as Listed).inputs.map(arrayOf)
-    const own = temporaries()
-    try {
-      const between: NumericArray = sums > 0 ? own.allocate(sums) : arrayOf(out)
-      let left = first
-      let isDone = true
-      for (const [i, template] of templates.entries()) {
-        const target = i + 1 === templates.length ? arrayOf(out) : between
-        isDone = (yield* runJob(template, [left, rest[i]], target, context.threads)) === 'done'
-        if (!isDone) break
-        left = target
-      }
-      if (isDone) return
-    } finally {
-      own.free()
-    }
-    const reference = op.run(operands, parameters, withOutput(context, out))
-    if (reference) yield* reference
-  }

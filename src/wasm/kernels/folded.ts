@@ -1,18 +1,13 @@
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type Selector } from '../selector.ts'
+import { attemptKernel } from '../attempt.ts'
+import { type JobTemplate, runAtOnce } from '../jobs.ts'
+import { arrayOf, listOf, type Selector } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
 import { binaryTemplate } from './elementwise.ts'
 
 /** Elements below which setting jobs up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
-
-/** An elementwise function of all operands in a list, as Max and Sum have it. */
-interface Listed {
-  readonly inputs: readonly Tensor[]
-}
 
 /**
  * Max, Min, Sum and Mean of two or more tensors of numbers of four or eight bytes: one job after the other, each of
@@ -22,7 +17,7 @@ interface Listed {
 export const selectFolded =
   (name: 'add' | 'maximum' | 'minimum', isMean = false): Selector =>
   ({ op, operands, dims }) => {
-    const { inputs } = operands as unknown as Listed
+    const inputs = listOf(operands)
     const [{ type }] = inputs
     if (inputs.length < 2 || product(dims) < MIN_ELEMENTS || inputs.some(other => other.type !== type)) return undefined
     const isSingle = type === 'float32'
@@ -36,21 +31,30 @@ export const selectFolded =
     if (isDivided) templates.push(arithmeticTemplate('divide', type, dims, [], dims))
     if (templates.includes(undefined)) return undefined
     const further = isDivided ? [new Tensor(type, [inputs.length], [])] : []
-    return { kernel: foldedKernel(op, templates as JobTemplate[], further) }
+    return { kernel: foldedKernel(op, templates as JobTemplate[], further, 0) }
   }
 
-/** @param further operands after those of the call */
-const foldedKernel = (op: Op, templates: readonly JobTemplate[], further: readonly Tensor[]): Kernel =>
-  function* (operands, parameters, context) {
-    const out = context.rawOutput()
-    const [first, ...rest] = [...(operands as unknown as Listed).inputs, ...further]
+/**
+ * A kernel of jobs one after the other: each reads what the one before has made, and the next operand.
+ * @param further operands after those of the call
+ * @param sums numbers of float32 that lie between jobs; 0: what lies there is in the output
+ */
+export const foldedKernel = (
+  op: Op,
+  templates: readonly JobTemplate[],
+  further: readonly Tensor[],
+  sums: number
+): Kernel =>
+  attemptKernel(op, function* (given, out, { allocate, threads, run }) {
+    const y = arrayOf(out())
+    const [first, ...rest] = [...listOf(given), ...further].map(arrayOf)
+    const between = sums > 0 ? allocate(sums) : y
     let left = first
     for (const [i, template] of templates.entries()) {
-      if ((yield* runJob(template, [left, rest[i]].map(arrayOf), arrayOf(out), context.threads)) !== 'done') {
-        const reference = op.run(operands, parameters, withOutput(context, out))
-        if (reference) yield* reference
-        return
-      }
-      left = out
+      const to = i + 1 === templates.length ? y : between
+      const inputs = [left, rest[i]]
+      if (!runAtOnce(template, inputs, to, threads) && !(yield* run(template, inputs, to))) return false
+      left = to
     }
-  }
+    return true
+  })

@@ -124,8 +124,7 @@ function* attendByJob(
       mask?.data ?? rows,
       sinks?.data ?? (bias && biasSteps ? biasFrom(bias, biasSteps, batch, part) : rows)
     ]
-    const result = yield* runJob(template, inputs, rowsOf(target, out, first, end), threads)
-    if (result !== 'done') return false
+    if (!(yield* runJob(template, inputs, rowsOf(target, out, first, end), threads))) return false
   }
   return true
 }

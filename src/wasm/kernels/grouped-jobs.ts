@@ -7,9 +7,8 @@ import type { GroupedOperands } from '../../op-kit/grouped.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { narrowed, widened } from '../halves.ts'
-import type { JobTemplate } from '../jobs.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
 import { remembered, type Remembered } from '../remembered.ts'
-import { runHere } from '../selector.ts'
 import { type Temporaries, temporaries } from '../temporary.ts'
 import { attentionTemplate, matrixStrides, type Strides } from './attention.ts'
 import { rotateTemplate } from './rotary.ts'
@@ -82,7 +81,7 @@ export function* attendInJobs(
     const keys = yield* extended(k, x.pastKey, call.rawOutput(1), sizes, parts)
     const values = yield* extended(v, x.pastValue, call.rawOutput(2), sizes, parts)
     const bias = x.bias ? yield* widened(x.bias, parts) : q.numbers
-    if (!(yield* runHere(template, [q.numbers, keys, values, bias, q.numbers], floatsOf(out), call.threads)))
+    if (!(yield* runJob(template, [q.numbers, keys, values, bias, q.numbers], floatsOf(out), call.threads)))
       return false
     if (isHalf) yield* narrowed(out, result)
     return true
@@ -166,7 +165,7 @@ function* rotated(
     const rows = (data as Float32Array).subarray(start, end)
     angles.push(yield* widened(new Tensor(type, rows as never, [rows.length]), parts))
   }
-  const isDone = yield* runHere(template, [from.numbers, ...angles], numbers, threads)
+  const isDone = yield* runJob(template, [from.numbers, ...angles], numbers, threads)
   return isDone ? { numbers, steps } : undefined
 }
 

@@ -4,9 +4,9 @@ import type { PackContext } from '../../op-kit/pack-context.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { elementCount, Tensor } from '../../tensor/tensor.ts'
-import type { JobTemplate } from '../jobs.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
 import { type NarrowType, narrowTypeOf } from '../pack-narrow.ts'
-import { areFloat32, arrayOf, runHere, selectorFor, type TensorOperands } from '../selector.ts'
+import { areFloat32, arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import { packFactor, type Product, productOf, type ProductParams, productTemplates } from './matrix.ts'
 
@@ -40,7 +40,7 @@ export const selectJoinedMatMul = selectorFor<ProductParams>(({ op, operands, pa
       const seconds = secondsOf(given as TensorOperands, packed, products)
       for (const [i, out] of outs.entries()) {
         const job = alone[i](packed?.type)
-        if (yield* runHere(job, [a, seconds[i], a, a], arrayOf(out), context.threads)) continue
+        if (yield* runJob(job, [a, seconds[i], a, a], arrayOf(out), context.threads)) continue
         const rest = op.run(given, own, withOutputs(context, outs))
         if (rest) yield* rest
         return
@@ -60,11 +60,11 @@ function* multiplyTogether(
   inOne: NumericArray | undefined,
   threads: number
 ): Generator<void, boolean> {
-  if (inOne) return yield* runHere(template, inputs, inOne, threads)
+  if (inOne) return yield* runJob(template, inputs, inOne, threads)
   const parts = temporaries()
   try {
     const sums = parts.allocate(outs.reduce((sum, { data }) => sum + data.length, 0))
-    if (!(yield* runHere(template, inputs, sums, threads))) return false
+    if (!(yield* runJob(template, inputs, sums, threads))) return false
     let at = 0
     for (const { data } of outs) {
       ;(data as Float32Array).set(sums.subarray(at, at + data.length))

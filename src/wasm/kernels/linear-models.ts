@@ -6,9 +6,9 @@ import { largestOf, type PostTransform } from '../../kernels/ml/scores.ts'
 import { makingOnce } from '../../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel, type Work, workFor } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, runHere, selectorFor } from '../selector.ts'
-import { temporaries, type Temporaries } from '../temporary.ts'
+import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
 import { conversionTemplate } from './convert.ts'
 import { unaryTemplate } from './elementwise.ts'
 import { productTemplate } from './matrix.ts'
@@ -51,7 +51,7 @@ interface WideJob {
   readonly rows: number
   readonly vectors: number
   /** The products; undefined where the heap is full. */
-  run(x: Tensor, own: Temporaries, threads: number): Generator<void, Float64Array | undefined>
+  run(x: Tensor, work: Work): Generator<void, Float64Array | undefined>
 }
 
 function wideJob(x: Tensor | undefined, { coefficients, intercepts }: LinearModel): WideJob | undefined {
@@ -74,11 +74,11 @@ function wideJob(x: Tensor | undefined, { coefficients, intercepts }: LinearMode
   return {
     rows,
     vectors,
-    *run(given, own, threads) {
-      const elements = convert ? own.allocateDoubles(count) : arrayOf(given)
-      const products = own.allocateDoubles(rows * vectors)
-      if (convert && !(yield* runHere(convert, [arrayOf(given)], elements, threads))) return undefined
-      if (!(yield* runHere(multiply, [elements, factors], products, threads))) return undefined
+    *run(given, { allocateDoubles, run }) {
+      const elements = convert ? allocateDoubles(count) : arrayOf(given)
+      const products = allocateDoubles(rows * vectors)
+      if (convert && !(yield* run(convert, [arrayOf(given)], elements))) return undefined
+      if (!(yield* run(multiply, [elements, factors], products))) return undefined
       if (intercepts.length > 0) for (let i = 0; i < products.length; i++) products[i] += intercepts[i % vectors]
       return products
     }
@@ -98,19 +98,12 @@ export const selectLinearRegressor = selectorFor<{
   const wide = job ? undefined : wideJob(operands.x, model)
   if (job) return { kernel: jobKernel(op, ({ x }) => ({ template: job.template, inputs: job.inputsOf(x!) })) }
   if (wide === undefined) return undefined
-  return {
-    *kernel(given, parameters, context): Paced {
-      const own = temporaries()
-      try {
-        const products = yield* wide.run((given as { readonly x: Tensor }).x, own, context.threads)
-        if (products) return (context.rawOutput().data as Float32Array).set(products)
-      } finally {
-        own.free()
-      }
-      const rest = op.run(given, parameters, context)
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* ({ x }, out, work) {
+    const products = yield* wide.run(x!, work)
+    if (products) (out().data as Float32Array).set(products)
+    return products !== undefined
+  })
+  return { kernel }
 })
 
 /** LinearClassifier: products by a job, then what is chosen from them. */
@@ -126,24 +119,23 @@ export const selectLinearClassifier = selectorFor<{
   const transform = vectors < model.columns || vectors === 1 ? undefined : transformOf(post, rows, vectors)
   return {
     *kernel(given, parameters, context) {
-      const own = temporaries()
+      const work = workFor(context)
       const call = makingOnce(context)
-      const { threads } = context
       try {
         const { x } = given as { readonly x: Tensor }
         const scores = call.rawOutput(1).data as Float32Array
         const to = { labels: call.rawOutput(0).data, scores }
-        const all = transform === 'none' ? scores : own.allocate(rows * vectors)
-        const exact = job ? undefined : yield* wide!.run(x, own, threads)
+        const all = transform === 'none' ? scores : work.allocate(rows * vectors)
+        const exact = job ? undefined : yield* wide!.run(x, work)
         if (exact) all.set(exact)
-        let isDone = job ? yield* runHere(job.template, job.inputsOf(x), all, threads) : exact !== undefined
+        let isDone = job ? yield* work.run(job.template, job.inputsOf(x), all) : exact !== undefined
         const chosen = exact ?? all
         if (isDone)
           yield* transform ? chooseLabels(chosen, rows, model, to) : classifyRows(chosen, rows, model, post, to)
-        if (transform && transform !== 'none') isDone &&= yield* runHere(transform, [all], scores, threads)
+        if (transform && transform !== 'none') isDone &&= yield* work.run(transform, [all], scores)
         if (isDone) return
       } finally {
-        own.free()
+        work.free()
       }
       const rest = op.run(given, parameters, call)
       if (rest) yield* rest

@@ -4,7 +4,8 @@ import { type LossRule, storeLoss } from '../../kernels/normalization/losses.ts'
 import { makingOnce } from '../../op-kit/with-output.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product } from '../../tensor/tensor.ts'
-import { arrayOf, runHere, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
+import { runJob } from '../jobs.ts'
+import { arrayOf, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import { softmaxTemplate } from './softmax.ts'
 
@@ -27,7 +28,7 @@ export const selectSoftmaxLoss: Selector = selectorFor<LossRule>(({ op, operands
       try {
         const logarithms = (): Numbers => (type === 'float64' ? allocateDoubles(count) : allocate(count))
         const found = context.outputCount > 1 ? arrayOf(call.rawOutput(1)) : logarithms()
-        if (yield* runHere(template, [arrayOf(operands.scores!)], found, context.threads)) {
+        if (yield* runJob(template, [arrayOf(operands.scores!)], found, context.threads)) {
           const { labels, weights } = operands
           return yield* storeLoss(found as Numbers, dims, labels!, weights, parameters, call.rawOutput())
         }

@@ -4,7 +4,7 @@ import type { PackContext } from '../../op-kit/pack-context.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { unreadTensor } from '../../tensor/unread.ts'
-import type { JobTemplate } from '../jobs.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
 import { narrowTypeOf, packNarrow } from '../pack-narrow.ts'
 import { packMatrix } from '../pack.ts'
 import {
@@ -13,7 +13,6 @@ import {
   type Candidate,
   floatBits,
   jobKernel,
-  runHere,
   selectorFor,
   staged,
   tileOfFlops,
@@ -142,7 +141,7 @@ function selectScaled(call: Candidate<GemmParams>, c: Tensor, dims: readonly num
       const { allocate, free } = temporaries()
       try {
         const scaled = allocate(count)
-        if (yield* runHere(scale, [arrayOf(operands.c as Tensor), factor], scaled, context.threads)) {
+        if (yield* runJob(scale, [arrayOf(operands.c as Tensor), factor], scaled, context.threads)) {
           const given = { ...operands, c: new Tensor('float32', scaled, dims) }
           const rest = kernel(given, added(parameters), context)
           if (rest) yield* rest

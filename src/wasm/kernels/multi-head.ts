@@ -132,7 +132,7 @@ function* project(
   const extras = { bias: bias && ({ operand: 'bias', kind: 'column' } as const), activation: undefined }
   const template = found && productTemplate(found, extras, panels !== undefined && 'float32')
   const inputs = (): Float32Array[] => [x, panels ?? weights, bias ?? x, x].map(({ data }) => data as Float32Array)
-  if (template && (yield* runJob(template, inputs(), projected, threads)) === 'done') return
+  if (template && (yield* runJob(template, inputs(), projected, threads))) return
   yield* reference.project(x, weights, bias, projected)
 }
 
@@ -156,7 +156,7 @@ function* attend(given: MultiHead, allocate: Attending['allocate'], threads: num
     }
     const template = attentionTemplate(layout, scoringOf(given, added))
     const inputs = [...[q, k, v].map(arrayFrom), added ? arrayOf(added) : arrayFrom(q), arrayFrom(q)]
-    if (template && (yield* runJob(template, inputs, out.numbers, threads)) === 'done') return
+    if (template && (yield* runJob(template, inputs, out.numbers, threads))) return
   }
   yield* reference.attend(given)
 }

@@ -7,8 +7,8 @@ import type { NumericArray } from '../../tensor/dtype.ts'
 import { toDoubles } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { jobWatcher } from '../job-watcher.ts'
-import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, runHere, selectorFor, type TensorOperands } from '../selector.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
 import {
   areServed,
   attentionKernel,
@@ -136,7 +136,7 @@ const ofLengths = (op: Op, layout: Layout, scoring: Scoring): Kernel =>
         const [queries, keys, values, added] = arrays.map((array, i) => array.subarray(batch * steps[i]))
         const y = arrayOf(out).subarray(batch * layout.y[0], (batch + each) * layout.y[0])
         const inputs: readonly NumericArray[] = [queries, keys, values, added, queries]
-        isDone = template !== undefined && (yield* runHere(template, inputs, y, context.threads))
+        isDone = template !== undefined && (yield* runJob(template, inputs, y, context.threads))
       }
       if (isDone) return
     }

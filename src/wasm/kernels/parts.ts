@@ -6,8 +6,8 @@ import { normalizeAxis } from '../../shapes/dim.ts'
 import { bytesOf } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
-import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
-import { arrayOf, selectorFor, widthOf } from '../selector.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
+import { arrayOf, listOf, selectorFor, type TensorOperands, widthOf } from '../selector.ts'
 import { isElementWidth, stridedTemplate } from './strided.ts'
 import { linesTemplate } from './transpose.ts'
 
@@ -26,14 +26,9 @@ interface AxisParams {
   readonly axis: number
 }
 
-/** Operands of Concat. */
-interface Listed {
-  readonly inputs: readonly Tensor[]
-}
-
 /** Concat of tensors whose lines along the axis are short, or which lie on the heap. */
 export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters, dims }) => {
-  const { inputs } = operands as unknown as Listed
+  const inputs = listOf(operands)
   const outer = outerOf(dims, parameters)
   const given = inputs.filter(({ data }) => data.length > 0)
   if (given.length === 0 || !given.every(isWhole)) return undefined
@@ -42,9 +37,10 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
   if (!isShort && bytes / given.length < MIN_LONG_BYTES) return undefined
   return {
     *kernel(given, own, context): Paced {
+      const inputs = listOf(given as TensorOperands)
       const out = context.rawOutput()
       const array = arrayOf(out)
-      const isServed = isShort || areHere([out, ...(given as unknown as Listed).inputs])
+      const isServed = isShort || areHere([out, ...inputs])
       const isHere = isOnHeap(array)
       const lineBytes = array.byteLength / outer
       // One thread makes what the cache holds of all parts before it goes on: each of them writes into all of it.
@@ -65,7 +61,7 @@ export const selectConcat = selectorFor<AxisParams>(({ op, operands, parameters,
           const at = first * lineBytes
           const to = isHere ? target.subarray(at) : target
           let before = 0
-          for (const part of (given as unknown as Listed).inputs) {
+          for (const part of inputs) {
             const line = product(part.dims) / outer
             const bytes = line * widthOf(part)
             const layout = { outer: lines, line, fromStart: 0, fromStep: line, toStart: before, toStep: step }
@@ -172,8 +168,7 @@ function* moveLines(
   const template = linesJob(outer, line * width, fromStep * width, toStep * width)
   const target = to.subarray(toStart * width)
   const inputs = [from.subarray(fromStart * width)]
-  if (runAtOnce(template, inputs, target, threads)) return
-  if ((yield* runJob(template, inputs, target, threads)) === 'done') return
+  if (yield* runJob(template, inputs, target, threads)) return
   const loops = [
     { count: outer, from: fromStep * width, to: toStep * width },
     { count: line * width, from: 1, to: 1 }

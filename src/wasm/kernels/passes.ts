@@ -1,10 +1,8 @@
-import type { Paced } from '../../kernels/core/pace.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
-import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
-import { arrayOf, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
+import { type JobTemplate, runAtOnce } from '../jobs.ts'
+import { arrayOf } from '../selector.ts'
 
 /** A job whose first input is the result of the one before it. */
 export interface Pass {
@@ -15,29 +13,26 @@ export interface Pass {
   readonly count: number
 }
 
+/** Jobs of which each reads what the one before has made; false where one is not done. */
+export function* inTurn(
+  passes: readonly Pass[],
+  x: NumericArray,
+  out: NumericArray,
+  { allocate, threads, run }: Work
+): Generator<void, boolean> {
+  let from = x
+  for (const [i, { template, tables, count }] of passes.entries()) {
+    const to = i === passes.length - 1 ? out : allocate(count)
+    const inputs = [from, ...tables]
+    if (!runAtOnce(template, inputs, to, threads) && !(yield* run(template, inputs, to))) return false
+    from = to
+  }
+  return true
+}
+
 /**
- * A kernel that computes output 0 by jobs one after the other. Where the heap is full the operator's own computes it.
+ * A kernel that computes output 0 by jobs one after the other.
  * @param name the operand that the first job reads
  */
 export const passesKernel = (op: Op, name: string, passes: readonly Pass[]): Kernel =>
-  function* (operands, parameters, context): Paced {
-    const out = context.rawOutput()
-    const { allocate, free } = temporaries()
-    try {
-      let from = arrayOf((operands as TensorOperands)[name]!)
-      for (const [i, { template, tables, count }] of passes.entries()) {
-        const to = i === passes.length - 1 ? arrayOf(out) : allocate(count)
-        const inputs = [from, ...tables]
-        const isDone =
-          runAtOnce(template, inputs, to, context.threads) ||
-          (yield* runJob(template, inputs, to, context.threads)) === 'done'
-        if (!isDone) break
-        from = to
-      }
-      if (from === arrayOf(out)) return
-    } finally {
-      free()
-    }
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
+  attemptKernel(op, (given, out, work) => inTurn(passes, arrayOf(given[name]!), arrayOf(out()), work))

@@ -6,7 +6,7 @@ import { copyArray } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type Candidate, runHere, type Selector, type TensorOperands } from '../selector.ts'
+import { arrayOf, type Candidate, type Selector, type TensorOperands } from '../selector.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { LINE_FLOPS, resampleTemplate, ROW_FLOPS } from './resample.ts'
 import { matrixTemplate } from './transpose.ts'
@@ -60,7 +60,7 @@ export function orSampled(call: Candidate, names: readonly string[], template: J
     *kernel(given, parameters, context): Paced {
       const inputs = names.map(name => arrayOf((given as TensorOperands)[name]!))
       const out = context.rawOutput()
-      if ((yield* runJob(template, inputs, arrayOf(out), context.threads)) === 'done') return
+      if (yield* runJob(template, inputs, arrayOf(out), context.threads)) return
       const rest = sampled(given, parameters, withOutput(context, out))
       if (rest) yield* rest
     },
@@ -99,7 +99,7 @@ function fastSums(threads: number, allocate: Temporaries['allocate']): SumPoints
         { size: plane, xStep: 4, yStep: planes * 4 },
         { size: planes, xStep: plane * 4, yStep: 4 }
       ]
-      if (yield* runHere(matrixTemplate(loops, made.byteLength, 4)!, [source], made, threads)) known.transposed = made
+      if (yield* runJob(matrixTemplate(loops, made.byteLength, 4)!, [source], made, threads)) known.transposed = made
     }
     const isDone = known.transposed
       ? yield* sumRows(sums, known.transposed, out, threads, rowsOf)
@@ -122,7 +122,7 @@ function sumLines(
   )
   const entries = entriesOf(points, taps)
   const tables = [new Int32Array(indices.subarray(0, entries)), new Float32Array(weights.subarray(0, entries))]
-  return runHere(template, [x, ...tables], out.subarray(to, to + (planes - 1) * step + points), threads)
+  return runJob(template, [x, ...tables], out.subarray(to, to + (planes - 1) * step + points), threads)
 }
 
 /** The arguments are those of RowsResampleArguments in ../assembly/f32/resample.ts. */
@@ -149,11 +149,11 @@ function* sumRows(
     [plane, points, planes, taps, 0, 0]
   )
   const sums = rowsOf(points * planes)
-  if (!(yield* runHere(template, [x, rows, shares], sums, threads))) return false
+  if (!(yield* runJob(template, [x, rows, shares], sums, threads))) return false
   const loops = [
     { size: planes, xStep: 4, yStep: step * 4 },
     { size: points, xStep: planes * 4, yStep: 4 }
   ]
   const target = out.subarray(to, to + (planes - 1) * step + points)
-  return yield* runHere(matrixTemplate(loops, sums.byteLength, 4)!, [sums], target, threads)
+  return yield* runJob(matrixTemplate(loops, sums.byteLength, 4)!, [sums], target, threads)
 }

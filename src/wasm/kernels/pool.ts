@@ -7,7 +7,7 @@ import { normalizeAxis } from '../../shapes/dim.ts'
 import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { type JobTemplate, runAtOnce, runJob } from '../jobs.ts'
+import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { byteMaxPool } from './byte-pool.ts'
@@ -66,8 +66,7 @@ const withIndices =
       if (rest) yield* rest
       const inputs = [arrayOf((operands as TensorOperands).x!), arrayOf(out)]
       const target = arrayOf(own.rawOutput(1))
-      if (runAtOnce(template, inputs, target, context.threads)) return
-      if ((yield* runJob(template, inputs, target, context.threads)) === 'done') return
+      if (yield* runJob(template, inputs, target, context.threads)) return
       const all = op.run(operands, parameters, own)
       if (all) yield* all
     })()

@@ -1,10 +1,8 @@
-import type { Paced } from '../../kernels/core/pace.ts'
 import type { Broadcast } from '../../op-kit/broadcast.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
-import { isInteger, type NumericArray } from '../../tensor/dtype.ts'
+import { isInteger } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { type JobTemplate, runAtOnce } from '../jobs.ts'
-import { arrayOf, jobKernel, runHere, selectorFor, type TensorOperands } from '../selector.ts'
+import { attemptKernel } from '../attempt.ts'
+import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
 import { binaryTemplate, type UnaryCall, unaryTemplate } from './elementwise.ts'
 
@@ -75,20 +73,13 @@ export const selectIntegerPow = selectorFor<Params>(({ op, operands, parameters,
   const isSame = base.type === exponent.type
   const power = isSame ? arithmeticTemplate('power', base.type, base.dims, exponent.dims, dims) : undefined
   if (multiply === undefined && power === undefined) return undefined
-  return {
-    *kernel(given, own, context): Paced {
-      const out = context.rawOutput()
-      const y = arrayOf(out)
-      const [x, exponents] = [arrayOf((given as TensorOperands).base!), arrayOf((given as TensorOperands).exponent!)]
-      const run = function* (template: JobTemplate, inputs: readonly NumericArray[]): Generator<void, boolean> {
-        return runAtOnce(template, inputs, y, context.threads) || (yield* runHere(template, inputs, y, context.threads))
-      }
-      const degree = multiply ? Number(exponents[0]) : 0
-      if (multiply && (degree === 2 || degree === 3)) {
-        if ((yield* run(multiply, [x, x])) && (degree === 2 || (yield* run(multiply, [y, x])))) return
-      } else if (power && (yield* run(power, [x, exponents]))) return
-      const rest = op.run(given, own, withOutput(context, out))
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* (given, out, { run }) {
+    const y = arrayOf(out())
+    const [x, exponents] = [arrayOf(given.base!), arrayOf(given.exponent!)]
+    const degree = multiply ? Number(exponents[0]) : 0
+    if (multiply && (degree === 2 || degree === 3))
+      return (yield* run(multiply, [x, x], y)) && (degree === 2 || (yield* run(multiply, [y, x], y)))
+    return power !== undefined && (yield* run(power, [x, exponents], y))
+  })
+  return { kernel }
 })

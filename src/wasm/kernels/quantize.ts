@@ -4,12 +4,12 @@ import { quantizationOfRange, quantizeByRange } from '../../kernels/quantized/dy
 import type { Op, Selection } from '../../op-kit/define.ts'
 import type { Granularity } from '../../op-kit/granularity.ts'
 import type { RoundedParams } from '../../op-kit/rounded-codes.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { type DType, DTYPES, isFloat, isHalf } from '../../tensor/dtype.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import { isOnHeap } from '../heap.ts'
-import { runAtOnce } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, runHere, selectorFor } from '../selector.ts'
+import { runAtOnce, runJob } from '../jobs.ts'
+import { arrayOf, type Candidate, jobKernel, selectorFor } from '../selector.ts'
 import { bindByteProduct, byteProductOf, type Finish, isOfColumns, packProduct, productMemory } from './byte-product.ts'
 import { codesOf, isCode, LINE, linesTemplate, type Made } from './code-jobs.ts'
 import { codesLayout, layoutOfOne } from './code-layout.ts'
@@ -119,7 +119,7 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   const count = numbers.length
   const ranges = new Float32Array(2 * Math.ceil(count / LINE))
   const template = linesTemplate('range', count, LINE, 1, [LINE, count])
-  if (!(yield* runHere(template, [numbers], ranges, threads))) return yield* quantizeByRange(x, codes)
+  if (!(yield* runJob(template, [numbers], ranges, threads))) return yield* quantizeByRange(x, codes)
   let [low, high] = [0, 0]
   for (let i = 0; i < ranges.length; i += 2) {
     low = Math.min(low, ranges[i])
@@ -131,7 +131,7 @@ function* quantized(x: Tensor, codes: Tensor, threads: number): Generator<void, 
   const scale = new Tensor('float32', [found.scale], [])
   const codesJob = codesOf({ kernel: 'quantize', type: 'uint8', numbers: 'float32' }, layoutOfOne(count))
   const job = codesJob(numbers, scale, Uint8Array.of(found.zero))
-  if (yield* runHere(job.template, job.inputs, arrayOf(codes), threads)) return found
+  if (yield* runJob(job.template, job.inputs, arrayOf(codes), threads)) return found
   return yield* quantizeByRange(x, codes)
 }
 
@@ -142,12 +142,11 @@ export const selectDynamicQuantizeMatMul = selectorFor<unknown>(({ op, operands:
   const memory = productMemory()
   const listed = Object.entries({ bScale, bZero, bias }).flatMap(([name, list]) => (list ? [name] : []))
   return {
-    *kernel(operands, parameters, context): Paced {
-      const { a, b, bScale, bZero, bias } = operands as Readonly<Record<string, Tensor | undefined>>
-      const out = context.rawOutput()
+    kernel: attemptKernel(op, function* ({ a, b, bScale, bZero, bias }, out, { run }, { packed, threads }) {
+      const y = arrayOf(out())
       const codes = allocate('uint8', a!.dims)
-      const { scale, zero } = yield* quantized(a!, codes, context.threads)
-      const factors = { a: codes, b: b!, packs: context.packed }
+      const { scale, zero } = yield* quantized(a!, codes, threads)
+      const factors = { a: codes, b: b!, packs: packed }
       const finish: Finish = {
         aZero: new Tensor('uint8', [zero], []),
         bZero,
@@ -155,10 +154,8 @@ export const selectDynamicQuantizeMatMul = selectorFor<unknown>(({ op, operands:
         bias
       }
       const { template, inputs } = bindByteProduct(product, factors, 'float32', finish, memory)
-      if (yield* runHere(template, inputs, arrayOf(out), context.threads)) return
-      const rest = op.run(operands, parameters, withOutput(context, out))
-      if (rest) yield* rest
-    },
+      return yield* run(template, inputs, y)
+    }),
     pack: packProduct(op, product, listed, ({ bZero, bias }) => ({ aZero: undefined, bZero, bias }))
   }
 })

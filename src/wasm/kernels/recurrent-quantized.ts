@@ -2,9 +2,10 @@ import { convertedPaced } from '../../kernels/core/convert-paced.ts'
 import { dequantized } from '../../kernels/quantized/codes.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
 import { dequantizedWeights } from '../../kernels/quantized/gate-weights.ts'
-import type { Kernel, Pack } from '../../op-kit/define.ts'
+import type { Pack } from '../../op-kit/define.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import { selectorFor, type TensorOperands } from '../selector.ts'
 import { isByte } from './byte-product.ts'
 import { packLstm } from './recurrent-pack.ts'
@@ -33,18 +34,13 @@ export const selectDynamicQuantizeLstm = selectorFor<
     roundsState: true
   })
   if (layer === undefined) return undefined
-  const kernel: Kernel = function* (given, own, context) {
-    const tensors = given as TensorOperands
+  const kernel = attemptKernel(op, function* (tensors, _out, work, context) {
     // What is rounded, over its range, ends with the longest sequence.
     const lengths = readLengths(tensors.lengths, layer.steps)
-    if (lengths === 'full' || lengths?.includes(layer.steps)) {
-      const weights = context.packed?.w && context.packed.r ? {} : yield* widened(tensors)
-      const numbers = { ...tensors, x: yield* rounded(tensors.x!), ...weights }
-      if (yield* runLayer(layer, numbers, context)) return
-    }
-    const rest = op.run(given, own, context)
-    if (rest) yield* rest
-  }
+    if (lengths !== 'full' && !lengths?.includes(layer.steps)) return false
+    const weights = context.packed?.w && context.packed.r ? {} : yield* widened(tensors)
+    return yield* runLayer(layer, { ...tensors, x: yield* rounded(tensors.x!), ...weights }, work, context)
+  })
   return { kernel, pack: packCodes }
 })
 

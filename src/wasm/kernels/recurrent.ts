@@ -1,11 +1,12 @@
 import { QUANTUM } from '../../kernels/core/pace.ts'
-import type { Kernel, KernelContext, Packed, Selection } from '../../op-kit/define.ts'
+import type { KernelContext, Packed, Selection } from '../../op-kit/define.ts'
 import type { GateFunction } from '../../op-kit/recurrent-functions.ts'
 import type { RecurrentParams } from '../../op-kit/recurrent-params.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
+import { isOnHeap } from '../heap.ts'
+import type { JobTemplate } from '../jobs.ts'
 import {
   areFloat32,
   arrayOf,
@@ -65,12 +66,7 @@ function selectLayer(
   if (operands.r === undefined || !areFloat32(numbers)) return undefined
   const layer = layerOf(call, { ...own, hidden: operands.r.dims[operands.r.dims.length - 1] })
   if (layer === undefined) return undefined
-  const kernel: Kernel = function* (given, parameters, context) {
-    const tensors = given as TensorOperands
-    if (yield* runLayer(layer, tensors, context)) return
-    const rest = op.run(given, parameters, context)
-    if (rest) yield* rest
-  }
+  const kernel = attemptKernel(op, (given, _out, work, context) => runLayer(layer, given, work, context))
   return { kernel, pack: PACKS[layer.kind] }
 }
 
@@ -95,46 +91,6 @@ export function layerOf(
 
 const PACKS = { lstm: packLstm, gru: packGru, rnn: packRnn } as const
 
-/** Blocks of the heap that a run of a layer needs, all given back in the end. */
-class Temporaries {
-  private readonly blocks: Uint8Array[] = []
-  private isFull = false
-
-  /** So many elements, which hold anything; an empty array when the heap is full. */
-  take(length: number): Float32Array {
-    const block = heapAllocate(length * 4, { zero: false })
-    if (block === undefined) {
-      this.isFull = true
-      return new Float32Array(0)
-    }
-    this.blocks.push(block)
-    return new Float32Array(block.buffer, block.byteOffset, length)
-  }
-
-  /** The elements of an array, which is copied unless it lies on the heap; an empty array when the heap is full. */
-  place(array: NumericArray): NumericArray {
-    if (isOnHeap(array)) return array
-    const copy = this.take(array.length)
-    if (!this.isFull) copy.set(array as Float32Array)
-    return copy
-  }
-
-  takeIntegers(values: readonly number[]): Int32Array {
-    const { buffer, byteOffset, length } = this.take(values.length)
-    const block = new Int32Array(buffer, byteOffset, length)
-    if (length > 0) block.set(values)
-    return block
-  }
-
-  get isComplete(): boolean {
-    return !this.isFull
-  }
-
-  free(): void {
-    this.blocks.forEach(heapFree)
-  }
-}
-
 /** What the steps of a layer work on; all of it lies on the heap. */
 interface Memory {
   /** [steps][batch] or [batch][steps] as the input has it, times [directions][gates][hidden]. */
@@ -150,33 +106,41 @@ interface Memory {
  * Runs a layer: the products of all inputs with their weights as one job, then the steps.
  * @returns false, with no output made, when the heap is full, and where a sequence has a length that no sequence has
  */
-export function* runLayer(layer: Layer, operands: TensorOperands, context: KernelContext): Generator<void, boolean> {
+export function* runLayer(
+  layer: Layer,
+  operands: TensorOperands,
+  { allocate, allocateIntegers, run }: Work,
+  context: KernelContext
+): Generator<void, boolean> {
   const { kind, directions, gates: gateCount, steps, batch, hidden } = layer
   const given = readLengths(operands.lengths, steps)
   if (given === undefined) return false
-  const temporaries = new Temporaries()
-  try {
-    const states = directions.length * batch * hidden
-    const h = temporaries.take(states)
-    const c = kind === 'lstm' ? temporaries.take(states) : h
-    const lengths = given === 'full' ? undefined : temporaries.takeIntegers(given)
-    const memory = { gates: temporaries.take(steps * batch * directions.length * gateCount * hidden), h, c, lengths }
-    const { packed } = context
-    const { bias, reset } = packed?.bias ? packed : biasesOf(operands.b, layer)
-    const own = kind === 'lstm' ? operands.p : reset
-    // Steps begin when outputs have been made, and must not find the heap full then.
-    const ownNumbers = own && temporaries.place(arrayOf(own))
-    const weights = packed?.r ? temporaries.place(arrayOf(packed.r)) : temporaries.take(recurrenceSize(layer))
-    if (!temporaries.isComplete) return false
-    if (packed?.r === undefined && !(yield* packRecurrence(layer, operands.r!, weights, context.threads))) return false
-    if (!(yield* multiplyInputs(layer, operands, packed, bias, memory, context.threads))) return false
-    readState(layer, operands.h, memory.h)
-    if (kind === 'lstm') readState(layer, operands.c, memory.c)
-    yield* runSteps(layer, weights, ownNumbers, memory, context)
-    return true
-  } finally {
-    temporaries.free()
+  const place = (array: NumericArray): NumericArray => {
+    if (isOnHeap(array)) return array
+    const copy = allocate(array.length)
+    copy.set(array as Float32Array)
+    return copy
   }
+  const states = directions.length * batch * hidden
+  const h = allocate(states)
+  const c = kind === 'lstm' ? allocate(states) : h
+  const lengths = given === 'full' ? undefined : allocateIntegers(given.length)
+  lengths?.set(given as readonly number[])
+  const gates = allocate(steps * batch * directions.length * gateCount * hidden)
+  const memory = { gates, h, c, lengths }
+  const { packed } = context
+  const { bias, reset } = packed?.bias ? packed : biasesOf(operands.b, layer)
+  const own = kind === 'lstm' ? operands.p : reset
+  // Steps begin when outputs have been made, and must not find the heap full then.
+  const ownNumbers = own && place(arrayOf(own))
+  const weights = packed?.r ? place(arrayOf(packed.r)) : allocate(recurrenceSize(layer))
+  if (![h, c, lengths ?? h, gates, ownNumbers ?? h, weights].every(isOnHeap)) return false
+  if (packed?.r === undefined && !(yield* packRecurrence(layer, operands.r!, weights, context.threads))) return false
+  if (!(yield* multiplyInputs(layer, operands, packed, bias, memory, run))) return false
+  readState(layer, operands.h, h)
+  if (kind === 'lstm') readState(layer, operands.c, c)
+  yield* runSteps(layer, weights, ownNumbers, memory, run, context)
+  return true
 }
 
 /** The gates of all steps as far as inputs and biases determine them. */
@@ -186,7 +150,7 @@ function* multiplyInputs(
   packed: Packed | undefined,
   bias: Tensor | undefined,
   { gates }: Memory,
-  threads: number
+  run: Work['run']
 ): Generator<void, boolean> {
   const { directions, gates: count, steps, batch, inputs, hidden } = layer
   const rowBytes = inputs * 4
@@ -205,7 +169,7 @@ function* multiplyInputs(
   const template = productTemplate(product, extras, packed?.w !== undefined && 'float32')
   const a = arrayOf(x!)
   const job = [a, arrayOf(packed?.w ?? w!), bias ? arrayOf(bias) : a, a]
-  return (yield* runJob(template, job, gates, threads)) === 'done'
+  return yield* run(template, job, gates)
 }
 
 /**
@@ -218,6 +182,7 @@ function* runSteps(
   weights: NumericArray,
   own: NumericArray | undefined,
   memory: Memory,
+  run: Work['run'],
   context: KernelContext
 ): Generator<void> {
   const { y: yLetters } = layer.params.layout
@@ -234,7 +199,7 @@ function* runSteps(
     if (from > 0) yield
     const end = Math.min(layer.steps, from + perJob)
     const template = stepsTemplate(layer, yStrides, has, rows, from, end)
-    yield* runJob(template, inputs, out, context.threads)
+    yield* run(template, inputs, out)
   }
   if (y !== undefined && !toHeap) copyRows(layer, gates, gateStrides(layer), y, stridesOf(layer, yLetters!))
   ;[h, c].forEach((state, i) => {

@@ -1,21 +1,19 @@
 import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
 import { convertPaced } from '../../kernels/core/convert-paced.ts'
-import type { Paced } from '../../kernels/core/pace.ts'
 import { L1, L2, MAX, type Norm } from '../../kernels/ml/norms.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type Candidate, runHere, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
-import { temporaries, type Temporaries } from '../temporary.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
+import type { JobTemplate } from '../jobs.ts'
+import { arrayOf, type Candidate, type Selector, selectorFor } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
 import { aroundAxes } from './axes.ts'
 import { conversionTemplate } from './convert.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { mvnAxes, type MvnParams } from './normalization.ts'
-import { type Pass, passesKernel } from './passes.ts'
+import { inTurn, passesKernel } from './passes.ts'
 import { FLOATS, keptOf, reducedAxes, type ReduceParams, reducePasses, reduceTemplate, sumTemplate } from './reduce.ts'
 import { logSumExpTemplate } from './softmax.ts'
 
@@ -35,32 +33,12 @@ const EXP = 5
 const MAX_CONVERTED = 2 ** 31
 const LOG = 5
 
-/** Runs a job; false where the heap is full. */
-type RunStep = (template: JobTemplate, inputs: readonly NumericArray[], out: NumericArray) => Generator<void, boolean>
-
 /** Jobs one after the other; false where the reference has to compute the call. */
-type Steps = (x: NumericArray, out: Float32Array, run: RunStep, own: Temporaries) => Generator<void, boolean>
-
-const runnerFor = (threads: number): RunStep =>
-  function* (template, inputs, target) {
-    return (yield* runJob(template, inputs, target, threads)) === 'done'
-  }
+type Steps = (x: NumericArray, out: Float32Array, work: Work) => Generator<void, boolean>
 
 /** A kernel of several jobs, with temporary arrays in between. */
 const stepsSelection = (op: Op, name: string, steps: Steps): Selection => ({
-  *kernel(operands, parameters, context): Paced {
-    const out = context.rawOutput()
-    const own = temporaries()
-    const run = runnerFor(context.threads)
-    try {
-      const x = arrayOf((operands as TensorOperands)[name]!)
-      if (yield* steps(x, arrayOf(out) as Float32Array, run, own)) return
-    } finally {
-      own.free()
-    }
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
+  kernel: attemptKernel(op, (given, out, work) => steps(arrayOf(given[name]!), arrayOf(out()) as Float32Array, work))
 })
 
 /** The groups of `least` elements or more along some axes of float32; undefined where several jobs would not pay. */
@@ -95,15 +73,14 @@ export const selectLogSumExp = selectorFor<ReduceParams>(({ op, operands: { data
   const extremes = reducePasses(dims, 'max', axes, FLOATS)
   const sums = reducePasses(dims, 'sum', axes, FLOATS)
   const [exp, log] = [unaryTemplate(count, ['exp'], EXP), unaryTemplate(groups, ['log'], LOG)]
-  return stepsSelection(op, 'data', function* (x, out, run, own) {
-    const most = own.allocate(groups)
-    if (!(yield* inTurn(extremes, x, most, run, own)) || !most.every(Number.isFinite)) return false
-    const powers = own.allocate(count)
+  return stepsSelection(op, 'data', function* (x, out, work) {
+    const { allocate, run } = work
+    const most = allocate(groups)
+    if (!(yield* inTurn(extremes, x, most, work)) || !most.every(Number.isFinite)) return false
+    const powers = allocate(count)
     if (!(yield* run(subtract, [x, most], powers)) || !(yield* run(exp, [powers], powers))) return false
     return (
-      (yield* inTurn(sums, powers, out, run, own)) &&
-      (yield* run(log, [out], out)) &&
-      (yield* run(sum, [out, most], out))
+      (yield* inTurn(sums, powers, out, work)) && (yield* run(log, [out], out)) && (yield* run(sum, [out, most], out))
     )
   })
 })
@@ -117,27 +94,17 @@ export const selectWideLogSumExp = selectorFor<ReduceParams>(({ op, operands: { 
   const [count, groups] = [product(dims), layout.outer * layout.inner]
   const convert = type === 'float64' ? undefined : conversionTemplate(type, 'float64', count)
   const template = logSumExpTemplate(layout)
-  return {
-    *kernel(given, own, context): Paced {
-      const x = arrayOf((given as TensorOperands).data!)
-      const { allocateDoubles, free } = temporaries()
-      try {
-        const elements = convert ? allocateDoubles(count) : x
-        const sums = allocateDoubles(groups)
-        const isRead = convert === undefined || (yield* runHere(convert, [x], elements, context.threads))
-        const isDone = isRead && (yield* runHere(template, [elements], sums, context.threads))
-        // What has no finite sum is left to the reference.
-        if (isDone && sums.every(Number.isFinite)) {
-          const out = context.rawOutput()
-          return yield* convertPaced(new Tensor('float64', sums, out.dims), out)
-        }
-      } finally {
-        free()
-      }
-      const rest = op.run(given, own, context)
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* (given, out, { allocateDoubles, run }) {
+    const x = arrayOf(given.data!)
+    const elements = convert ? allocateDoubles(count) : x
+    const sums = allocateDoubles(groups)
+    if (convert && !(yield* run(convert, [x], elements))) return false
+    // What has no finite sum is left to the reference.
+    if (!(yield* run(template, [elements], sums)) || !sums.every(Number.isFinite)) return false
+    yield* convertPaced(new Tensor('float64', sums, out().dims), out())
+    return true
+  })
+  return { kernel }
 })
 
 /**
@@ -159,33 +126,24 @@ export const selectByDoubles = (kind: 'l2' | 'logSum'): Selector =>
       type === 'float64'
         ? []
         : [conversionTemplate(type, 'float64', count), conversionTemplate('float64', type, groups)]
-    return {
-      *kernel(given, own, context): Paced {
-        const x = arrayOf((given as TensorOperands).data!)
-        const temporary = temporaries()
-        const run = runnerFor(context.threads)
-        try {
-          const results = temporary.allocateDoubles(groups)
-          const elements = convert ? temporary.allocateDoubles(count) : x
-          const isDone =
-            (convert === undefined || (yield* run(convert, [x], elements))) &&
-            (kind === 'logSum' || (yield* run(square, [elements, elements], elements))) &&
-            (yield* inTurn(sums, elements, results, run, temporary)) &&
-            (yield* run(last, [results, results], results))
-          if (isDone) {
-            const out = context.rawOutput()
-            // The kernel converts what the type holds alone.
-            const isHeld = back !== undefined && areBelow(MAX_CONVERTED, results)
-            if (isHeld && (yield* run(back, [results], arrayOf(out)))) return
-            return yield* convertPaced(new Tensor('float64', results, out.dims), out)
-          }
-        } finally {
-          temporary.free()
-        }
-        const rest = op.run(given, own, context)
-        if (rest) yield* rest
-      }
-    }
+    const kernel = attemptKernel(op, function* (given, out, work) {
+      const { allocateDoubles, run } = work
+      const x = arrayOf(given.data!)
+      const results = allocateDoubles(groups)
+      const elements = convert ? allocateDoubles(count) : x
+      const isDone =
+        (convert === undefined || (yield* run(convert, [x], elements))) &&
+        (kind === 'logSum' || (yield* run(square, [elements, elements], elements))) &&
+        (yield* inTurn(sums, elements, results, work)) &&
+        (yield* run(last, [results, results], results))
+      if (!isDone) return false
+      // The kernel converts what the type holds alone.
+      const isHeld = back !== undefined && areBelow(MAX_CONVERTED, results)
+      if (!isHeld || !(yield* run(back, [results], arrayOf(out()))))
+        yield* convertPaced(new Tensor('float64', results, out().dims), out())
+      return true
+    })
+    return { kernel }
   })
 
 /** Whether all magnitudes are below a limit, and none is NaN. */
@@ -248,8 +206,8 @@ function normSelection(
   if (layout === undefined || multiply === undefined) return undefined
   const groups = layout.outer * layout.inner
   const sum = reduceTemplate(layout, order === 1 ? 'l1' : 'sumSquare')
-  return stepsSelection(call.op, 'x', function* (x, out, run, own) {
-    const factors = own.allocate(groups)
+  return stepsSelection(call.op, 'x', function* (x, out, { allocate, run }) {
+    const factors = allocate(groups)
     if (!(yield* run(sum, [x], factors))) return false
     for (let i = 0; i < groups; i++) {
       factors[i] = factorOf(factors[i])
@@ -257,23 +215,6 @@ function normSelection(
     }
     return yield* run(multiply, [x, factors], out)
   })
-}
-
-/** Jobs of which each reads what the one before has made; false where the heap is full. */
-function* inTurn(
-  passes: readonly Pass[],
-  x: NumericArray,
-  out: NumericArray,
-  run: RunStep,
-  own: Temporaries
-): Generator<void, boolean> {
-  let from = x
-  for (const [i, { template, count }] of passes.entries()) {
-    const to = i === passes.length - 1 ? out : own.allocate(count)
-    if (!(yield* run(template, [from], to))) return false
-    from = to
-  }
-  return true
 }
 
 /** MeanVarianceNormalization and MVN of float32 over axes that are not the last ones, such as those of a batch. */
@@ -291,14 +232,15 @@ export const selectMvnSteps = selectorFor<MvnParams>(({ op, operands, parameters
   const sums = reducePasses(dims, 'sum', axes, FLOATS)
   const squares = reducePasses(dims, 'sumSquare', axes, FLOATS)
   const { scales, epsilon, epsilonInside } = parameters
-  return stepsSelection(op, 'x', function* (elements, out, run, own) {
-    const means = own.allocate(groups)
-    if (!(yield* inTurn(sums, elements, means, run, own))) return false
+  return stepsSelection(op, 'x', function* (elements, out, work) {
+    const { allocate, run } = work
+    const means = allocate(groups)
+    if (!(yield* inTurn(sums, elements, means, work))) return false
     for (let i = 0; i < groups; i++) means[i] /= size
     if (!(yield* run(subtract, [elements, means], out))) return false
     if (!scales) return true
-    const factors = own.allocate(groups)
-    if (!(yield* inTurn(squares, out, factors, run, own))) return false
+    const factors = allocate(groups)
+    if (!(yield* inTurn(squares, out, factors, work))) return false
     for (let i = 0; i < groups; i++) {
       const sum = factors[i]
       if (sum === Infinity || (sum <= MIN_SQUARES && epsilon < MIN_EPSILON)) return false
@@ -325,8 +267,8 @@ export const selectNormalizer = selectorFor<{ readonly norm: Norm }>(call => {
   const { outer, size } = layout
   const [kind, least] = MEASURES.get(norm)!
   const measure = reduceTemplate(layout, kind)
-  return stepsSelection(call.op, 'x', function* (elements, out, run, own) {
-    const factors = own.allocate(outer)
+  return stepsSelection(call.op, 'x', function* (elements, out, { allocate, run }) {
+    const factors = allocate(outer)
     if (!(yield* run(measure, [elements], factors))) return false
     for (let row = 0; row < outer; row++) {
       const found = factors[row]

@@ -1,10 +1,10 @@
-import type { Paced } from '../../kernels/core/pace.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { DTYPES } from '../../tensor/dtype.ts'
 import { toDoubles } from '../../tensor/elements.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, runHere, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, type Selector, selectorFor, staged } from '../selector.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
 const MIN_BYTES = 1 << 10
@@ -39,16 +39,11 @@ export const selectReverseSequence: Selector = selectorFor<Params>(({ op, operan
     outputStaging: 'whole',
     args: [rows, product(dims, first + 1, second), columns, bytes, Number(batch < time)]
   }
-  return {
-    *kernel(given, own, context): Paced {
-      const lengths = toDoubles(given.lengths as Tensor)
-      const isOneOf = (length: number): boolean => Number.isInteger(length) && length >= 0 && length <= dims[time]
-      if (lengths.every(isOneOf)) {
-        const inputs = [arrayOf(given.data as Tensor), Int32Array.from(lengths)]
-        if (yield* runHere(template, inputs, arrayOf(context.rawOutput()), context.threads)) return
-      }
-      const rest = op.run(given, own, context)
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* ({ data, lengths: given }, out, { run }) {
+    const lengths = toDoubles(given!)
+    const isOneOf = (length: number): boolean => Number.isInteger(length) && length >= 0 && length <= dims[time]
+    if (!lengths.every(isOneOf)) return false
+    return yield* run(template, [arrayOf(data!), Int32Array.from(lengths)], arrayOf(out()))
+  })
+  return { kernel }
 })

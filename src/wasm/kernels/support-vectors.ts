@@ -4,12 +4,12 @@ import { classifyPairs, type PairClasses } from '../../kernels/ml/classify.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import type { PostTransform } from '../../kernels/ml/scores.ts'
 import { type PairDecisions, pairWork, type SupportVectors } from '../../kernels/ml/svm.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
+import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, selectorFor } from '../selector.ts'
-import { type Temporaries, temporaries } from '../temporary.ts'
+import type { Temporaries } from '../temporary.ts'
 import { columnsFor, distanceTemplate, putInColumns } from './distances.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { type Product, productTemplate } from './matrix.ts'
@@ -28,8 +28,8 @@ const POWER = 16
 interface ChainedJob {
   readonly template: JobTemplate
   readonly tables: readonly NumericArray[]
-  /** Inputs that repeat the first one. */
-  readonly repeats?: number
+  /** Whether the last input is the first one once more. */
+  readonly repeatsFirst?: boolean
 }
 
 /** What is made of rows: kernel values, and then sums of these by weights. */
@@ -60,7 +60,7 @@ function kernelJobs(rows: number, features: number, { count, vectors, kernel }: 
   const products: ChainedJob = {
     template: productTemplate(productOfRows(rows, features, count, true), { ...WITH_COLUMN, alpha }, false),
     tables: [Float32Array.from(vectors), added],
-    repeats: 1
+    repeatsFirst: true
   }
   if (type === 'SIGMOID') return [products, { template: unaryTemplate(values, ['tanh'], TANH), tables: [] }]
   if (type === 'LINEAR' || degree === 1) return [products]
@@ -88,31 +88,26 @@ function* weightedSums(
   x: Float32Array,
   out: Float32Array,
   weighted: Weighted,
-  threads: number
+  { allocate, run }: Work
 ): Generator<void, boolean> {
   const { support, features, added } = weighted
   const rows = x.length / features
   const sums = added.length
   const most = Math.max(1, Math.min(rows, Math.floor(MAX_VALUES / support.count)))
-  const { allocate, free } = temporaries()
-  try {
-    const values = allocate(most * support.count)
-    for (let from = 0; from < rows; from += most) {
-      const own = Math.min(most, rows - from)
-      const jobs = jobsFor(own, weighted)
-      let input: NumericArray = x.subarray(from * features, (from + own) * features)
-      for (const [i, { template, tables, repeats = 0 }] of jobs.entries()) {
-        const isLast = i === jobs.length - 1
-        const target = isLast ? out.subarray(from * sums, (from + own) * sums) : values.subarray(0, own * support.count)
-        const inputs = [input, ...tables, ...(repeats > 0 ? [input] : [])]
-        if ((yield* runJob(template, inputs, target, threads)) !== 'done') return false
-        input = target
-      }
+  const values = allocate(most * support.count)
+  for (let from = 0; from < rows; from += most) {
+    const own = Math.min(most, rows - from)
+    const jobs = jobsFor(own, weighted)
+    let input: NumericArray = x.subarray(from * features, (from + own) * features)
+    for (const [i, { template, tables, repeatsFirst = false }] of jobs.entries()) {
+      const isLast = i === jobs.length - 1
+      const target = isLast ? out.subarray(from * sums, (from + own) * sums) : values.subarray(0, own * support.count)
+      const inputs = [input, ...tables, ...(repeatsFirst ? [input] : [])]
+      if (!(yield* run(template, inputs, target))) return false
+      input = target
     }
-    return true
-  } finally {
-    free()
   }
+  return true
 }
 
 function jobsFor(rows: number, { support, features, weights, added, jobs }: Weighted): readonly ChainedJob[] {
@@ -126,7 +121,7 @@ function jobsFor(rows: number, { support, features, weights, added, jobs }: Weig
 const sumJob = (rows: number, count: number, weights: Float32Array, added: Float32Array): ChainedJob => ({
   template: productTemplate(productOfRows(rows, count, added.length, false), WITH_COLUMN, false),
   tables: [weights, added],
-  repeats: 1
+  repeatsFirst: true
 })
 
 /** Features of rows that are worth jobs. */
@@ -161,24 +156,14 @@ export const selectSvmRegressor = selectorFor<RegressorParams>(({ op, operands, 
     added: Float32Array.of(rho),
     jobs: new Map()
   }
-  return {
-    *kernel(given, parameters, context) {
-      const out = context.rawOutput()
-      const sums = arrayOf(out) as Float32Array
-      const { allocate, free } = temporaries()
-      try {
-        const x = yield* singlesOf((given as { readonly x: Tensor }).x, allocate)
-        if (yield* weightedSums(x, sums, weighted, context.threads)) {
-          if (oneClass) for (let row = 0; row < sums.length; row++) sums[row] = sums[row] > 0 ? 1 : -1
-          return
-        }
-      } finally {
-        free()
-      }
-      const rest = op.run(given, parameters, withOutput(context, out))
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* (given, out, work) {
+    const sums = arrayOf(out()) as Float32Array
+    const x = yield* singlesOf(given.x!, work.allocate)
+    if (!(yield* weightedSums(x, sums, weighted, work))) return false
+    if (oneClass) for (let row = 0; row < sums.length; row++) sums[row] = sums[row] > 0 ? 1 : -1
+    return true
+  })
+  return { kernel }
 })
 
 interface ClassifierParams {
@@ -199,32 +184,23 @@ export const selectSvmClassifier = selectorFor<ClassifierParams>(({ op, operands
     jobs: new Map()
   }
   const columns = pairs.rho.length
-  return {
-    *kernel(given, parameters, context) {
-      const { allocate, free } = temporaries()
-      try {
-        const x = yield* singlesOf((given as { readonly x: Tensor }).x, allocate)
-        const rows = x.length / features
-        const all = allocate(rows * columns)
-        if (yield* weightedSums(x, all, weighted, context.threads)) {
-          const to = { labels: context.rawOutput(0).data, scores: context.rawOutput(1).data as Float32Array }
-          const work = pairWork(pairs.classes)
-          const classify = (from: number, end: number): void => {
-            for (let row = from; row < end; row++) {
-              for (let k = 0; k < columns; k++) work.decisions[k] = all[row * columns + k]
-              classifyPairs(work, row, model as PairClasses, post, to)
-            }
-          }
-          yield* inChunks(rows, classify, COST.allocation + columns * COST.transcendental)
-          return
-        }
-      } finally {
-        free()
+  const kernel = attemptKernel(op, function* (given, out, work, context) {
+    const x = yield* singlesOf(given.x!, work.allocate)
+    const rows = x.length / features
+    const all = work.allocate(rows * columns)
+    if (!(yield* weightedSums(x, all, weighted, work))) return false
+    const to = { labels: out().data, scores: context.rawOutput(1).data as Float32Array }
+    const pair = pairWork(pairs.classes)
+    const classify = (from: number, end: number): void => {
+      for (let row = from; row < end; row++) {
+        for (let k = 0; k < columns; k++) pair.decisions[k] = all[row * columns + k]
+        classifyPairs(pair, row, model as PairClasses, post, to)
       }
-      const rest = op.run(given, parameters, context)
-      if (rest) yield* rest
     }
-  }
+    yield* inChunks(rows, classify, COST.allocation + columns * COST.transcendental)
+    return true
+  })
+  return { kernel }
 })
 
 /** Coefficients of decisions as columns: those of vectors of other classes than the two are 0. */

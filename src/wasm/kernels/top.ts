@@ -1,15 +1,14 @@
 import { copyBytes } from '../../host.ts'
 import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
-import type { Paced } from '../../kernels/core/pace.ts'
 import { storeSelected } from '../../kernels/reduce/top.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { bytesOf } from '../../tensor/arrays.ts'
 import { type DType, MAX_INT32 } from '../../tensor/dtype.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, runHere, selectorFor, staged } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { arrayOf, selectorFor, staged } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -164,25 +163,14 @@ export const selectTopK = selectorFor<Params>(({ op, operands: { data }, paramet
   const isFew = data.type === 'float32' && p.k <= MAX_CHOSEN
   const template = isFew ? fewTemplate(layout, p) : wideTemplate(data.type, layout, p)
   if (template === undefined) return undefined
-  return {
-    *kernel(given, parameters, context) {
-      const x = given.data as Tensor
-      const { allocate, free } = temporaries()
-      try {
-        const room = allocate(count)
-        const positions = new Int32Array(room.buffer, room.byteOffset, count)
-        if (yield* runHere(template, [arrayOf(x)], positions, context.threads)) {
-          const [values, indices] = [0, 1].map(i => (context.wanted(i) ? context.output(i) : undefined))
-          yield* storeSelected(x, positions, axis, indices, values)
-          return
-        }
-      } finally {
-        free()
-      }
-      const rest = op.run(given, parameters, context)
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* ({ data: x }, _out, { allocateIntegers, run }, context) {
+    const positions = allocateIntegers(count)
+    if (!(yield* run(template, [arrayOf(x!)], positions))) return false
+    const [values, indices] = [0, 1].map(i => (context.wanted(i) ? context.output(i) : undefined))
+    yield* storeSelected(x!, positions, axis, indices, values)
+    return true
+  })
+  return { kernel }
 })
 
 /**
@@ -190,20 +178,12 @@ export const selectTopK = selectorFor<Params>(({ op, operands: { data }, paramet
  * @param indexBytes of all positions
  */
 const shortKernel = (op: Op, template: JobTemplate, indexBytes: number): Kernel =>
-  function* (given, parameters, context): Paced {
-    const { allocate, free } = temporaries()
+  attemptKernel(op, function* ({ data: x }, _out, { allocate, run }, context) {
     const bytes = template.blocks * template.blockBytes
-    try {
-      const room = allocate(Math.ceil(bytes / 4))
-      if (yield* runHere(template, [arrayOf(given.data as Tensor)], room, context.threads)) {
-        const found = bytesOf(room)
-        if (context.wanted(0)) copyBytes(found.subarray(indexBytes, bytes), bytesOf(arrayOf(context.rawOutput(0))))
-        if (context.wanted(1)) copyBytes(found.subarray(0, indexBytes), bytesOf(arrayOf(context.rawOutput(1))))
-        return
-      }
-    } finally {
-      free()
-    }
-    const rest = op.run(given, parameters, context)
-    if (rest) yield* rest
-  }
+    const room = allocate(Math.ceil(bytes / 4))
+    if (!(yield* run(template, [arrayOf(x!)], room))) return false
+    const found = bytesOf(room)
+    if (context.wanted(0)) copyBytes(found.subarray(indexBytes, bytes), bytesOf(arrayOf(context.rawOutput(0))))
+    if (context.wanted(1)) copyBytes(found.subarray(0, indexBytes), bytesOf(arrayOf(context.rawOutput(1))))
+    return true
+  })

@@ -179,7 +179,7 @@ export class JobAdder implements VoteAdder {
     } as const
     const inputs = [rows, cells.data, trees.data, votes.data] as Float32Array[]
     const sums = this.sums.subarray(0, groups * GROUP * targets)
-    return (yield* runJob(template, inputs, sums, threads)) === 'done' ? sums : undefined
+    return (yield* runJob(template, inputs, sums, threads)) ? sums : undefined
   }
 
   free(): void {

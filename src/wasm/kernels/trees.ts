@@ -88,7 +88,7 @@ class Finder implements LeafFinder {
   readonly most: number
   private readonly temporaries = temporaries()
   private cells: Float32Array | undefined
-  private leaves: Float32Array | undefined
+  private leaves: Int32Array | undefined
 
   constructor(
     private readonly forest: Forest,
@@ -105,8 +105,8 @@ class Finder implements LeafFinder {
     const size = forest.roots.length * rows
     this.cells ??= this.copied(cells)
     // The first block has most rows.
-    this.leaves ??= this.temporaries.allocate(size)
-    const leaves = new Int32Array(this.leaves.buffer, this.leaves.byteOffset, size)
+    this.leaves ??= this.temporaries.allocateIntegers(size)
+    const leaves = this.leaves.subarray(0, size)
     // The arguments are those of TreesArguments in ../assembly/wide/trees.ts.
     const template = {
       kernel: 'trees',
@@ -118,8 +118,7 @@ class Finder implements LeafFinder {
       args: [rows, columns * 8]
     } as const
     const padded = rows * columns <= values.length ? values.subarray(0, rows * columns) : grown(values, rows * columns)
-    const result = yield* runJob(template, [this.cells, padded, trees], leaves, threads)
-    return result === 'done' ? leaves : undefined
+    return (yield* runJob(template, [this.cells, padded, trees], leaves, threads)) ? leaves : undefined
   }
 
   free(): void {

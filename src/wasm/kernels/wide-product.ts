@@ -1,20 +1,8 @@
-import type { Paced } from '../../kernels/core/pace.ts'
 import type { Op, Selection } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
-import type { NumericArray } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import {
-  arrayOf,
-  jobKernel,
-  runHere,
-  type Selector,
-  selectorFor,
-  staged,
-  type TensorOperands,
-  workOfFlops
-} from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { arrayOf, jobKernel, type Selector, selectorFor, staged, workOfFlops } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
 import { MIN_MULTIPLICATIONS, type Product, productOf, type ProductParams } from './matrix.ts'
 import { matrixTemplate, merged } from './transpose.ts'
@@ -68,28 +56,15 @@ function wideSelection(
   if (added && addition === undefined) return undefined
   if (turn === undefined && added === undefined)
     return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.a!), arrayOf(given.b!)] })) }
-  return {
-    *kernel(operands, parameters, context): Paced {
-      const out = context.rawOutput()
-      const y = arrayOf(out)
-      const given = operands as TensorOperands
-      const own = temporaries()
-      const run = (job: JobTemplate, inputs: readonly NumericArray[], to: NumericArray): Generator<void, boolean> =>
-        runHere(job, inputs, to, context.threads)
-      try {
-        const factor = arrayOf(given.b!)
-        const turned = turn ? own.allocate(factor.byteLength / 4) : factor
-        let isDone = turn === undefined || (yield* run(turn, [factor], turned))
-        isDone &&= yield* run(template, [arrayOf(given.a!), turned], y)
-        if (addition) isDone &&= yield* run(addition, [y, arrayOf(given.c!)], y)
-        if (isDone) return
-      } finally {
-        own.free()
-      }
-      const rest = op.run(operands, parameters, withOutput(context, out))
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* (given, out, { allocate, run }) {
+    const y = arrayOf(out())
+    const factor = arrayOf(given.b!)
+    const turned = turn ? allocate(factor.byteLength / 4) : factor
+    if (turn && !(yield* run(turn, [factor], turned))) return false
+    if (!(yield* run(template, [arrayOf(given.a!), turned], y))) return false
+    return addition === undefined || (yield* run(addition, [y, arrayOf(given.c!)], y))
+  })
+  return { kernel }
 }
 
 interface WideTemplate {

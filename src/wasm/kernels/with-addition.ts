@@ -16,7 +16,7 @@ const MIN_ELEMENTS = 1 << 6
 
 /** A job on tensors: whether it is done; otherwise its output holds anything. */
 function* isDone(template: JobTemplate, inputs: readonly Tensor[], out: Tensor, threads: number): Paced<boolean> {
-  return (yield* runJob(template, inputs.map(arrayOf), arrayOf(out), threads)) === 'done'
+  return yield* runJob(template, inputs.map(arrayOf), arrayOf(out), threads)
 }
 
 interface GeluParams {

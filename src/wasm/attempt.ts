@@ -1,0 +1,48 @@
+import type { Kernel, KernelContext, Op } from '../op-kit/define.ts'
+import { withOutput } from '../op-kit/with-output.ts'
+import type { NumericArray } from '../tensor/dtype.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+import { type JobTemplate, runJob } from './jobs.ts'
+import type { TensorOperands } from './selector.ts'
+import { type Temporaries, temporaries } from './temporary.ts'
+
+/** What a kernel works with: temporary arrays and jobs. */
+export interface Work extends Temporaries {
+  readonly threads: number
+  /** {@link runJob} with as many threads as the call may use. */
+  run(template: JobTemplate, inputs: readonly NumericArray[], to: NumericArray): Generator<void, boolean>
+}
+
+export function workFor({ threads }: Pick<KernelContext, 'threads'>): Work {
+  // Not by a spread of the whole, for which V8 takes two microseconds.
+  const { allocate, allocateDoubles, allocateIntegers, free } = temporaries()
+  const run: Work['run'] = (template, inputs, to) => runJob(template, inputs, to, threads)
+  return { allocate, allocateDoubles, allocateIntegers, free, threads, run }
+}
+
+/**
+ * Computes a call by jobs and what lies between them.
+ * @param out makes output 0 when it is first asked for
+ * @returns false where the operator's own kernel has to compute the call: a job was not done, or does not serve it
+ */
+export type Attempt = (
+  given: TensorOperands,
+  out: () => Tensor,
+  work: Work,
+  context: KernelContext
+) => Generator<void, boolean>
+
+/** A kernel that attempts a call. Where it gives up, the operator's own kernel begins anew. */
+export const attemptKernel = (op: Op, attempt: Attempt): Kernel =>
+  function* (operands, parameters, context) {
+    const work = workFor(context)
+    let made: Tensor | undefined
+    const out = (): Tensor => (made ??= context.rawOutput())
+    try {
+      if (yield* attempt(operands as TensorOperands, out, work, context)) return
+    } finally {
+      work.free()
+    }
+    const rest = op.run(operands, parameters, made ? withOutput(context, made) : context)
+    if (rest) yield* rest
+  }
