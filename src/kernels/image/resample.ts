@@ -326,12 +326,14 @@ export function* takeIndices(x: Tensor, out: Tensor, axes: readonly AxisIndices[
   yield* copyByTables(x, out, tables)
 }
 
+/** An axis, and which of its indices are marked. */
+export interface MarkedAxis {
+  readonly axis: number
+  readonly marked: (i: number) => boolean
+}
+
 /** Sets every element of `out` that lies at a marked index of some axis. */
-export function* fillMarked(
-  out: Tensor,
-  value: Tensor,
-  marks: readonly { axis: number; marked: (i: number) => boolean }[]
-): Generator<void> {
+export function* fillMarked(out: Tensor, value: Tensor, marks: readonly MarkedAxis[]): Generator<void> {
   const strides = stridesOf(out.dims)
   const one = withDims(value, [1])
   for (const { axis, marked } of marks) {

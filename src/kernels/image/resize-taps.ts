@@ -1,5 +1,5 @@
 import { COST, inChunks, Pace } from '../core/pace.ts'
-import { type AxisIndices, type AxisTaps, emptyTaps } from './resample.ts'
+import { type AxisIndices, type AxisTaps, emptyTaps, type MarkedAxis } from './resample.ts'
 
 /** How an index along a resized axis is mapped to a coordinate in the data (ONNX Resize, OpenVINO Interpolate). */
 export type CoordinateMode =
@@ -176,14 +176,8 @@ export function* filterTaps(
   return result
 }
 
-/** An axis with coordinates outside the data, and which of its indices have them. */
-export interface Outside {
-  readonly axis: number
-  readonly marked: (i: number) => boolean
-}
-
 /** The axes of which something lies outside the data, which is so in mode `tf_crop_and_resize` alone. */
-export function outsideAmong(coordinates: CoordinateMode, axes: readonly ResizedAxis[]): Outside[] {
+export function outsideAmong(coordinates: CoordinateMode, axes: readonly ResizedAxis[]): MarkedAxis[] {
   if (coordinates !== 'tf_crop_and_resize') return []
   return axes.flatMap(axis => {
     const { size, count } = axis
@@ -195,7 +189,7 @@ export function outsideAmong(coordinates: CoordinateMode, axes: readonly Resized
 }
 
 /** Takes the weights of what lies outside the data, which makes it 0. */
-export function leaveOut(tables: readonly AxisTaps[], outside: readonly Outside[]): void {
+export function leaveOut(tables: readonly AxisTaps[], outside: readonly MarkedAxis[]): void {
   for (const { axis, count, taps, weights } of tables) {
     const marked = outside.find(item => item.axis === axis)?.marked
     if (marked) for (let i = 0; i < count; i++) if (marked(i)) weights.fill(0, i * taps, (i + 1) * taps)

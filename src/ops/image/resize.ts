@@ -259,11 +259,12 @@ export const resize = /* @__PURE__ */ withKernel(resizeRules, {
   },
 
   *resampling(from, to, p) {
-    const how = yield* resamplingOf(from, to, p)
     const outside = outsideAmong(p.coordinates, axesToResize(from, to, p))
-    if (outside.length === 0) return how
     // A weighted sum without weights is the 0 that lies outside; other values take more than sums.
-    if (how.kind === 'indices' || p.extrapolation !== 0) return undefined
+    if (outside.length > 0 && p.extrapolation !== 0) return undefined
+    const how = yield* resamplingOf(from, to, p)
+    if (outside.length === 0) return how
+    if (how.kind === 'indices') return undefined
     leaveOut(how.axes, outside)
     return how
   }

@@ -116,7 +116,7 @@ function isTiled(count: i32, kernel: i32, stride: i32, dilation: i32, begin: i32
 
 /**
  * Adds products, [count][taps][8], of positions `p … p + cols - 1` to the output, line by line of the input.
- * @param isFirst whether the output has not been written yet: products are added to 0
+ * @param isFirst whether each output is one product, which is written as it is
  */
 function addColumns(
   args: ConvTransposeArguments,
