@@ -182,18 +182,20 @@ test.each([
 })
 
 test.each([
-  ['F(2, 3) for small planes', 8, 16 / 9],
-  ['F(2, 3) where its tiles fit better', 10, 16 / 9],
-  ['F(4, 3) for others', 12, 4]
-])('weights are held as transformed by %s', async (_, size, times) => {
-  const bytes = 4 * 256 * 256 * 9
-  const weights = { name: 'w', dims: [256, 256, 3, 3], dataType: 1, rawData: new Uint8Array(bytes) }
+  ['F(2, 3) for small planes', 256, 8, 16 / 9],
+  ['F(2, 3) where its tiles fit better', 256, 10, 16 / 9],
+  ['F(4, 3) for others', 256, 12, 4],
+  ['F(2, 3) for wide planes of few tiles', 512, 16, 16 / 9],
+  ['F(4, 3) for wide planes of more', 512, 20, 4]
+])('weights are held as transformed by %s', async (_, channels, size, times) => {
+  const bytes = 4 * channels * channels * 9
+  const weights = { name: 'w', dims: [channels, channels, 3, 3], dataType: 1, rawData: new Uint8Array(bytes) }
   const model = onnxBytes({
-    inputs: [port('x', 'float', [1, 256, size, size])],
-    outputs: [port('y', 'float', [1, 256, 1, 1])],
+    inputs: [port('x', 'float', [1, channels, size, size])],
+    outputs: [port('y', 'float', [1, channels, 1, 1])],
     initializers: [weights],
     nodes: [node('Conv', ['x', 'w'], ['c'], { pads: [1, 1, 1, 1] }), node('GlobalAveragePool', ['c'], ['y'])]
   })
-  const held = await heldBy(model, { x: noise([1, 256, size, size], 1) }, 1)
+  const held = await heldBy(model, { x: noise([1, channels, size, size], 1) }, 1)
   expect(held / bytes).toBeCloseTo(times, 1)
 })
