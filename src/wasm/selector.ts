@@ -101,7 +101,7 @@ const BITS = new Int32Array(FLOAT.buffer)
 
 /** Every input of a kernel that computes is copied to the heap as a whole where it lies elsewhere. */
 export const staged = (count: number): JobTemplate['inputs'] => STAGED.slice(0, count)
-const STAGED: JobTemplate['inputs'] = Array.from({ length: 6 }, () => ({ staging: 'whole' }))
+const STAGED: JobTemplate['inputs'] = Array.from({ length: 7 }, () => ({ staging: 'whole' }))
 
 /**
  * Work of multiplications and additions in the unit of {@link JobTemplate.work}, bytes that could be copied in the same

@@ -1,3 +1,4 @@
+import type { Stage } from '../../kernels/attention/attention.ts'
 import {
   commonRows,
   type Heads,
@@ -73,6 +74,12 @@ export interface Scoring {
   readonly hidden?: Hidden
   /** Undefined: a query sees all keys; else those up to its own position, which is its number and the offset. */
   readonly causalOffset?: number | undefined
+  /** Undefined: a query sees all keys before; else those from its own number and this on. */
+  readonly windowOffset?: number | undefined
+  /** Whether each head has the score of one more key, which takes its share of the weights and has no value. */
+  readonly hasSinks?: boolean
+  /** Which scores are written; those of all keys are, `[batches, heads, queries, keys]`. */
+  readonly shown?: Stage | undefined
   /** What a query gives that sees no key. */
   readonly unseen: number
   /** Whether a query whose weights are NaN gives the same. */
@@ -240,15 +247,15 @@ export function matrixStrides(strides: readonly number[]): Strides {
   return [batch, head, row, element]
 }
 
-/** Where queries, keys, values and masks begin. */
+/** Where queries, keys, values, masks, sinks and scores begin. */
 type Reads = (given: TensorOperands) => readonly (NumericArray | undefined)[]
 
 /** @param done gives further results, after the job has computed the first */
 export function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
   return function* (operands, parameters, context) {
     const out = context.rawOutput()
-    const [q, k, v, mask, further] = reads(operands as TensorOperands)
-    const inputs = [q!, k!, v!, mask ?? q!, further ?? q!]
+    const [q, k, v, mask, further, sinks, shown] = reads(operands as TensorOperands)
+    const inputs = attentionInputs(q!, k!, v!, { mask, further, sinks, shown })
     if (yield* runJob(template, inputs, arrayOf(out), context.threads)) {
       done?.()
       return
@@ -258,15 +265,27 @@ export function attentionKernel(op: Op, template: JobTemplate, reads: Reads, don
   }
 }
 
+/** Arrays that a job of attention may have beside queries, keys and values; scores that are shown lie on the heap. */
+type FurtherInputs = Readonly<Partial<Record<'mask' | 'further' | 'sinks' | 'shown', NumericArray | undefined>>>
+
+/** Inputs of a job; in the place of one that there is not any array may lie. */
+export const attentionInputs = (
+  q: NumericArray,
+  k: NumericArray,
+  v: NumericArray,
+  { mask = q, further = q, sinks = q, shown = q }: FurtherInputs = {}
+): readonly NumericArray[] => [q, k, v, mask, further, sinks, shown]
+
+/** Numbers of the stages in the assembly; 0: none. */
+const STAGES: readonly (Stage | undefined)[] = [undefined, 'products', 'capped', 'biased', 'weights']
+
 /**
- * The arguments are those of AttentionArguments in ../assembly/f32/attention-arguments.ts. Inputs are queries, keys,
- * values, and two masks; in the place of a mask that there is not any array may lie.
+ * The arguments are those of AttentionArguments in ../assembly/f32/attention-arguments.ts, the inputs those of
+ * {@link attentionInputs}.
  * @returns undefined where there is too little to do, or a row of a chunk of keys has no room
  */
-export function attentionTemplate(
-  layout: Layout,
-  { scale, softcap = 0, mask, further, hidden = HIDDEN, causalOffset, unseen, isSafe = false }: Scoring
-): JobTemplate | undefined {
+export function attentionTemplate(layout: Layout, scoring: Scoring): JobTemplate | undefined {
+  const { scale, softcap = 0, mask, further, hidden = HIDDEN, causalOffset, windowOffset, unseen } = scoring
   const { batches, heads, group, queries, keys, depth, width, q, k, v, y } = layout
   const multiplications = batches * heads * queries * keys * (depth + width)
   if (multiplications < MIN_MULTIPLICATIONS) return undefined
@@ -283,7 +302,7 @@ export function attentionTemplate(
     blockBytes: rows * width * 4,
     tile: tileOfFlops((2 * multiplications) / blocks, 64),
     work: workOfFlops(2 * multiplications),
-    inputs: staged(5),
+    inputs: staged(7),
     outputStaging: 'whole',
     args: [
       ...[heads, group, queries, keys, depth, width, rows, chunk],
@@ -295,8 +314,12 @@ export function attentionTemplate(
       ...maskArguments(further, hidden),
       Number(causalOffset !== undefined),
       causalOffset ?? 0,
+      Number(windowOffset !== undefined),
+      windowOffset ?? 0,
+      Number(scoring.hasSinks === true),
+      STAGES.indexOf(scoring.shown),
       ...[scale, softcap, hidden.score, unseen].map(floatBits),
-      Number(isSafe)
+      Number(scoring.isSafe === true)
     ]
   }
 }

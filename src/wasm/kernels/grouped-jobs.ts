@@ -10,7 +10,7 @@ import { narrowed, widened } from '../halves.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { remembered, type Remembered } from '../remembered.ts'
 import { type Temporaries, temporaries } from '../temporary.ts'
-import { attentionTemplate, matrixStrides, type Strides } from './attention.ts'
+import { attentionInputs, attentionTemplate, matrixStrides, type Strides } from './attention.ts'
 import { rotateTemplate } from './rotary.ts'
 
 /** Elements from batch to batch, head to head and row to row. */
@@ -34,6 +34,8 @@ interface Sizes {
   readonly capacity: number
   readonly rows: number
   readonly past: number
+  /** Row of the first key that is attended to. */
+  readonly first: number
 }
 
 /**
@@ -55,7 +57,9 @@ export function* attendInJobs(
   const capacity = x.pastKey?.dims[2] ?? 0
   const sizes: Sizes = {
     ...{ batches, heads: p.heads, shared: p.shared, fresh, size: columns / p.heads },
-    ...{ capacity, rows: Math.max(p.total, capacity), past }
+    ...{ capacity, rows: Math.max(p.total, capacity), past },
+    // A bias has columns for all keys.
+    first: p.window > 0 && x.bias === undefined ? Math.max(0, past - p.window + 1) : 0
   }
   const isServed =
     valid.length === batches &&
@@ -80,9 +84,10 @@ export function* attendInJobs(
     const v = { numbers: yield* widened(x.value!, parts), steps: key.steps }
     const keys = yield* extended(k, x.pastKey, call.rawOutput(1), sizes, parts)
     const values = yield* extended(v, x.pastValue, call.rawOutput(2), sizes, parts)
-    const bias = x.bias ? yield* widened(x.bias, parts) : q.numbers
-    if (!(yield* runJob(template, [q.numbers, keys, values, bias, q.numbers], floatsOf(out), call.threads)))
-      return false
+    const mask = x.bias && (yield* widened(x.bias, parts))
+    const sinks = x.sinks ? yield* widened(x.sinks, parts) : p.smooth ? new Float32Array(p.heads) : undefined
+    const inputs = attentionInputs(q.numbers, keys, values, { mask, sinks })
+    if (!(yield* runJob(template, inputs, floatsOf(out), call.threads))) return false
     if (isHalf) yield* narrowed(out, result)
     return true
   } finally {
@@ -104,36 +109,41 @@ const keyRotations = /* @__PURE__ */ remembered<JobTemplate>()
 function templateOf(
   sizes: Sizes,
   keys: number,
-  { query, bias }: GroupedOperands<Tensor>,
+  { query, bias, sinks }: GroupedOperands<Tensor>,
   p: GroupedRunParams
 ): JobTemplate | undefined {
-  const { batches, heads, shared, fresh, size, past } = sizes
-  const rows = query.type === 'float32' ? sizes.rows : past + fresh
-  const numbers = [batches, heads, shared, fresh, size, rows, past, keys, p.total, ...(bias?.dims ?? [])]
-  return attentions([...numbers, p.scale, p.softcap, Number(p.causal), Number(p.rotates)], () =>
-    makeTemplate({ ...sizes, rows }, keys, bias, p)
+  const { batches, heads, shared, fresh, size, past, first } = sizes
+  const rows = query.type === 'float32' ? sizes.rows : past + fresh - first
+  const hasSinks = sinks !== undefined || p.smooth
+  const numbers = [batches, heads, shared, fresh, size, rows, past, first, keys, p.total, ...(bias?.dims ?? [])]
+  const flags = [p.causal, p.rotates, hasSinks].map(Number)
+  return attentions([...numbers, p.scale, p.softcap, p.window, ...flags], () =>
+    makeTemplate({ ...sizes, rows }, keys, bias, p, hasSinks)
   )
 }
 
 function makeTemplate(
-  { batches, heads, shared, fresh, size, rows, past }: Sizes,
+  { batches, heads, shared, fresh, size, rows, past, first }: Sizes,
   keys: number,
   bias: Tensor | undefined,
-  p: GroupedRunParams
-) {
+  p: GroupedRunParams,
+  hasSinks: boolean
+): JobTemplate | undefined {
   const cache: Strides = [...inBlocks(shared, rows, size), 1]
   const own: Strides = [...inRows(heads, fresh, size), 1]
   const steps = bias && matrixStrides(broadcastStrides(bias.dims, [batches, heads, fresh, p.total]))
   return attentionTemplate(
     {
-      ...{ batches, heads, group: heads / shared, queries: fresh, keys, depth: size, width: size },
+      ...{ batches, heads, group: heads / shared, queries: fresh, keys: keys - first, depth: size, width: size },
       ...{ q: p.rotates ? [...inBlocks(heads, fresh, size), 1] : own, k: cache, v: cache, y: own }
     },
     {
       scale: p.scale === 0 ? 1 / Math.sqrt(size) : p.scale,
       softcap: p.softcap,
       mask: steps && { type: 'float32', strides: steps },
-      causalOffset: p.causal ? past : undefined,
+      causalOffset: p.causal ? past - first : undefined,
+      windowOffset: p.window > 0 ? past - first - p.window + 1 : undefined,
+      hasSinks,
       unseen: 0
     }
   )
@@ -180,11 +190,12 @@ function* extended(
   sizes: Sizes,
   parts: Temporaries
 ): Generator<void, Float32Array> {
-  const { batches, shared, size, rows, past: before } = sizes
+  const { batches, shared, size, rows, first } = sizes
+  const before = sizes.past - first
   if (present.type === 'float32') {
     const to = floatsOf(present)
     extend(fresh, past && floatsOf(past), to, sizes)
-    return to
+    return to.subarray(first * size)
   }
   const own = new Tensor('float32', fresh.numbers, [fresh.numbers.length])
   const codes = new Uint16Array(fresh.numbers.length)
@@ -194,12 +205,12 @@ function* extended(
   const kept = before + sizes.fresh
   const numbers = parts.allocate(batches * shared * kept * size)
   for (let head = 0; head < batches * shared; head++) {
-    const row = head * rows * size
+    const row = (head * rows + first) * size
     const part = new Tensor(present.type, to.subarray(row, row + before * size) as never, [before * size])
     const start = head * kept * size
     yield* widened(part, numbers.subarray(start, start + before * size))
   }
-  place(fresh, numbers, kept, sizes)
+  place(fresh, numbers, kept, { ...sizes, past: before })
   return numbers
 }
 

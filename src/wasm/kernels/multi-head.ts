@@ -10,7 +10,7 @@ import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, arrayOf, selectorFor } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
-import { attentionTemplate, matrixStrides, type Scoring, stridesOfHeads } from './attention.ts'
+import { attentionInputs, attentionTemplate, matrixStrides, type Scoring, stridesOfHeads } from './attention.ts'
 import { packFactor, productOf, productTemplate } from './matrix.ts'
 import { selectMatMulIntegerToFloat } from './quantized-products.ts'
 
@@ -155,7 +155,7 @@ function* attend(given: MultiHead, allocate: Attending['allocate'], threads: num
       y: stridesOfHeads(out)
     }
     const template = attentionTemplate(layout, scoringOf(given, added))
-    const inputs = [...[q, k, v].map(arrayFrom), added ? arrayOf(added) : arrayFrom(q), arrayFrom(q)]
+    const inputs = attentionInputs(arrayFrom(q), arrayFrom(k), arrayFrom(v), { mask: added && arrayOf(added) })
     if (template && (yield* runJob(template, inputs, out.numbers, threads))) return
   }
   yield* reference.attend(given)

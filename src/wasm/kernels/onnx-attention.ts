@@ -1,16 +1,21 @@
+import { copyBytes } from '../../host.ts'
+import type { Stage } from '../../kernels/attention/attention.ts'
 import { headsOf } from '../../kernels/attention/heads.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
-import type { Kernel, Op } from '../../op-kit/define.ts'
+import type { Kernel, KernelContext, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
-import type { NumericArray } from '../../tensor/dtype.ts'
+import { bytesOf } from '../../tensor/arrays.ts'
 import { toDoubles } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { isOnHeap } from '../heap.ts'
 import { jobWatcher } from '../job-watcher.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
+import { temporaries } from '../temporary.ts'
 import {
   areServed,
+  attentionInputs,
   attentionKernel,
   attentionTemplate,
   type Layout,
@@ -25,18 +30,18 @@ interface AttentionParams {
   readonly valueHeads: number | undefined
   readonly scale: number | undefined
   readonly softcap: number
+  readonly shown: Stage
   readonly left: number
   readonly right: number
 }
 
 /**
- * Attention of float32 without windows, whose scores nobody asks for; with numbers of keys that are no padding, where
- * there is no past.
+ * Attention of float32; with numbers of keys that are no padding, where there is no past. Scores are left to the
+ * reference where a mask has fewer columns than there are keys, or where there are such numbers.
  */
 export const selectAttention = selectorFor<AttentionParams>(({ op, operands, parameters: p }) => {
   const { q, k, v, mask, pastKey, pastValue, lengths } = operands
-  if (!q || !k || !v || (lengths && pastKey) || p.left >= 0 || p.right >= 0 || !areServed([q, k, v], mask))
-    return undefined
+  if (!q || !k || !v || (lengths && pastKey) || !areServed([q, k, v], mask)) return undefined
   if ((pastKey && pastKey.type !== 'float32') || (pastValue && pastValue.type !== 'float32')) return undefined
   const past = pastKey?.dims[2] ?? 0
   const [batches, heads, queries, depth] = headDims(q, p.queryHeads)
@@ -67,14 +72,16 @@ export const selectAttention = selectorFor<AttentionParams>(({ op, operands, par
       type: mask.type,
       strides: matrixStrides(broadcastStrides(mask.dims, [batches, heads, queries, covered]))
     },
-    causalOffset: p.causal ? past : undefined,
+    causalOffset: p.causal ? past : p.right >= 0 ? past + p.right : undefined,
+    windowOffset: p.left >= 0 ? past - p.left : undefined,
     unseen: 0
   }
   const template = attentionTemplate(layout, scoring)
   if (template === undefined) return undefined
   // How many keys there are is known when they are read.
   if (lengths) return { kernel: ofLengths(op, layout, scoring) }
-  return { kernel: withPresent(op, template, p.valueHeads), looksAt: [] }
+  const showing = covered === keys ? attentionTemplate(layout, { ...scoring, shown: p.shown }) : undefined
+  return { kernel: withPresent(op, template, showing, p.valueHeads), looksAt: [] }
 })
 
 /** `[batch, heads, length, size]` of an operand of rank 4, or of rank 3 whose rows hold all heads. */
@@ -85,33 +92,73 @@ function headDims({ dims }: Tensor, heads = 1): readonly number[] {
 const headStrides = (rank: number, heads: number, length: number, size: number): Strides =>
   rank === 4 ? [heads * length * size, length * size, size, 1] : [length * heads * size, size, heads * size, 1]
 
-/** Keys and values with those of the past before them may be results of their own; scores are left to the reference. */
-const withPresent = (op: Op, template: JobTemplate, heads: number | undefined): Kernel =>
+/**
+ * Keys and values with those of the past before them may be results of their own.
+ * @param showing writes the scores, too; undefined where the reference does
+ */
+const withPresent = (
+  op: Op,
+  template: JobTemplate,
+  showing: JobTemplate | undefined,
+  heads: number | undefined
+): Kernel =>
   function* (operands, parameters, context) {
     const { q, k, v, mask, pastKey, pastValue } = operands as TensorOperands
-    if (context.outputCount > 3) {
-      const whole = op.run(operands, parameters, context)
+    const call = makingOnce(context)
+    const shows = context.outputCount > 3
+    const scores = shows && showing ? shownScores(call) : undefined
+    if (shows && scores === undefined) {
+      const whole = op.run(operands, parameters, call)
       if (whole) yield* whole
       return
     }
-    const call = makingOnce(context)
-    const isJoined = pastKey !== undefined
-    // Keys and values are joined by no job, so jobs alone would not repeat the call.
-    if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
-    const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(call, 1)) : k!
-    const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(call, 2)) : v!
-    const kernel = attentionKernel(
-      op,
-      template,
-      () => [q, isJoined ? keys : k, isJoined ? values : v, mask].map(tensor => tensor && arrayOf(tensor)),
-      () => {
-        if (context.outputCount > 1) context.give(1, keys)
-        if (context.outputCount > 2) context.give(2, values)
-      }
-    )
-    const rest = kernel(operands, parameters, call)
-    if (rest) yield* rest
+    try {
+      const isJoined = pastKey !== undefined
+      // Keys and values are joined by no job, so jobs alone would not repeat the call.
+      if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
+      const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(call, 1)) : k!
+      const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(call, 2)) : v!
+      const kernel = attentionKernel(
+        op,
+        scores ? showing! : template,
+        () => [
+          ...[q, isJoined ? keys : k, isJoined ? values : v, mask, undefined].map(tensor => tensor && arrayOf(tensor)),
+          undefined,
+          scores?.numbers
+        ],
+        () => {
+          if (context.outputCount > 1) context.give(1, keys)
+          if (context.outputCount > 2) context.give(2, values)
+          scores?.finish()
+        }
+      )
+      const rest = kernel(operands, parameters, call)
+      if (rest) yield* rest
+    } finally {
+      scores?.free()
+    }
   }
+
+/** Where the job writes scores: the result itself, or where that does not lie on the heap, what is copied to it. */
+interface ShownScores {
+  readonly numbers: Float32Array
+  finish(): void
+  free(): void
+}
+
+/** @returns undefined where the heap is full */
+function shownScores(call: KernelContext): ShownScores | undefined {
+  const result = arrayOf(call.rawOutput(3)) as Float32Array
+  const { allocate, free } = temporaries()
+  const numbers = isOnHeap(result) ? result : allocate(result.length)
+  if (isOnHeap(numbers))
+    return { numbers, finish: () => numbers !== result && copyBytes(bytesOf(numbers), bytesOf(result)), free }
+  free()
+  return undefined
+}
+
+const movedBy = (by: number, offset: number | undefined): number | undefined =>
+  offset === undefined ? undefined : offset + by
 
 /** Attention over the keys of each entry of the batch that are no padding: the first ones, the last of them causal. */
 const ofLengths = (op: Op, layout: Layout, scoring: Scoring): Kernel =>
@@ -130,12 +177,13 @@ const ofLengths = (op: Op, layout: Layout, scoring: Scoring): Kernel =>
           { ...layout, batches: each, keys: Math.max(0, Math.min(layout.keys, counts[batch])) },
           {
             ...scoring,
-            causalOffset: scoring.causalOffset === undefined ? undefined : counts[batch] - layout.queries
+            causalOffset: movedBy(counts[batch] - layout.queries, scoring.causalOffset),
+            windowOffset: movedBy(counts[batch] - layout.queries, scoring.windowOffset)
           }
         )
         const [queries, keys, values, added] = arrays.map((array, i) => array.subarray(batch * steps[i]))
         const y = arrayOf(out).subarray(batch * layout.y[0], (batch + each) * layout.y[0])
-        const inputs: readonly NumericArray[] = [queries, keys, values, added, queries]
+        const inputs = attentionInputs(queries, keys, values, { mask: added })
         isDone = template !== undefined && (yield* runJob(template, inputs, y, context.threads))
       }
       if (isDone) return

@@ -189,5 +189,29 @@ describe.each(HALVES)('%s', type => {
           })
         }
     })
+
+    test.each([
+      [1, 7, 0],
+      [20, 7, 0],
+      [1, 0, 9],
+      [3, 4, 9],
+      [30, 12, 0]
+    ])('GroupQueryAttention of %i queries in a window of %i keys, with sinks', (fresh, window, room) => {
+      const total = 40 + fresh
+      const rows = room === 0 ? 40 : total + room
+      const cache = [noise([2, 2, rows, 16], 4), noise([2, 2, rows, 16], 5)]
+      const heads = [noise([2, fresh, 64], 1), noise([2, fresh, 32], 2), noise([2, fresh, 32], 3)]
+      const attributes = { num_heads: 4, kv_num_heads: 2, local_window_size: window === 0 ? -1 : window }
+      const kind = ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'] as const
+      for (const last of [total - 1, total - 5])
+        for (const sinks of [undefined, noise([4], 9, 3)])
+          for (const bias of [undefined, noise([1, 4, fresh, total], 8)]) {
+            const counts = [new Tensor('int32', [total - 1, last], [2]), new Tensor('int32', [total], [1])]
+            const further = [...new Array<undefined>(3).fill(undefined), bias, sinks]
+            const smooth = { ...attributes, smooth_softmax: sinks ? -1 : 1 }
+            const options = { region, outputs: 3, attributes: smooth }
+            expectNear(type, kind, [...heads, ...cache, ...counts, ...further], options)
+          }
+    })
   })
 })

@@ -9,6 +9,10 @@ export class AttentionArguments {
   v: usize
   mask: usize
   further: usize
+  /** A score for each head, of one more key that takes its share of the weights and has no value. */
+  sinks: usize
+  /** Where scores go, [batches][heads][queries][keys]. */
+  shown: usize
   y: usize
   heads: u32
   /** Heads that share keys and values. */
@@ -48,6 +52,12 @@ export class AttentionArguments {
   /** Whether a query sees no key after its own position, which is its number and `offset`. */
   isCausal: u32
   offset: i32
+  /** Whether a query sees no key before the one that has its number and `before`. */
+  isWindowed: u32
+  before: i32
+  hasSinks: u32
+  /** Which scores are shown: one of the numbers below. */
+  stage: u32
   scale: f32
   /** 0, or c in c tanh(score / c). */
   softcap: f32
@@ -58,3 +68,9 @@ export class AttentionArguments {
   /** Whether a query whose weights are NaN gives the same. */
   isSafe: u32
 }
+
+// Scores of all keys that are shown: scaled products, also after softcap, also with the masks, the weights; 0: none.
+export const PRODUCTS: u32 = 1
+export const CAPPED: u32 = 2
+export const BIASED: u32 = 3
+export const WEIGHTS: u32 = 4

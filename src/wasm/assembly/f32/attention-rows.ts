@@ -1,4 +1,5 @@
-import { AttentionArguments } from './attention-arguments'
+import { AttentionArguments, BIASED, CAPPED, PRODUCTS, WEIGHTS } from './attention-arguments'
+import { weighShown } from './attention-shown'
 import { EDGE } from './gemm'
 import { exponential, exponentialsBy } from './exponential'
 import { fma, highestLane, splat, sumOf } from './simd'
@@ -15,34 +16,47 @@ export function attendRows(
   v: usize,
   mask: usize,
   further: usize,
+  sink: f32,
+  shown: usize,
   y: usize,
   first: u32,
   rows: u32,
+  from: u32,
   keys: u32
 ): void {
   // Highest score so far and sum of weights of each row, then scores.
   const states = scratch + EDGE
   const scores = states + ((<usize>rows) << 3)
   const step = (<usize>args.chunk) << 2
+  const shownStep = (<usize>args.keys) << 2
   for (let row: u32 = 0; row < rows; row++) {
-    f32.store(states + (row << 3), -Infinity)
-    f32.store(states + (row << 3), 0, 4)
+    f32.store(states + (row << 3), sink)
+    f32.store(states + (row << 3), sumOfSink(sink), 4)
   }
-  let start: u32 = 0
-  for (; start < keys; start += args.chunk) {
+  for (let start = from; start < keys; start += args.chunk) {
     const count = min(args.chunk, keys - start)
     scoreRows(args, q, k + <usize>start * args.kRow, scores, step, rows, count)
     for (let row: u32 = 0; row < rows; row++) {
       const s = scores + row * step
       const maskRow = mask + row * args.maskRow
-      finishScores(args, s, maskRow, further + row * args.furtherRow, start, count, <i32>(first + row))
-      weigh(s, count, states + (row << 3), start == 0 ? 0 : y + row * args.yRow, args.width)
+      const to = shown + row * shownStep + ((<usize>start) << 2)
+      finishScores(args, s, maskRow, further + row * args.furtherRow, start, count, <i32>(first + row), to)
+      weigh(s, count, states + (row << 3), start == from ? 0 : y + row * args.yRow, args.width)
     }
-    addRows(args, scores, step, v + <usize>start * args.vRow, y, rows, count, start > 0)
+    addRows(args, scores, step, v + <usize>start * args.vRow, y, rows, count, start > from)
   }
   for (let row: u32 = 0; row < rows; row++) {
-    divideRow(args, y + row * args.yRow, f32.load(states + (row << 3), 4), start == 0)
+    const state = states + (row << 3)
+    if (args.stage == WEIGHTS) weighShown(shown + row * shownStep, keys, f32.load(state), f32.load(state, 4))
+    divideRow(args, y + row * args.yRow, f32.load(state, 4), from >= keys)
   }
+}
+
+/** e^(sink - sink): 1, 0 where there is no sink, which -Infinity says, and NaN where the weights are NaN. */
+// @ts-ignore: decorator
+@inline
+export function sumOfSink(sink: f32): f32 {
+  return sink == -Infinity ? 0 : 1 + (sink - sink)
 }
 
 /** Scores of a chunk of keys: each is a sum along a key where it lies. */
@@ -76,6 +90,7 @@ function scoreRows(
 
 /**
  * Scales the scores of a row and hides keys by -Infinity. What lies between `count` and a multiple of four is hidden.
+ * @param shown where scores go that are shown
  */
 function finishScores(
   args: AttentionArguments,
@@ -84,20 +99,28 @@ function finishScores(
   further: usize,
   start: u32,
   count: u32,
-  row: i32
+  row: i32,
+  shown: usize
 ): void {
   const bytes = (<usize>count) << 2
   const end = s + bytes
   const padded = s + ((bytes + 15) & ~15)
   const scale = splat(args.scale)
   for (let at = s; at < padded; at += 16) v128.store(at, f32x4.mul(v128.load(at), scale))
+  if (args.stage == PRODUCTS) memory.copy(shown, s, bytes)
   if (args.softcap != 0) capSpan(s, padded - s, args.softcap)
+  if (args.stage == CAPPED) memory.copy(shown, s, bytes)
   addMask(args, args.maskKind, s, end, mask + <usize>start * args.maskKey, args.maskKey)
   addMask(args, args.furtherKind, s, end, further + <usize>start * args.furtherKey, args.furtherKey)
   if (args.isCausal) {
     const seen = max<i32>(0, min<i32>(<i32>count, row + args.offset + 1 - <i32>start))
     for (let at = s + ((<usize>seen) << 2); at < end; at += 4) f32.store(at, -Infinity)
   }
+  if (args.isWindowed) {
+    const hidden = max<i32>(0, min<i32>(<i32>count, row + args.before - <i32>start))
+    for (let at = s; at < s + ((<usize>hidden) << 2); at += 4) f32.store(at, -Infinity)
+  }
+  if (args.stage >= BIASED) memory.copy(shown, s, bytes)
   for (let at = end; at < padded; at += 4) f32.store(at, -Infinity)
 }
 

@@ -1,7 +1,8 @@
 import { transpose4 } from '../transpose4'
-import { AttentionArguments } from './attention-arguments'
+import { AttentionArguments, BIASED, CAPPED, PRODUCTS, WEIGHTS } from './attention-arguments'
 import { maskPanel } from './attention-mask'
-import { attendRows } from './attention-rows'
+import { attendRows, sumOfSink } from './attention-rows'
+import { showPanel, weighShown } from './attention-shown'
 import { FACTOR, MAGIC, polynomial, powerOf2 } from './exponential'
 import { EDGE, rowsByPanel } from './gemm'
 import { packPanel, packStrips } from './panels'
@@ -23,11 +24,14 @@ export function attention(args: AttentionArguments, scratch: usize, from: u32, t
   for (let block = from; block < to; block++) {
     const at = block / perHead
     const first = (block % perHead) * args.rows
-    attendBlock(args, scratch, at / args.heads, at % args.heads, first, min(args.rows, args.queries - first))
+    attendBlock(args, scratch, at, first, min(args.rows, args.queries - first))
   }
 }
 
-function attendBlock(args: AttentionArguments, scratch: usize, batch: usize, head: usize, first: u32, rows: u32): void {
+/** @param at number of the head, counted over those of all batches */
+function attendBlock(args: AttentionArguments, scratch: usize, at: u32, first: u32, rows: u32): void {
+  const batch = <usize>(at / args.heads)
+  const head = <usize>(at % args.heads)
   const shared = head / args.group
   const q = args.q + batch * args.qBatch + head * args.qHead + <usize>first * args.qRow
   const k = args.k + batch * args.kBatch + shared * args.kHead
@@ -37,9 +41,17 @@ function attendBlock(args: AttentionArguments, scratch: usize, batch: usize, hea
   const further = args.further + batch * args.furtherBatch + head * args.furtherHead + <usize>first * args.furtherRow
   let keys = args.keys
   // No row of the block sees a key after the position of the last one.
-  if (args.isCausal) keys = <u32>max<i32>(0, min<i32>(<i32>keys, args.offset + <i32>(first + rows)))
-  if (rows < FEW_ROWS && args.kElement == 4) attendRows(args, scratch, q, k, v, mask, further, y, first, rows, keys)
-  else attendPanels(args, scratch, q, k, v, mask, further, y, first, rows, keys)
+  // Where scores are shown, those of hidden keys are, too.
+  const isShown = args.stage != 0
+  if (args.isCausal && !isShown) keys = <u32>max<i32>(0, min<i32>(<i32>keys, args.offset + <i32>(first + rows)))
+  let from: u32 = 0
+  // Nor a key before the window of the first one.
+  if (args.isWindowed && !isShown) from = <u32>max<i32>(0, min<i32>(<i32>keys, args.before + <i32>first))
+  const sink: f32 = args.hasSinks ? f32.load(args.sinks + (head << 2)) : -Infinity
+  const shown = args.shown + (((<usize>at * args.queries + first) * args.keys) << 2)
+  if (rows < FEW_ROWS && args.kElement == 4)
+    attendRows(args, scratch, q, k, v, mask, further, sink, shown, y, first, rows, from, keys)
+  else attendPanels(args, scratch, q, k, v, mask, further, sink, shown, y, first, rows, from, keys)
 }
 
 /**
@@ -54,9 +66,12 @@ function attendPanels(
   v: usize,
   mask: usize,
   further: usize,
+  sink: f32,
+  shown: usize,
   y: usize,
   first: u32,
   rows: u32,
+  from: u32,
   keys: u32
 ): void {
   const depth = <usize>args.depth
@@ -68,8 +83,9 @@ function attendPanels(
   const scores = results + panels * ((<usize>width) << 5)
   const keyStrips = scores + ((<usize>args.chunk) << 5)
   const valueStrips = keyStrips + ((<usize>args.chunk * depth) << 2)
-  packQueries(args, q, rows, states, queries)
-  for (let start: u32 = 0; start < keys; start += args.chunk) {
+  const shownStep = (<usize>args.keys) << 2
+  packQueries(args, q, rows, sink, states, queries)
+  for (let start = from; start < keys; start += args.chunk) {
     const count = min(args.chunk, keys - start)
     packStrips(k + <usize>start * args.kRow, args.kRow, args.kElement, count, depth, keyStrips)
     packStrips(v + <usize>start * args.vRow, 4, args.vRow, args.width, count, valueStrips)
@@ -77,7 +93,7 @@ function attendPanels(
       const row = (<u32>p) << 3
       const seen = args.offset + <i32>(first + row)
       // A panel from which all keys of the chunk are hidden stays as it is.
-      if (args.isCausal && start > 0 && seen + 7 < <i32>start) continue
+      if (args.isCausal && start > from && seen + 7 < <i32>start && args.stage == 0) continue
       const state = states + p * STATE
       const result = results + p * ((<usize>width) << 5)
       rowsByPanel(
@@ -95,7 +111,10 @@ function attendPanels(
         scratch
       )
       const lanes = min(8, rows - row)
+      const to = shown + row * shownStep + ((<usize>start) << 2)
+      if (args.stage == PRODUCTS) showPanel(scores, count, to, shownStep, lanes)
       if (args.softcap != 0) capSpan(scores, (<usize>count) << 5, args.softcap)
+      if (args.stage == CAPPED) showPanel(scores, count, to, shownStep, lanes)
       maskPanel(
         args.maskKind,
         mask + row * args.maskRow + <usize>start * args.maskKey,
@@ -117,25 +136,35 @@ function attendPanels(
         lanes
       )
       if (args.isCausal) hideLater(scores, start, count, seen)
-      weigh(scores, count, state, start == 0 ? 0 : result, width)
-      rowsByPanel(valueStrips, 4, 16, (<usize>count) << 4, scores, result, 32, width, 8, count, start > 0, scratch)
+      if (args.isWindowed) hideEarlier(scores, start, count, args.before + <i32>(first + row))
+      if (args.stage >= BIASED) showPanel(scores, count, to, shownStep, lanes)
+      weigh(scores, count, state, start == from ? 0 : result, width)
+      rowsByPanel(valueStrips, 4, 16, (<usize>count) << 4, scores, result, 32, width, 8, count, start > from, scratch)
     }
   }
   for (let row: u32 = 0; row < rows; row += 8) {
     const p = <usize>(row >> 3)
-    writeResults(args, results + p * ((<usize>width) << 5), states + p * STATE, y + row * args.yRow, min(8, rows - row))
+    const state = states + p * STATE
+    const lanes = min(8, rows - row)
+    if (args.stage == WEIGHTS) {
+      for (let j: usize = 0; j < <usize>lanes; j++) {
+        const one = state + (j << 2)
+        weighShown(shown + (<usize>row + j) * shownStep, keys, f32.load(one), f32.load(one, 32))
+      }
+    }
+    writeResults(args, results + p * ((<usize>width) << 5), state, y + row * args.yRow, lanes, from >= keys)
   }
 }
 
-/** Queries in panels, scaled; none has seen a key yet. */
-function packQueries(args: AttentionArguments, q: usize, rows: u32, states: usize, to: usize): void {
+/** Queries in panels, scaled; none has seen a key yet but the sink. */
+function packQueries(args: AttentionArguments, q: usize, rows: u32, sink: f32, states: usize, to: usize): void {
   const bytes = (<usize>args.depth) << 5
   const scale = splat(args.scale)
   for (let row: u32 = 0; row < rows; row += 8, states += STATE) {
-    v128.store(states, splat(-Infinity))
-    v128.store(states, splat(-Infinity), 16)
-    v128.store(states, splat(0), 32)
-    v128.store(states, splat(0), 48)
+    v128.store(states, splat(sink))
+    v128.store(states, splat(sink), 16)
+    v128.store(states, splat(sumOfSink(sink)), 32)
+    v128.store(states, splat(sumOfSink(sink)), 48)
     packPanel(q + row * args.qRow, 4, args.qRow, args.depth, min(8, rows - row), to)
     for (const end = to + bytes; to < end; to += 16) v128.store(to, f32x4.mul(v128.load(to), scale))
   }
@@ -154,6 +183,23 @@ function hideLater(s: usize, start: u32, count: u32, seen: i32): void {
     const position = i32x4.splat(<i32>start + key)
     v128.store(at, v128.bitselect(hidden, v128.load(at), i32x4.gt_s(position, left)))
     v128.store(at, v128.bitselect(hidden, v128.load(at, 16), i32x4.gt_s(position, right)), 16)
+  }
+}
+
+/**
+ * Hides keys that come before the window of a query by -Infinity in the scores [count][8] of a panel.
+ * @param seen the first key that the window shows to the first query of the panel
+ */
+function hideEarlier(s: usize, start: u32, count: u32, seen: i32): void {
+  const left = i32x4.add(i32x4(0, 1, 2, 3), i32x4.splat(seen))
+  const right = i32x4.add(i32x4(4, 5, 6, 7), i32x4.splat(seen))
+  const hidden = splat(-Infinity)
+  const end = min<i32>(<i32>count, seen + 7 - <i32>start)
+  for (let key: i32 = 0; key < end; key++) {
+    const at = s + ((<usize>key) << 5)
+    const position = i32x4.splat(<i32>start + key)
+    v128.store(at, v128.bitselect(hidden, v128.load(at), i32x4.lt_s(position, left)))
+    v128.store(at, v128.bitselect(hidden, v128.load(at, 16), i32x4.lt_s(position, right)), 16)
   }
 }
 
@@ -201,10 +247,11 @@ function weigh(s: usize, count: u32, state: usize, y: usize, width: u32): void {
     sum1 = f32x4.add(sum1, e1)
     s += 32
   } while (s < end)
-  if (y != 0 && v128.any_true(v128.or(f32x4.ne(high0, before0), f32x4.ne(high1, before1)))) {
+  if (v128.any_true(v128.or(f32x4.ne(high0, before0), f32x4.ne(high1, before1)))) {
     const factor0 = shortExponential(f32x4.sub(before0, base0))
     const factor1 = shortExponential(f32x4.sub(before1, base1))
-    for (const last = y + ((<usize>width) << 5); y < last; y += 32) {
+    const last: usize = y == 0 ? 0 : y + ((<usize>width) << 5)
+    for (; y < last; y += 32) {
       v128.store(y, f32x4.mul(v128.load(y), factor0))
       v128.store(y, f32x4.mul(v128.load(y, 16), factor1), 16)
     }
@@ -251,14 +298,25 @@ function shortExponential(
   return f32x4.mul(polynomial(r, one, c1, c2, c3, c4, c5), powerOf2(z))
 }
 
-/** Divides results [width][8] by the sums of weights, as rows of y; a query that saw no key gives `unseen`. */
-function writeResults(args: AttentionArguments, results: usize, state: usize, y: usize, lanes: u32): void {
+/**
+ * Divides results [width][8] by the sums of weights, as rows of y; a query that saw no key gives `unseen`.
+ * @param isUnwritten whether there are no results, since no query of the block sees any key
+ */
+function writeResults(
+  args: AttentionArguments,
+  results: usize,
+  state: usize,
+  y: usize,
+  lanes: u32,
+  isUnwritten: bool
+): void {
   const unseen = splat(args.unseen)
   for (let lane: u32 = 0; lane < lanes; lane += 4, results += 16, state += 16, y += args.yRow << 2) {
     const sum = v128.load(state, 32)
     const factor = f32x4.div(splat(1), sum)
     // Sums are not negative: what is not greater than 0 is 0 or NaN.
-    const isUnseen = args.isSafe ? v128.not(f32x4.gt(sum, splat(0))) : f32x4.eq(sum, splat(0))
+    let isUnseen = args.isSafe ? v128.not(f32x4.gt(sum, splat(0))) : f32x4.eq(sum, splat(0))
+    if (isUnwritten) isUnseen = i32x4.splat(-1)
     const end = results + ((<usize>args.width) << 5)
     for (let at = results; at < end; at += 32)
       v128.store(at, v128.bitselect(unseen, f32x4.mul(v128.load(at), factor), isUnseen))
