@@ -109,6 +109,12 @@ const ACTIVATIONS: Table = {
   ThresholdedRelu: gate((w, x, _, call) => w.greater(x, call.float('alpha', 1)))
 }
 
+/** A list with so many axes of size 1 behind it that it lies along axis 1 of `x`; what has more axes stays. */
+function byChannel(w: Writer, list: ValueId, x: ValueId): ValueId {
+  const behind = w.call('Sub', [w.call('Sub', [w.rank(x), w.list(1)]), w.rank(list)])
+  return w.reshape(list, w.join(w.shape(list), w.ones(w.call('Max', [behind, w.list(0)]))))
+}
+
 const BROADCAST: Table = {
   Add: pair((_, d) => [() => d, () => d]),
   Sub: pair((w, d) => [() => d, () => w.neg(d)]),
@@ -122,10 +128,15 @@ const BROADCAST: Table = {
       () => w.product(d, y, w.call('Log', [w.where(w.greater(a, 0), a, 1, a)]))
     ]
   }),
-  PRelu: pair((w, d, x, s) => [
-    () => w.where(w.less(x, 0), w.mul(d, s), d, d),
-    () => w.where(w.less(x, 0), w.mul(d, x), 0, d)
-  ]),
+  PRelu: rule((w, { x: [x, given], version, d, wants }) => {
+    // Before opset 7 a list of slopes has one for each channel.
+    const slopes = version < 7 ? byChannel(w, given, x) : given
+    const isLow = w.less(x, 0)
+    return [
+      wants(0) ? w.where(isLow, w.mul(d, slopes), d, d) : undefined,
+      wants(1) ? w.reshapeLike(w.sumTo(w.where(isLow, w.mul(d, x), 0, d), slopes), given) : undefined
+    ]
+  }),
   Max: extreme,
   Min: extreme,
   Sum: each(() => () => 1),
@@ -140,11 +151,16 @@ const BROADCAST: Table = {
     wants(2) ? w.sumTo(w.where(condition, 0, d, d), b) : undefined
   ]),
   // The bounds are inputs since opset 11. Elements that Clip has left as they are pass the derivative on.
-  Clip: rule((w, { x: [x, low, high], y: [y], d, wants }) => [
-    w.where(w.equal(x, y), d, 0, d),
-    wants(1) ? w.sumTo(w.where(w.less(x, low), d, 0, d), low) : undefined,
-    wants(2) ? w.sumTo(w.where(w.greater(x, high), d, 0, d), high) : undefined
-  ])
+  Clip: rule((w, { node, x: [x, low, high], y: [y], d, wants }) => {
+    const raised = node.inputs[1] === undefined ? x : w.call('Max', [x, low])
+    // A lower bound above the upper one raises elements to it, but the upper one cuts them all.
+    const kept = node.inputs[2] === undefined || !wants(1) ? d : w.where(w.greater(raised, high), 0, d, d)
+    return [
+      w.where(w.equal(x, y), d, 0, d),
+      wants(1) ? w.sumTo(w.where(w.less(x, low), kept, 0, d), low) : undefined,
+      wants(2) ? w.sumTo(w.where(w.greater(raised, high), d, 0, d), high) : undefined
+    ]
+  })
 }
 
 /** Elementwise functions, activations and arithmetic. */

@@ -120,7 +120,29 @@ const MOVING: Table = {
     return [scatter(w, 'ScatterElements', [zerosLike(w, x[0]), indices, d], { axis: int(read('axis', -1)) })]
   }),
   Cast: rule((w, { x: [x], d, int: read }) => [FLOATS.has(read('to')) ? w.call('CastLike', [d, x]) : undefined]),
-  CastLike: rule((w, { x: [x], d }) => [w.call('CastLike', [d, x])]),
+  CastLike: rule((w, { x: [x], y: [y], d, wants }) => {
+    if (!wants(0)) return []
+    // A cast to whole numbers changes by steps. Types are not known here, but floats alone can be a half.
+    const isFloat = w.equal(w.float64(w.like(0.5, y)), 0.5)
+    return [w.where(isFloat, w.call('CastLike', [d, x]), 0, x)]
+  }),
+  // The limit decides about the number of elements alone.
+  Range: rule((w, { x: [start, , step], d, wants }) => {
+    const [zero, one] = [0, 1].map(value => w.call('Squeeze', [w.list(value)]))
+    const factors = (): ValueId => w.call('CastLike', [w.call('Range', [zero, w.call('Size', [d]), one]), d])
+    return [
+      wants(0) ? w.reshapeLike(w.sum(d), start) : undefined,
+      undefined,
+      wants(2) ? w.reshapeLike(w.sum(w.mul(d, factors())), step) : undefined
+    ]
+  }),
+  OneHot: rule((w, { node, x: [indices, depth, values], d, wants }) => {
+    if (!wants(2)) return []
+    const bits = w.call('CastLike', [w.list(0, 1), values])
+    const [isOn] = w.again(node, { inputs: [indices, depth, bits] }, 1)
+    const sums = [w.sub(1, isOn), isOn].map(share => w.reshape(w.sum(w.mul(d, share)), w.list(1)))
+    return [undefined, undefined, w.join(...sums)]
+  }),
   Dropout: rule((w, call) => {
     // Nor by the mask.
     if (call.dy[0] === undefined) return []

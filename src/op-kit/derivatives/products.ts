@@ -67,8 +67,10 @@ const einsumRule = rule((w, { node, x, d, text: read, wants }) => {
     // Axes that are broadcast come first, since they are added up from the first on.
     const front = term.includes('...') ? `...${term.replace('...', '')}` : term
     const whole = w.einsum(`${given.join()}->${front}`, ...inputs)
-    if (front === term) return w.sumTo(whole, id)
-    return w.einsum(`${front}->${term}`, w.sumTo(whole, w.einsum(`${term}->${front}`, id)))
+    const summed = (to: ValueId): ValueId => w.sumTo(w.expandLike(whole, to), to)
+    // Where another operand repeats an axis of size 1, the derivative is the same all along this operand's.
+    if (front === term) return summed(id)
+    return w.einsum(`${front}->${term}`, summed(w.einsum(`${term}->${front}`, id)))
   })
 })
 

@@ -8,8 +8,8 @@ import { REDUCING } from './reductions.ts'
 
 /** Operators of ai.onnx whose result is whole, or the same all around: no derivative comes through them. */
 const WITHOUT_CHANGE = `ArgMax ArgMin And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BitShift Ceil ConstantOfShape Equal
-  EyeLike Floor Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual NonZero Not OneHot Or RandomNormalLike
-  RandomUniformLike Bernoulli Range Round Shape Sign Size Xor`
+  EyeLike Floor Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual NonZero Not Or RandomNormalLike
+  RandomUniformLike Bernoulli Round Shape Sign Size Xor`
 
 const RULES: ReadonlyMap<string, Derivative> = new Map([
   ...WITHOUT_CHANGE.split(/\s+/).map(type => [type, { kind: 'none' }] as const),

@@ -60,6 +60,8 @@ export const CASES: readonly Case[] = [
   { type: 'Max', xs: [[2, 1], [3], [2, 3]] },
   { type: 'Clip', xs: [[9]], inputs: ['x0', 'low', 'high'], constants: [double('low', -0.8), double('high', 0.7)] },
   { type: 'Clip', xs: [[9]], attributes: { min: float(-0.8), max: float(0.7) }, opset: 6 },
+  { type: 'Clip', xs: [[9], [], []], inputs: ['x0', 'x1', 'x2'] },
+  { type: 'Clip', xs: [[9], []], inputs: ['x0', '', 'x1'], range: [-1.2, 1.6] },
   {
     type: 'Where',
     xs: [[2, 3], [3]],
@@ -161,6 +163,22 @@ export const CASES: readonly Case[] = [
     attributes: { equation: '...ij,...jk->...ki' }
   },
   { type: 'Einsum', xs: [[2, 3], [4]], attributes: { equation: 'ij,k->j' } },
+  {
+    type: 'Einsum',
+    xs: [
+      [2, 1],
+      [3, 4]
+    ],
+    attributes: { equation: 'ij,jk' }
+  },
+  {
+    type: 'Einsum',
+    xs: [
+      [1, 2, 1],
+      [3, 2, 4]
+    ],
+    attributes: { equation: 'i...j,j...k->k...i' }
+  },
   {
     type: 'Einsum',
     xs: [
@@ -323,5 +341,14 @@ export const CASES: readonly Case[] = [
     attributes: { reduction: 'none' }
   },
   { type: 'Cast', xs: [[3]], attributes: { to: 11 } },
+  { type: 'CastLike', xs: [[3]], inputs: ['x0', 'like'], constants: [double('like', 1)] },
+  { type: 'Range', xs: [[], []], inputs: ['x0', 'limit', 'x1'], constants: [double('limit', 4.1)], range: [0.2, 0.9] },
+  {
+    type: 'OneHot',
+    xs: [[2]],
+    inputs: ['at', 'depth', 'x0'],
+    constants: [ints('at', 1, -1, 1), int64s('depth', [], [4])],
+    attributes: { axis: 0 }
+  },
   { type: 'Dropout', xs: [[3]] }
 ]

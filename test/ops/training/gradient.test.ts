@@ -46,6 +46,52 @@ describe('Gradient', () => {
     expect(dx[1]).toBe(1)
   })
 
+  test('passes no cast to whole numbers, which CastLike may be, too', async () => {
+    for (const like of [int64s('like', [1], [0]), { name: 'like', dims: [1], dataType: 9, int32Data: [0] }]) {
+      const nodes = [
+        node('CastLike', ['x', 'like'], ['whole']),
+        node('Cast', ['whole'], ['factor'], { to: 1 }),
+        node('Mul', ['x', 'factor'], ['product']),
+        node('ReduceSum', ['product'], ['y'], { keepdims: 0 }),
+        gradient(['x'], 'y', ['dx'])
+      ]
+      const { dx, factor } = await run(model(nodes, ['x'], ['dx', 'factor'], { initializers: [like] }), {
+        x: vector(2.5, -3.25, 0)
+      })
+      expect(dx).toEqual(factor)
+    }
+  })
+
+  test('of Clip whose lower bound is above the upper one is that of the upper one', async () => {
+    const nodes = [
+      node('Clip', ['x', 'low', 'high'], ['clipped']),
+      node('ReduceSum', ['clipped'], ['y'], { keepdims: 0 }),
+      gradient(['x', 'low', 'high'], 'y', ['dx', 'dlow', 'dhigh'])
+    ]
+    const results = await run(model(nodes, ['x', 'low', 'high'], ['dx', 'dlow', 'dhigh']), {
+      x: vector(-3, 0.5, 0, 4),
+      low: new Tensor('float32', [2], []),
+      high: new Tensor('float32', [-1], [])
+    })
+    expect(results).toEqual({ dx: [0, 0, 0, 0], dlow: [0], dhigh: [4] })
+  })
+
+  test('of PRelu whose slopes are those of channels, before opset 7', async () => {
+    const nodes = [
+      node('PRelu', ['x', 'slopes'], ['z']),
+      node('ReduceSum', ['z'], ['y'], { keepdims: 0 }),
+      gradient(['x', 'slopes'], 'y', ['dx', 'dslopes'])
+    ]
+    const results = await run(
+      { ...model(nodes, ['x', 'slopes'], ['dx', 'dslopes']), opset: 6 },
+      {
+        x: new Tensor('float32', [-1, -2, 3, -4], [1, 2, 2]),
+        slopes: vector(0.5, 0.25)
+      }
+    )
+    expect(results).toEqual({ dx: [0.5, 0.5, 1, 0.25], dslopes: [-3, -4] })
+  })
+
   test('of Split whose other parts are left out', async () => {
     const nodes = [
       node('Split', ['x', 'sizes'], ['', 'part', '']),
