@@ -225,6 +225,18 @@ describe('attention written in several nodes', () => {
     expect(await differenceBetween(parts, feedsOf(['q', 'rows', 'v']))).toBeLessThan(3e-6)
   })
 
+  test('keys and values stay repeated as a whole where there are as many heads as repetitions', async () => {
+    const feeds = { q: [2, 4, 20, 16], k: [2, 2, 30, 16], v: [2, 2, 30, 16] }
+    const parts = grouped(1, {
+      inputs: Object.entries(feeds).map(([name, dims]) => port(name, 'float', dims)),
+      initializers: [
+        ...[int64s('axis1', [1], [1]), int64s('many1', [5], [2, 2, 2, 30, 16]), int64s('merged', [4], [2, 4, 30, 16])]
+      ]
+    })
+    expect(opsOf(await planOf(parts))).toContain('Expand')
+    expect(await differenceBetween(parts, feeds, 2)).toBeLessThan(3e-6)
+  })
+
   const square: readonly object[] = [
     node('MatMul', ['q', 'q2'], ['s']),
     node('Softmax', ['s'], ['w'], { axis: -2 }),

@@ -222,6 +222,15 @@ describe('heads behind rows', () => {
     expect(await differenceBetween(parts, FEEDS, 2)).toBeLessThan(3e-6)
   })
 
+  test('stay turned where they are columns of keys', async () => {
+    const k = [BATCH, SIZE, HEADS, KEYS]
+    const nodes = [turned('q', 'qt'), turned('k', 'kc'), turned('v', 'vt'), ...ALL.slice(4)]
+    const inputs = Object.entries({ ...FEEDS, k }).map(([name, dims]) => port(name, 'float', dims))
+    const parts = model(nodes, { inputs })
+    expect(opsOf(await planOf(parts))).toEqual(['Transpose', 'ScaledDotProductAttention'])
+    expect(await differenceBetween(parts, { ...FEEDS, k }, 2)).toBeLessThan(3e-6)
+  })
+
   test('stay turned where another order of axes is meant', async () => {
     const inputs = [port('q', 'float', [ROWS, HEADS, BATCH, SIZE]), ...model([]).inputs!.slice(1)]
     const nodes = [turned('q', 'qt', [2, 1, 0, 3]), ...ALL.slice(1)]

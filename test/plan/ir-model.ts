@@ -9,7 +9,7 @@ import { noise } from '../wasm/compare.ts'
 /** Windows of 3 x 3 that keep the dims of a plane. */
 export const WINDOWS = 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"'
 
-const PRECISION = { f32: 'FP32', f16: 'FP16', i8: 'I8', u8: 'U8', i32: 'I32', i64: 'I64' } as const
+const PRECISION = { f32: 'FP32', f16: 'FP16', i8: 'I8', u8: 'U8', i32: 'I32', i64: 'I64', boolean: 'BOOL' } as const
 type Type = keyof typeof PRECISION
 
 /** Builds an IR layer by layer; a value is the number of its layer and the port that gives it. */
