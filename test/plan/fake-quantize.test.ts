@@ -282,6 +282,24 @@ describe('FakeQuantize stays', () => {
     expect(opsOf(planOf(model))).not.toContain('DequantizeLinear')
   })
 
+  test('where a Reshape parts the axis along which weights have their scales', async () => {
+    const model = modelOf((ir, x) => {
+      const weights = ir.weights('i8', [6, 2, 3, 3], [6, 1, 1, 1], false)
+      const parted = ir.move('Reshape', weights, [3, 2, 2, 3, 3], [3, 2, 2, 3, 3])
+      return ir.add('GroupConvolution', [x, parted], 'f32', DIMS, WINDOWS)
+    })
+    expect(opsOf(planOf(model))).toEqual(['FakeQuantize', 'Conv'])
+    const { fast, exact } = await results(model, DIMS)
+    fast.forEach((value, i) => expect(value).toBeCloseTo(exact[i], 4))
+  })
+
+  test('where weights have scales along two axes', async () => {
+    const model = modelOf((ir, x) => convolution(ir, x, ir.weights('i8', [6, 6, 3, 3], [6, 6, 1, 1], false)))
+    expect(opsOf(planOf(model))).toContain('FakeQuantize')
+    const { fast, exact } = await results(model, DIMS)
+    fast.forEach((value, i) => expect(value).toBeCloseTo(exact[i], 4))
+  })
+
   test('to the last bit where nothing computes with its codes', async () => {
     const model = modelOf((ir, x) => ir.add('ReLU', [x], 'f32', DIMS))
     expect(opsOf(planOf(model))).toEqual(['FakeQuantize', 'Relu'])

@@ -289,3 +289,25 @@ describe.each(['uint8', 'int8'] as const)('Concat of dequantized %s that is quan
     expect(opsOf(await planOf({ ...parts, nodes }))).toContain('Concat')
   })
 })
+
+test('Concat stays where codes of another type are joined', async () => {
+  const types: Types = ['uint8', 'int8', 'uint8']
+  const joined = [node('Concat', ['a.f', 'b.f'], ['p'], { axis: 0 })]
+  const parts = {
+    ...model(types, [0.1, 0.2, 0.2], [3, -5, 3], joined),
+    inputs: [port('a', 'uint8', [256]), port('b', 'int8', [256])]
+  }
+  expect(opsOf(await planOf(parts))).toContain('Concat')
+  const all = Array.from({ length: 256 }, (_, i) => i)
+  const feeds = {
+    a: new Tensor('uint8', all, [256]),
+    b: new Tensor(
+      'int8',
+      all.map(code => code - 128),
+      [256]
+    )
+  }
+  const session = new InferenceSession(await onnxModel(parts))
+  expect((await session.run(feeds)).y.data).toEqual((await session.run(feeds, { onStep: () => undefined })).y.data)
+  session.dispose()
+})

@@ -170,6 +170,16 @@ describe('between DequantizeLinear and QuantizeLinear', () => {
   })
 
   test.each([
+    ['of channels', { axes: [1, 3] }],
+    ['of rows', { axes: [3] }],
+    ['of planes that lose their axes', { axes: [2, 3], keepdims: 0 }]
+  ])('means %s stay as they are', async (_, attributes) => {
+    const nodes = [node('ReduceMean', ['u'], ['p'], attributes), quantize('p', 'y', 'q')]
+    expect(opsOf(await planOf(model(IMAGE, nodes)))).toContain('ReduceMean')
+    expect(await run(model(IMAGE, nodes), IMAGE)).toEqual(await run(model(IMAGE, nodes), IMAGE, true))
+  })
+
+  test.each([
     ['of means', { mode: 'linear' }],
     ['with a number beyond the data', { mode: 'nearest', coordinate_transformation_mode: 'tf_crop_and_resize' }]
   ])('Resize %s moves no codes', async (_, attributes) => {
@@ -244,6 +254,22 @@ describe('a product of codes that is scaled to floats', () => {
     const model = { ...parts, initializers: [...constants, floats(scale, [1, 1, 1], [0.5])] }
     expect(opsOf(await planOf(model))).toContain('MatMulInteger')
     expect(await differenceBetween(model, { x: MATRIX })).toBeLessThan(1e-5)
+  })
+
+  test('takes no matrix as its bias', async () => {
+    const parts = dynamic('one', [node('Mul', ['f', 't'], ['n']), node('Add', ['n', 'matrix'], ['y'])])
+    const matrix = floats('matrix', [1, 13, 24], [...noise([13, 24], 4).data])
+    const model = { ...parts, initializers: [...constants, matrix] }
+    expect(opsOf(await planOf(model))).toEqual(['DynamicQuantizeLinear', 'MatMulIntegerToFloat', 'Add'])
+    expect(await differenceBetween(model, { x: MATRIX })).toBeLessThan(1e-5)
+  })
+
+  test('stays what it is where each of the scales is one of columns', async () => {
+    // Of two constants the product would be one.
+    const parts = dynamic('one', [node('Mul', ['columns', 'given'], ['lists']), node('Mul', ['f', 'lists'], ['y'])])
+    const model = { ...parts, inputs: [...parts.inputs!, port('given', 'float', [24])] }
+    expect(opsOf(await planOf(model))).toContain('MatMulInteger')
+    expect(await differenceBetween(model, { x: MATRIX, given: [24] })).toBeLessThan(1e-5)
   })
 
   test('MatMulIntegerToFloat with the scales of columns in the place of that of A has them swapped', async () => {

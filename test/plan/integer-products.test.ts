@@ -21,9 +21,9 @@ const integers = (ir: Ir, dims: readonly number[], lowest: number, highest: numb
 }
 
 /** Bytes as int32, less a zero point. */
-function centred(ir: Ir, x: string, dims: readonly number[], zero: string): string {
+function centred(ir: Ir, x: string, dims: readonly number[], zero: string | number): string {
   const numbers = ir.convert(x, 'i32', dims)
-  const point = zero === '' ? ir.constant('i32', [], Int32Array.of(-7)) : ir.convert(zero, 'i32', [])
+  const point = typeof zero === 'number' ? ir.constant('i32', [], Int32Array.of(zero)) : ir.convert(zero, 'i32', [])
   return ir.add('Subtract', [numbers, point], 'i32', dims)
 }
 
@@ -107,14 +107,19 @@ test('weights that are on a server are not waited for while a run is planned', a
 })
 
 describe('stay as they are', () => {
-  test.each([
+  test.each<readonly [string, ReturnType<Ir['model']>]>([
     ['numbers that no bytes hold', modelOf(product(-200, 56), MATRIX)],
+    ...[-7, 256].map((zero): [string, ReturnType<Ir['model']>] => {
+      const ir = new Ir()
+      const x = centred(ir, ir.input('u8', MATRIX), MATRIX, zero)
+      return [`a zero point that is no byte: ${zero}`, ir.model(product(-128, 127)(ir, x))]
+    }),
     [
-      'a zero point that is no byte',
+      'a zero point that is a byte of the other type',
       (() => {
         const ir = new Ir()
-        const x = centred(ir, ir.input('u8', MATRIX), MATRIX, '')
-        return ir.model(product(-128, 127)(ir, x))
+        const [x, zero] = [ir.input('u8', MATRIX), ir.input('i8', [], 'zero')]
+        return ir.model(product(-128, 127)(ir, centred(ir, x, MATRIX, zero)))
       })()
     ],
     [

@@ -13,12 +13,13 @@ interface Form {
   readonly bounds?: readonly [number, number]
   readonly mode?: string
   readonly scale?: readonly number[]
+  readonly zero?: 'u8' | 'i8'
 }
 
 /** Numbers divided by a scale, rounded, moved by a zero point, clamped and converted. */
-function modelOf({ type = 'u8', bounds = [0, 255], mode = 'half_to_even', scale = [] }: Form = {}): Model {
+function modelOf({ type = 'u8', bounds = [0, 255], mode = 'half_to_even', scale = [], zero = type }: Form = {}): Model {
   const ir = new Ir()
-  const inputs = [ir.input('f32', DIMS), ir.input('f32', scale, 'scale'), ir.input(type, [], 'zero')]
+  const inputs = [ir.input('f32', DIMS), ir.input('f32', scale, 'scale'), ir.input(zero, [], 'zero')]
   const quotient = ir.add('Divide', inputs.slice(0, 2), 'f32', DIMS)
   const rounded = ir.add('Round@opset5', [quotient], 'f32', DIMS, `mode="${mode}"`)
   const moved = ir.add('Add', [rounded, ir.convert(inputs[2], 'f32', [])], 'f32', DIMS)
@@ -46,7 +47,8 @@ describe('a quantization that is written out', () => {
   test.each([
     ['whose bounds are not those of bytes', { bounds: [0, 127] }],
     ['that rounds away from zero', { mode: 'half_away_from_zero' }],
-    ['with a scale for each column', { scale: [50] }]
+    ['with a scale for each column', { scale: [50] }],
+    ['with a zero point of another type', { zero: 'i8' }]
   ] as const)('%s stays', (_, form) => {
     expect(opsOf(planOfIr(modelOf(form)))).not.toContain('QuantizeLinear')
   })
