@@ -142,6 +142,11 @@ describe('BatchNormalization stays what it is', () => {
       model([5, 6], [w(6, 8), constant('c', [5, 8], 3)], [node('Gemm', ['x', 'w', 'c'], ['made']), norm('made')])
     ],
     [
+      'of a Gemm that adds a column of as many numbers',
+      ['Gemm', 'BatchNormalization'],
+      model([8, 6], [w(6, 8), constant('c', [8, 1], 3)], [node('Gemm', ['x', 'w', 'c'], ['made']), norm('made')])
+    ],
+    [
       'of a product whose columns are parted',
       ['MatMul', 'Reshape', 'BatchNormalization'],
       model(
@@ -158,5 +163,10 @@ describe('BatchNormalization stays what it is', () => {
 
 test('in exact precision it is computed as the file says', async () => {
   const { steps } = await planOf(model(IMAGE, [w(8, 4, 3, 3)], [conv(), norm('made')]), { isExact: true })
+  expect(steps.map(({ call }) => call.op.name)).toEqual(['Conv', 'BatchNormalization'])
+})
+
+test('in a run that is watched every node is seen', async () => {
+  const { steps } = await planOf(model(IMAGE, [w(8, 4, 3, 3)], [conv(), norm('made')]), { isObserved: true })
   expect(steps.map(({ call }) => call.op.name)).toEqual(['Conv', 'BatchNormalization'])
 })

@@ -52,7 +52,8 @@ const product = (nodes: readonly object[]): ModelParts => ({
     weights('column', [12, 1], 3),
     weights('wide', [1, 1, 32], 4),
     floats('three', [1, 1, 1], [3]),
-    floats('manyAxes', [1, 1, 1, 1], [3])
+    floats('manyAxes', [1, 1, 1, 1], [3]),
+    weights('widest', [1, 1, 1, 32], 5)
   ],
   nodes: [node('MatMul', ['x', 'w'], ['c']), ...nodes]
 })
@@ -158,6 +159,7 @@ describe('what follows a convolution or a product', () => {
     ],
     ['an addition of one number', convolution([node('Add', ['c', 'one'], ['y'])])],
     ['an addition to rows', product([node('Add', ['c', 'column'], ['y'])])],
+    ['a list that adds an axis', product([node('Add', ['c', 'widest'], ['y'])])],
     ['a scale for each column', product([node('Mul', ['c', 'b'], ['y'])])],
     ['a scale that adds an axis', product([node('Mul', ['c', 'manyAxes'], ['y'])])],
     [

@@ -64,6 +64,7 @@ describe('a Gemm between two Reshapes', () => {
 
   test.each([
     ['scaled', layer('x', 'y', { alpha: { float: 0.5 } })],
+    ['with a scaled bias', layer('x', 'y', { beta: { float: 0.5 } })],
     ['with a column added', layer('x', 'y', {}, 'column')],
     ['with rows that are parted otherwise', layer('x', 'y').with(2, node('Reshape', ['y_product', 'other'], ['y']))],
     ['whose rows others read', [...layer('x', 'a'), node('Sub', ['a_product', 'scale'], ['y'])]]

@@ -75,6 +75,11 @@ describe('a sequence stays', () => {
       'where a position is not known',
       model([split('sizes'), part('i', 'y')], { inputs: [port('x', 'float', X), port('i', 'int64', [])] })
     ],
+    [
+      'where a part is taken out of it',
+      model([split('three'), node('SequenceErase', ['s', 'first'], ['n']), node('SequenceAt', ['n', 'first'], ['y'])])
+    ],
+    ['where a position is behind the last part', model([split('three'), part('three', 'y')])],
     ['where sizes are not', model([split('n'), ...read], { inputs: [port('x', 'float', X), port('n', 'int64', [2])] })],
     ['where the axis is not kept', model([split(undefined, { axis: 1, keepdims: 0 }), ...read])],
     [
