@@ -3,6 +3,7 @@ import type { ConvPlan } from '../kernels/conv/conv-plan.ts'
 import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { axisValues, windowAxes, type WindowAxis, type WindowParams } from '../shapes/window.ts'
+import { checkRank } from './ranks.ts'
 
 /**
  * How weights are laid out: `[groups * windows, elements, …kernel]`, or with the groups as a dim of their own in front.
@@ -97,8 +98,8 @@ export function checkChannels({ shape }: TensorFact, channels: Dim): void {
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkBias(bias: TensorFact | undefined, channels: Dim, counted = 'channels'): void {
+  checkRank('the bias', bias, 1)
   if (bias?.shape === undefined) return
-  if (bias.shape.length !== 1) fail('rank-mismatch', `the bias has rank ${bias.shape.length}; a list is expected`)
   if (!mayMatch(bias.shape[0], channels)) {
     fail(
       'dims-mismatch',

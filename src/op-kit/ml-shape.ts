@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
-import { type Dim, maxDim, mayMatch, printDim, printShape, unknownDim } from '../shapes/dim.ts'
+import { type Dim, maxDim, mayMatch, printDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import type { Labels } from './ml-labels.ts'
+import { checkRank } from './ranks.ts'
 
 /** The input of a model of ai.onnx.ml: as many rows, of as many features. */
 export interface Rows {
@@ -14,11 +15,11 @@ export interface Rows {
  * Rows and features of an input; a vector is one row, as in ONNX Runtime.
  * @throws NodewiseError `rank-mismatch` for other ranks than 1 and 2
  */
-export function rowsOf({ shape }: TensorFact): Rows {
-  if (shape === undefined) return { rows: unknownDim(), features: undefined }
-  if (shape.length === 1) return { rows: 1, features: shape[0] }
-  if (shape.length === 2) return { rows: shape[0], features: shape[1] }
-  return fail('rank-mismatch', `the input has shape ${printShape(shape)}; rank 1 or 2 is expected`)
+export function rowsOf(x: TensorFact): Rows {
+  checkRank('the input', x, 1, 2)
+  if (x.shape === undefined) return { rows: unknownDim(), features: undefined }
+  const [rows, features] = x.shape.length === 1 ? [1, ...x.shape] : x.shape
+  return { rows, features }
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from '../shapes/dim.ts'
 import type { TensorFact } from '../shapes/fact.ts'
 import { MAX_FLOAT32 } from '../tensor/dtype.ts'
-import { meetShape } from './ranks.ts'
+import { checkRank, meetShape } from './ranks.ts'
 
 /** Largest finite numbers, negated, of the types of com.microsoft's attention. */
 export const LOWEST: Readonly<Record<string, number>> = {
@@ -38,11 +38,11 @@ export interface MultiHeadSizes {
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkAttentionBias(bias: TensorFact | undefined, sizes: MultiHeadSizes): void {
+  checkRank('attention_bias', bias, 4)
   const shape = bias?.shape
   if (shape === undefined) return
   const { batch, heads, queries, keys } = sizes
   const expected = [batch, heads, queries, keys]
-  if (shape.length !== 4) fail('rank-mismatch', `attention_bias has shape ${printShape(shape)}; rank 4 is expected`)
   const fits = shape.every((dim, i) => mayMatch(dim, expected[i]) || (i < 2 && mayMatch(dim, 1)))
   if (!fits)
     fail(
@@ -63,6 +63,7 @@ export function checkPadding(
   sizes: MultiHeadSizes,
   projected: boolean
 ): void {
+  checkRank(name, mask, 1, 2, 3, ...(projected ? [4] : []))
   const shape = mask?.shape
   if (shape === undefined) return
   const { batch, heads, queries, keys, fresh } = sizes
@@ -81,8 +82,6 @@ export function checkPadding(
       mayMatch(shape[2], columns) &&
       reaches(columns, keys)
   ]
-  if (shape.length < 1 || shape.length > (projected ? 4 : 3))
-    fail('rank-mismatch', `${name} has shape ${printShape(shape)}; expected rank 1 to ${projected ? 4 : 3}`)
   if (!fits[shape.length]())
     fail(
       'dims-mismatch',

@@ -5,7 +5,7 @@ import { type Dim, mayMatch, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { allocate, type Tensor } from '../tensor/tensor.ts'
 import { defineOp, type Op, type OperandKind, type Operands, type OpVersion, type Parameters } from './define.ts'
-import { checkSingle } from './ranks.ts'
+import { checkRank, checkSingle } from './ranks.ts'
 import type { AnySource } from './source-types.ts'
 import { withOutput } from './with-output.ts'
 
@@ -26,9 +26,9 @@ export function checkQuantization(what: string, scale: TensorFact | undefined, z
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function checkEach(name: string, fact: TensorFact | undefined, count: Dim | undefined, counted: string): void {
+  checkRank(name, fact, 0, 1)
   const own = fact?.shape
   if (own === undefined || own.length === 0) return
-  if (own.length > 1) fail('rank-mismatch', `${name} has rank ${own.length}; a scalar or a list is expected`)
   if (!mayMatch(own[0], 1) && count !== undefined && !mayMatch(own[0], count))
     fail('dims-mismatch', `${name} has ${printDim(own[0])} elements; there are ${printDim(count)} ${counted}`)
 }

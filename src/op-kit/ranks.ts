@@ -3,15 +3,18 @@ import { type Dim, floorDivDims, mayMatch, meetDims, printDim, printShape } from
 import type { TensorFact } from '../shapes/fact.ts'
 
 /**
- * Checks the rank of an operand where it is known.
+ * Checks that an operand, where it is given and its rank is known, has one of these ranks.
  * @throws NodewiseError `rank-mismatch`
  */
-export function checkRank(name: string, { shape }: TensorFact, rank: number): void {
-  if (shape === undefined || shape.length === rank) return
-  fail(
-    'rank-mismatch',
-    `${name} has shape ${printShape(shape)}; ${rank === 0 ? 'a scalar' : `rank ${rank}`} is expected`
-  )
+export function checkRank(name: string, fact: TensorFact | undefined, ...ranks: readonly number[]): void {
+  const shape = fact?.shape
+  if (shape === undefined || ranks.includes(shape.length)) return
+  const others = ranks.filter(rank => rank > 0)
+  const expected = [
+    ...(ranks.includes(0) ? ['a scalar'] : []),
+    ...(others.length > 0 ? [`rank ${others.join(' or ')}`] : [])
+  ]
+  fail('rank-mismatch', `${name} has shape ${printShape(shape)}; ${expected.join(' or ')} is expected`)
 }
 
 /** {@link checkRank} for operands that may have more axes. */
@@ -45,10 +48,9 @@ export function checkSingle(name: string, { shape }: TensorFact): void {
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
  */
 export function meetShape(name: string, fact: TensorFact | undefined, expected: readonly Dim[]): readonly Dim[] {
+  checkRank(name, fact, expected.length)
   const shape = fact?.shape
   if (shape === undefined) return expected
-  if (shape.length !== expected.length)
-    fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${expected.length} is expected`)
   return shape.map(
     (dim, i) =>
       meetDims(dim, expected[i]) ??

@@ -1,8 +1,9 @@
 import { fail } from '../errors.ts'
-import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, printShape, unknownDim } from '../shapes/dim.ts'
+import { type Dim, floorDivDims, mayMatch, meetDims, mulDims, printDim, unknownDim } from '../shapes/dim.ts'
 import { type Fact, knownValue, type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { toIndices } from '../tensor/elements.ts'
 import type { ShapeContext } from './define.ts'
+import { checkRank } from './ranks.ts'
 import { IR_CELL, type Layout, type RecurrentOperands, type RecurrentParams } from './recurrent-params.ts'
 import { commonType } from './types.ts'
 
@@ -51,11 +52,8 @@ class Sizes {
    * @throws NodewiseError `rank-mismatch`, `dims-mismatch`
    */
   read(name: string, letters: string, fact: TensorFact | undefined): void {
-    const shape = fact?.shape
-    if (shape === undefined) return
-    if (shape.length !== letters.length)
-      fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank ${letters.length} is expected`)
-    shape.forEach((dim, i) => {
+    checkRank(name, fact, letters.length)
+    fact?.shape?.forEach((dim, i) => {
       const letter = letters[i]
       if (letter === 'G' || letter === 'N' || letter === 'P') this.readMultiple(letter, dim, `dim ${i} of ${name}`)
       else this.meet(letter, dim, `dim ${i} of ${name}`)

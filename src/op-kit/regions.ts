@@ -3,6 +3,7 @@ import { reportIndex } from '../kernels/gather/indices.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import type { Numbers } from '../tensor/elements.ts'
+import { checkRank } from './ranks.ts'
 
 /**
  * The shape rule of operators on regions of interest: a feature map `[N, C, H, W]` and regions `[R, width]` give
@@ -19,10 +20,9 @@ export function regionsFact(
   batches?: TensorFact,
   channels?: number
 ): TensorFact {
-  if (x.shape && x.shape.length !== 4) fail('rank-mismatch', `the feature map has rank ${x.shape.length}; expected 4`)
-  if (rois.shape && rois.shape.length !== 2) fail('rank-mismatch', `rois has rank ${rois.shape.length}; expected 2`)
-  if (batches?.shape && batches.shape.length !== 1)
-    fail('rank-mismatch', `batch_indices has rank ${batches.shape.length}; expected 1`)
+  checkRank('the feature map', x, 4)
+  checkRank('rois', rois, 2)
+  checkRank('batch_indices', batches, 1)
   if (rois.shape && !mayMatch(rois.shape[1], width))
     fail('dims-mismatch', `regions have ${printDim(rois.shape[1])} numbers; expected ${width}`)
   const wrong = pooled.find(size => size < 1)

@@ -7,10 +7,10 @@ import { Pace } from '../../kernels/core/pace.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { params } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
-import { checkEqual, sizeOfHeads } from '../../op-kit/ranks.ts'
+import { checkEqual, checkRank, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, int, is, mapped, optional } from '../../op-kit/sources.ts'
-import { addDims, type Dim, mulDims, printShape } from '../../shapes/dim.ts'
+import { addDims, type Dim, mulDims } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { type Numbers, toDoubles } from '../../tensor/elements.ts'
 
@@ -193,9 +193,8 @@ function splitHeads(attribute: string, shape: readonly Dim[], heads: number | un
 
 function pastLength(past: TensorFact | undefined, [batch, heads, size]: readonly Dim[]): Dim | undefined {
   if (past === undefined) return 0
+  checkRank('the past', past, 4)
   if (past.shape === undefined) return undefined
-  if (past.shape.length !== 4)
-    fail('rank-mismatch', `keys and values of the past have dims ${printShape(past.shape)}; expected rank 4`)
   checkEqual('batch sizes of present and past', batch, past.shape[0])
   checkEqual('heads of present and past', heads, past.shape[1])
   checkEqual('head sizes of present and past', size, past.shape[3])

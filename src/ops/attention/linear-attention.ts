@@ -162,7 +162,7 @@ function resultShapes(
       `q_num_heads is ${queryHeads} and kv_num_heads ${valueHeads}; expected a positive multiple`
     )
   }
-  for (const [name, fact] of Object.entries({ query, key, value, decay, beta })) if (fact) checkRank(name, fact, 3)
+  for (const [name, fact] of Object.entries({ query, key, value, decay, beta })) checkRank(name, fact, 3)
   if (!query.shape || !key.shape || !value.shape) return undefined
   const depth = sizeOfHeads('query', query.shape[2], queryHeads)
   const width = sizeOfHeads('value', value.shape[2], valueHeads)

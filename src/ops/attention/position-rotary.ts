@@ -5,11 +5,11 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { checkIndices, reportIndex, resolveIndices } from '../../kernels/gather/indices.ts'
 import { params } from '../../op-kit/define.ts'
-import { meetShape, sizeOfHeads } from '../../op-kit/ranks.ts'
+import { checkRank, meetShape, sizeOfHeads } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, int, ints, is, optional } from '../../op-kit/sources.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
-import { type Dim, maxDim, mayMatch, minDim, mulDims, printDim, printShape, unknownDim } from '../../shapes/dim.ts'
+import { type Dim, maxDim, mayMatch, minDim, mulDims, printDim, unknownDim } from '../../shapes/dim.ts'
 import { knownValue, type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { indexReader, type Numbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -50,6 +50,7 @@ export const positionRotaryRules = defineRules({
   shape({ x, positions, cos, sin }, p) {
     if (p.size > 0 && p.heads === 0)
       fail('missing-attribute', 'attribute "num_heads" is missing; rotary_embedding_dim needs it')
+    checkRank('the input', x, 3, 4)
     if (x.shape) checkOperands(x.shape, positions, cos, sin, p)
     return [tensorFact(x.type, x.shape)]
   },
@@ -120,8 +121,6 @@ function checkOperands(
   sin: TensorFact,
   { heads, size, sections }: Params
 ): void {
-  if (x.length !== 3 && x.length !== 4)
-    fail('rank-mismatch', `the input has shape ${printShape(x)}; expected rank 3 or 4`)
   if (size < 0 || size % 2 !== 0)
     fail('unknown-attribute-value', `rotary_embedding_dim is ${size}; expected an even number`)
   const [limit, half] = meetShape('cos_cache', cos, [unknownDim(), size > 0 ? size / 2 : unknownDim()])

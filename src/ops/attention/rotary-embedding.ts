@@ -34,6 +34,7 @@ export const rotaryEmbeddingRules = defineRules({
   ],
 
   shape({ x, cos, sin, positions }, p) {
+    checkRank('the input', x, 3, 4)
     if (x.shape) checkTables(x.shape, { cos_cache: cos, sin_cache: sin }, positions, p)
     return [tensorFact(x.type, x.shape)]
   },
@@ -77,8 +78,6 @@ function checkTables(
   positions: TensorFact | undefined,
   p: Params
 ): void {
-  if (x.length !== 3 && x.length !== 4)
-    fail('rank-mismatch', `the input has shape ${printShape(x)}; expected rank 3 or 4`)
   const depth = x.length === 4 ? x[3] : depthOf(x[2], p.heads)
   const half = halfOf(depth, p.size)
   const tokens = [x[0], x[x.length - 2]]

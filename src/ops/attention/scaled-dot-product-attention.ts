@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { attend } from '../../kernels/attention/attention.ts'
 import {
   commonRows,
@@ -18,7 +17,7 @@ import { Pace } from '../../kernels/core/pace.ts'
 import { matrix, type Matrix, transposed } from '../../kernels/matrix/gemm.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
-import { checkEqual } from '../../op-kit/ranks.ts'
+import { checkEqual, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputFloat, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
@@ -203,9 +202,7 @@ function resultShape(
   masks: readonly TensorFact[],
   { isShared, spreads }: { readonly isShared: boolean; readonly spreads: boolean }
 ): Dim[] | undefined {
-  for (const [name, { shape }] of Object.entries({ query, key, value })) {
-    if (shape && shape.length < 3) fail('rank-mismatch', `${name} has rank ${shape.length}; expected at least 3`)
-  }
+  for (const [name, fact] of Object.entries({ query, key, value })) checkRankAtLeast(name, fact, 3)
   const maskShapes = masks.map(({ shape }) => shape)
   if (!query.shape || !key.shape || !value.shape || !maskShapes.every(shape => shape !== undefined)) return undefined
   const [queries, depth] = query.shape.slice(-2)

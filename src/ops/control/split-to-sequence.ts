@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { flag, int } from '../../op-kit/sources.ts'
 import {
   addDims,
@@ -34,8 +35,7 @@ export const splitToSequence = defineOp({
   onnx: [{ since: 11, bind: { axis: int('axis'), keepsAxis: flag('keepdims') } }],
 
   shape({ input, split }, p): SequenceFact[] {
-    if (split?.shape && split.shape.length > 1)
-      fail('rank-mismatch', `split has rank ${split.shape.length}; expected a scalar or a list`)
+    checkRank('split', split, 0, 1)
     if (input.shape === undefined) return [{ kind: 'sequence', element: tensorFact(input.type, undefined) }]
     const axis = normalizeAxis(p.axis, input.shape.length)
     const { length, size } = partsOf(input.shape[axis], split)

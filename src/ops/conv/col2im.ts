@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { addBlocks } from '../../kernels/conv/patches.ts'
 import { type DataDependent, params, type ShapeParams } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { inputInts, is } from '../../op-kit/sources.ts'
 import { INDEX_TYPES, NUMERIC } from '../../op-kit/types.ts'
@@ -39,9 +40,7 @@ export const col2imRules = defineRules({
   shape({ x }, p, { dialect }) {
     if (x.type === 'string') fail('type-not-allowed', 'strings cannot be added')
     const minRank = dialect === 'onnx' ? 3 : 2
-    if (x.shape && (x.shape.length < minRank || x.shape.length > 3)) {
-      fail('rank-mismatch', `the blocks have rank ${x.shape.length}; expected ${minRank === 3 ? '3' : '2 or 3'}`)
-    }
+    checkRank('the blocks', x, minRank, 3)
     const rank = imageRank(p)
     if (dialect === 'openvino' && rank !== undefined && rank !== 2)
       fail('dims-mismatch', `the image has ${rank} dims; OpenVINO's Col2Im makes images of 2`)

@@ -302,7 +302,7 @@ function facts(
   const [b, s] = [boxes.shape, scores.shape]
   checkRank('boxes', boxes, 3)
   checkRank('scores', scores, rank)
-  if (counts) checkRank('roisnum', counts, 1)
+  checkRank('roisnum', counts, 1)
   checkDim('boxes', boxes, 2, 4)
   if (b && s && (meetDims(b[0], s[0]) === undefined || meetDims(b[1], s[rank - 1]) === undefined)) {
     fail('dims-mismatch', `boxes ${printShape(b)} and scores ${printShape(s)} are for different numbers of boxes`)

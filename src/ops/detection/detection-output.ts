@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { detect, type DetectionPlan } from '../../kernels/detection/detections.ts'
 import { type FactsOf, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, int, ints, is, mapped } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
@@ -15,7 +16,7 @@ import {
   printShape,
   unknownDim
 } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 
 interface Params {
   /** Undefined: follows from the number of scores (version 8). */
@@ -127,11 +128,11 @@ export const detectionOutput = /* @__PURE__ */ withKernel(detectionOutputRules, 
  * @throws NodewiseError `rank-mismatch`, `dims-mismatch`, `value-out-of-range`
  */
 function rowsOf({ locations, scores, priors, firstScores, firstLocations }: FactsOf<typeof operands>, p: Params): Dim {
-  checkRanks(
-    { box_logits: locations, class_preds: scores, aux_class_preds: firstScores, aux_box_preds: firstLocations },
-    2
-  )
-  checkRanks({ proposals: priors }, 3)
+  checkRank('box_logits', locations, 2)
+  checkRank('class_preds', scores, 2)
+  checkRank('proposals', priors, 3)
+  checkRank('aux_class_preds', firstScores, 2)
+  checkRank('aux_box_preds', firstLocations, 2)
   const [l, s, q] = [locations.shape, scores.shape, priors.shape]
   const count = q ? priorsIn(q, p) : unknownDim()
   const classes = p.classes ?? classesIn(s, count)
@@ -188,13 +189,6 @@ function imagesIn(locations: readonly Dim[] | undefined, scores: readonly Dim[] 
 
 /** Numbers of one prior: its image comes first where it is in pixels. */
 const priorSizeOf = ({ normalized }: Params): 4 | 5 => (normalized ? 4 : 5)
-
-function checkRanks(facts: Readonly<Record<string, TensorFact | undefined>>, rank: number): void {
-  for (const [name, fact] of Object.entries(facts)) {
-    if (fact?.shape && fact.shape.length !== rank)
-      fail('rank-mismatch', `${name} has rank ${fact.shape.length}; expected ${rank}`)
-  }
-}
 
 function expectSize(shape: readonly Dim[] | undefined, size: Dim, name: string): void {
   if (shape && !mayMatch(shape[1], size))

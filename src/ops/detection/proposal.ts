@@ -5,6 +5,7 @@ import { roundHalfAwayFromZero } from '../../kernels/core/rounding.ts'
 import { byScore, overlap } from '../../kernels/detection/boxes.ts'
 import { suppress } from '../../kernels/detection/suppress.ts'
 import { type DataDependent, params, type RunParams } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, floats, inputFloats, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
@@ -130,11 +131,12 @@ export const proposal = /* @__PURE__ */ withKernel(proposalRules, {
 
 function checkMaps(scores: TensorFact, deltas: TensorFact, anchors: number): void {
   const [s, d] = [scores.shape, deltas.shape]
-  for (const [name, shape, each] of [
-    ['class_probs', s, 2],
-    ['bbox_deltas', d, 4]
+  for (const [name, fact, each] of [
+    ['class_probs', scores, 2],
+    ['bbox_deltas', deltas, 4]
   ] as const) {
-    if (shape && shape.length !== 4) fail('rank-mismatch', `${name} has rank ${shape.length}; expected 4`)
+    checkRank(name, fact, 4)
+    const { shape } = fact
     if (shape && !mayMatch(shape[1], each * anchors))
       fail('dims-mismatch', `${name} has ${printDim(shape[1])} channels; ${anchors} anchors need ${each * anchors}`)
   }

@@ -18,7 +18,7 @@ export const scaledSiLU = defineOp({
   inPlace: ['x'],
 
   shape({ x, scale }) {
-    if (scale) checkRank('scale', scale, 0)
+    checkRank('scale', scale, 0)
     return [tensorFact(x.type, x.shape)]
   },
 

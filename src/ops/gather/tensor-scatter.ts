@@ -31,7 +31,7 @@ export const tensorScatter = defineOp({
 
   shape({ cache, update, starts }, p) {
     checkRankAtLeast('past_cache', cache, 2)
-    if (starts) checkRank('write_indices', starts, 1)
+    checkRank('write_indices', starts, 1)
     if (cache.shape) checkCache(cache.shape, update, starts, p)
     return [tensorFact(commonType({ past_cache: cache, update }), cache.shape)]
   },

@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInts } from '../../op-kit/sources.ts'
 import { type Dim, mayMatch, meetDims, printDim } from '../../shapes/dim.ts'
@@ -23,8 +24,7 @@ export const affineGridRules = defineRules({
   onnx: [{ since: 20, bind: { size: inputInts(1), alignCorners: flag('align_corners') } }],
 
   shape({ theta }, { size }) {
-    if (theta.shape && theta.shape.length !== 3)
-      fail('rank-mismatch', `theta has rank ${theta.shape.length}; expected 3`)
+    checkRank('theta', theta, 3)
     if (size === 'unknown') return [tensorFact(theta.type, rankOf(theta.shape))]
     if (size.length !== 4 && size.length !== 5)
       fail('dims-mismatch', `size has ${size.length} elements; expected 4 or 5`)

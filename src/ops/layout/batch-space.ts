@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { copyByTables } from '../../kernels/core/copy-tables.ts'
 import { type DataDependent, defineOp, params, type ShapeParams } from '../../op-kit/define.ts'
+import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { inputInts } from '../../op-kit/sources.ts'
 import { INDEX_TYPES } from '../../op-kit/types.ts'
 import { addDims, asDim, type Dim, floorDivDims, mulDims, printDim, productOf, subDims } from '../../shapes/dim.ts'
@@ -77,10 +78,12 @@ export const spaceToBatch = defineOp({
 
 /** The fact of the one output, whose dims `moved` computes where the lists are known. */
 function movedFacts(
-  { type, shape }: TensorFact,
+  data: TensorFact,
   p: ShapeParams<Params>,
   moved: (dim: Dim, axis: number, lists: Lists) => Dim
 ): [TensorFact] {
+  checkRankAtLeast('the data', data, 2)
+  const { type, shape } = data
   const lists = checkedLists(shape, p)
   const dims = shape && lists ? shape.map((dim, i) => moved(dim, i, lists)) : unknownDims(shape?.length)
   return [tensorFact(type, dims)]
@@ -96,8 +99,6 @@ function checkedLists(
   shape: readonly Dim[] | undefined,
   { block, begin, end }: ShapeParams<Params>
 ): Lists | undefined {
-  if (shape !== undefined && shape.length < 2)
-    fail('rank-mismatch', `the data have rank ${shape.length}; expected at least 2`)
   if (block === 'unknown' || begin === 'unknown' || end === 'unknown') return undefined
   const lists = [
     ['block_shape', block, 1],

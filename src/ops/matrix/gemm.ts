@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { convertedPaced, convertPaced } from '../../kernels/core/convert-paced.ts'
 import { binary } from '../../kernels/core/elementwise.ts'
 import { workTensorOf } from '../../kernels/core/numbers.ts'
@@ -6,10 +5,11 @@ import { ADD, MULTIPLY, scaledSum } from '../../kernels/elementwise/binary.ts'
 import { matmul } from '../../kernels/matrix/matmul.ts'
 import { type Broadcast, broadcastResult } from '../../op-kit/broadcast.ts'
 import { params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, float, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 import { productShape } from './matmul.ts'
@@ -39,8 +39,8 @@ export const gemmRules = defineRules({
 
   shape({ a, b, c }, { transposeA, transposeB, broadcasts }) {
     const type = commonType({ A: a, B: b, C: c })
-    demandMatrix('A', a)
-    demandMatrix('B', b)
+    checkRank('A', a, 2)
+    checkRank('B', b, 2)
     const product = productShape(a.shape, b.shape, transposeA, transposeB)
     const broadcast: Broadcast = broadcasts ? { mode: 'aligned', axis: -1 } : { mode: 'none' }
     return [tensorFact(type, product && c?.shape ? broadcastResult(product, c.shape, broadcast) : product)]
@@ -73,8 +73,4 @@ export const gemm = /* @__PURE__ */ withKernel(gemmRules, {
 function* scale(product: Tensor, alpha: number, added: Tensor | undefined, beta: number): Generator<void> {
   if (added) yield* binary(scaledSum(alpha, beta), product, yield* convertedPaced(added, product.type), product)
   else if (alpha !== 1) yield* binary(MULTIPLY, product, new Tensor(product.type, [alpha], []), product)
-}
-
-function demandMatrix(name: string, { shape }: TensorFact): void {
-  if (shape && shape.length !== 2) fail('rank-mismatch', `${name} has rank ${shape.length}; a matrix is expected`)
 }

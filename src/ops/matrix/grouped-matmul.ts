@@ -19,7 +19,7 @@ export const groupedMatmulRules = defineRules({
     const type = commonType({ mat_a: a, mat_b: b })
     checkRank('mat_a', a, offsets ? 2 : 3)
     checkRank('mat_b', b, 3)
-    if (offsets) checkRank('offsets', offsets, 1)
+    checkRank('offsets', offsets, 1)
     const groups = offsets ? offsets.shape?.[0] : a.shape?.[0]
     if (groups !== undefined && b.shape && meetDims(groups, b.shape[0]) === undefined)
       fail('dims-mismatch', `there are ${printDim(groups)} groups and weights for ${printDim(b.shape[0])}`)

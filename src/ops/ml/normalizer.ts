@@ -1,13 +1,12 @@
-import { fail } from '../../errors.ts'
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { type ChangeLine, eachLine } from '../../kernels/core/lines.ts'
 import { readReals } from '../../kernels/core/numbers.ts'
 import { COST, inChunks } from '../../kernels/core/pace.ts'
 import { L1, L2, MAX, type Norm } from '../../kernels/ml/norms.ts'
 import { params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice } from '../../op-kit/sources.ts'
-import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 
@@ -19,9 +18,7 @@ export const normalizerRules = defineRules({
   onnx: [{ domain: 'ai.onnx.ml', since: 1, bind: { norm: choice('norm', { MAX, L1, L2 }) } }],
 
   shape({ x }) {
-    const rank = x.shape?.length ?? 1
-    if (rank !== 1 && rank !== 2)
-      fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; rank 1 or 2 is expected`)
+    checkRank('the input', x, 1, 2)
     return [tensorFact('float32', x.shape)]
   }
 })

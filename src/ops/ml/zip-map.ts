@@ -1,10 +1,10 @@
 import { fail } from '../../errors.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { params } from '../../op-kit/define.ts'
-import { checkDim } from '../../op-kit/ranks.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, exactInts, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
-import { type Dim, minDim, printShape } from '../../shapes/dim.ts'
+import { type Dim, minDim } from '../../shapes/dim.ts'
 import { mapFact, type SequenceFact } from '../../shapes/fact.ts'
 import type { Key } from '../../tensor/map.ts'
 import { type KeyType, type MapValue, MAX_ITEMS, MAX_PAIRS } from '../../tensor/tensor.ts'
@@ -25,9 +25,8 @@ export const zipMapRules = defineRules({
   shape({ x }, { labels: { type, keys } }): SequenceFact[] {
     const { shape } = x
     const element = mapFact(type, 'float32')
+    checkRank('the input', x, 1, 2)
     if (shape === undefined) return [{ kind: 'sequence', element }]
-    if (shape.length !== 1 && shape.length !== 2)
-      fail('rank-mismatch', `the input has shape ${printShape(shape)}; rank 1 or 2 is expected`)
     checkDim('the input', x, shape.length - 1, keys.length)
     const length = shape.length === 1 ? 1 : shape[0]
     limitMaps(length, keys.length)

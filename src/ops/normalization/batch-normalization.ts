@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { applyToGroups, momentsOf } from '../../kernels/normalization/normalize.ts'
 import { type KernelContext, params } from '../../op-kit/define.ts'
+import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, flag, float, is, mapped, type NodeFacts } from '../../op-kit/sources.ts'
 import { FLOATS } from '../../op-kit/types.ts'
@@ -60,9 +61,7 @@ export const batchNormalizationRules = defineRules({
   shape({ x, scale, bias, mean, variance }, { trains, perElement }, { outputCount, dialect }) {
     if (!trains && outputCount > 1)
       fail('unknown-attribute-value', `${outputCount} outputs are listed; inference gives one`)
-    const lowestRank = dialect === 'onnx' ? 1 : 2
-    if (x.shape && x.shape.length < lowestRank)
-      fail('rank-mismatch', `data has rank ${x.shape.length}; expected at least ${lowestRank}`)
+    checkRankAtLeast('data', x, dialect === 'onnx' ? 1 : 2)
     let statistics = x.shape && statisticsShape(x.shape, perElement)
     const lists: Record<string, TensorFact> = { scale, bias, mean, variance }
     for (const [name, fact] of Object.entries(lists)) statistics = meetStatistics(name, statistics, fact)

@@ -48,7 +48,7 @@ export const embedLayerNormalizationRules = defineRules({
     const tables = { word_embedding: words, position_embedding: positions, segment_embedding: segments }
     const type = commonType({ ...tables, gamma, beta })
     for (const [name, fact] of Object.entries({ input_ids: inputIds, segment_ids: segmentIds, mask, ...tables }))
-      if (fact) checkRank(name, fact, 2)
+      checkRank(name, fact, 2)
     for (const [name, fact] of Object.entries({ gamma, beta })) checkRank(name, fact, 1)
     const size = sharedDim({
       ...Object.fromEntries(Object.entries(tables).map(([name, fact]) => [name, [fact, 1] as const])),

@@ -51,7 +51,7 @@ export const groupNormRules = defineRules({
     checkRank('X', x, 4)
     checkRank('gamma', scale, 1)
     checkRank('beta', shift, 1)
-    if (bias) checkRank('bias', bias, 1)
+    checkRank('bias', bias, 1)
     const axis = channelsLast ? 3 : 1
     const channels = sharedDim({ X: [x, axis], gamma: [scale, 0], beta: [shift, 0], bias: [bias, 0] }) ?? unknownDim()
     checkGroups('groups', groups, channels)

@@ -2,6 +2,7 @@ import { fail } from '../../errors.ts'
 import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { normalizeGroups } from '../../kernels/normalization/groups.ts'
 import { params } from '../../op-kit/define.ts'
+import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
@@ -40,8 +41,8 @@ export const groupNormalizationRules = defineRules({
   shape({ x, scale, bias }, { groups, per }) {
     const type = commonType({ input: x, scale, bias })
     if (groups !== undefined) checkGroups('num_groups', groups, unknownDim())
+    checkRankAtLeast('the input', x, 2)
     if (x.shape === undefined) return [tensorFact(type, undefined)]
-    if (x.shape.length < 2) fail('rank-mismatch', `the input has rank ${x.shape.length}; expected at least 2`)
     const [batch, given, ...rest] = x.shape
     if (groups !== undefined) checkGroups('num_groups', groups, given)
     const expected = per === 'group' && groups !== undefined ? groups : given

@@ -4,6 +4,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { applyToGroups, groupSums } from '../../kernels/normalization/normalize.ts'
 import { SUM_OF_MAGNITUDES, SUM_OF_SQUARES } from '../../kernels/reduce/reduce.ts'
 import { type DataDependent, type KernelContext, params } from '../../op-kit/define.ts'
+import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, float, inputInts, int, mapped } from '../../op-kit/sources.ts'
 import { FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
@@ -84,7 +85,7 @@ export const grnRules = defineRules({
   openvino: [{ since: 1, types: { x: FLOATS }, bind: { bias: float('bias') } }],
 
   shape({ x }) {
-    if (x.shape && x.shape.length < 2) fail('rank-mismatch', `data has rank ${x.shape.length}; expected at least 2`)
+    checkRankAtLeast('data', x, 2)
     return [tensorFact(x.type, x.shape)]
   }
 })

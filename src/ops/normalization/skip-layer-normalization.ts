@@ -9,7 +9,7 @@ import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { float, is } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, meetDims, printShape } from '../../shapes/dim.ts'
-import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
+import { tensorFact } from '../../shapes/fact.ts'
 import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { giveStatistics } from './layer-normalization.ts'
 
@@ -40,10 +40,12 @@ export const skipLayerNormalizationRules = defineRules({
 
   shape({ x, skip, scale, shift, bias }, _, { outputCount }) {
     const type = commonType({ input: x, skip, gamma: scale, beta: shift, bias })
-    checkRanks(x, skip)
+    checkRank('input', x, 2, 3)
+    checkRank('skip', skip, 2, 3)
+    if (skip.shape) checkRankAtLeast('input', x, skip.shape.length)
     checkRank('gamma', scale, 1)
-    if (shift) checkRank('beta', shift, 1)
-    if (bias) checkRank('bias', bias, 1)
+    checkRank('beta', shift, 1)
+    checkRank('bias', bias, 1)
     const size = sharedDim({ input: [x, -1], skip: [skip, -1], gamma: [scale, 0], beta: [shift, 0], bias: [bias, 0] })
     const count = sharedDim({ input: [x, -2], skip: [skip, -2] })
     const rows = x.shape && [...batchOf(x.shape, skip.shape), count ?? x.shape[0]]
@@ -83,14 +85,6 @@ export function* scaleRows(
   yield* binary(MULTIPLY, rows, yield* convertedPaced(scale, 'float64'), rows)
   if (shift) yield* binary(ADD, rows, yield* convertedPaced(shift, 'float64'), rows)
   yield* convertPaced(rows, call.rawOutput())
-}
-
-function checkRanks(x: TensorFact, skip: TensorFact): void {
-  for (const [name, { shape }] of Object.entries({ input: x, skip })) {
-    if (shape && shape.length !== 2 && shape.length !== 3)
-      fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank 2 or 3 is expected`)
-  }
-  if (skip.shape) checkRankAtLeast('input', x, skip.shape.length)
 }
 
 /** The dims before the last two: the skip connection may lack the batch, or have one of 1. */

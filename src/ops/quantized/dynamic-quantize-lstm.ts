@@ -1,11 +1,10 @@
-import { fail } from '../../errors.ts'
 import { dequantized } from '../../kernels/quantized/codes.ts'
 import { quantizeByRange } from '../../kernels/quantized/dynamic.ts'
 import { dequantizedWeights } from '../../kernels/quantized/gate-weights.ts'
 import { params } from '../../op-kit/define.ts'
+import { checkForms, checkRank } from '../../op-kit/ranks.ts'
 import { checkLengths, validateLengths } from '../../op-kit/recurrent-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
-import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { toIndices } from '../../tensor/elements.ts'
 import { allocate, product, Tensor } from '../../tensor/tensor.ts'
@@ -58,23 +57,15 @@ export const dynamicQuantizeLstm = /* @__PURE__ */ withKernel(dynamicQuantizeLst
 })
 
 /** The fact of weights with the gates before what they are multiplied with, as other recurrent operators have them. */
-function gatesFirst(name: string, { shape }: TensorFact): TensorFact {
-  if (shape === undefined) return tensorFact('float32', undefined)
-  if (shape.length !== 3) fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank 3 is expected`)
-  return tensorFact('float32', [shape[0], shape[2], shape[1]])
+function gatesFirst(name: string, weights: TensorFact): TensorFact {
+  checkRank(name, weights, 3)
+  const { shape } = weights
+  return tensorFact('float32', shape && [shape[0], shape[2], shape[1]])
 }
 
 /** Checks a scale or a zero point of weights: one for each direction, or for each of its gates' outputs. */
-function checkPart(name: string, { shape }: TensorFact, weights: TensorFact): void {
-  const own = weights.shape
-  if (shape === undefined || own?.length !== 3) return
-  const expected: readonly Dim[] = [own[0], own[2]]
-  if (shape.length !== 1 && shape.length !== 2)
-    fail('rank-mismatch', `${name} has shape ${printShape(shape)}; rank 1 or 2 is expected`)
-  if (shape.some((dim, i) => !mayMatch(dim, expected[i]))) {
-    const dims = printShape(expected.slice(0, shape.length))
-    fail('dims-mismatch', `${name} has shape ${printShape(shape)}; ${dims} is expected`)
-  }
+function checkPart(name: string, part: TensorFact, { shape }: TensorFact): void {
+  if (shape?.length === 3) checkForms(name, part, [shape[0]], [shape[0], shape[2]])
 }
 
 /** Numbers rounded to 8 bits over their range. */

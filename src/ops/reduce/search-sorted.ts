@@ -3,7 +3,7 @@ import { storeIntegers } from '../../kernels/core/integers.ts'
 import { chunkSize, COST } from '../../kernels/core/pace.ts'
 import { type Comparable, countBelow, countUpTo } from '../../kernels/reduce/search.ts'
 import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
-import { checkRank } from '../../op-kit/ranks.ts'
+import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { flag, mapped, type } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
@@ -65,9 +65,8 @@ const searchSorted = defineOp({
   shape({ sorted, x }, { type }) {
     checkIndexType(type)
     commonType({ 'the sorted sequence': sorted, values: x })
+    checkRankAtLeast('the sorted sequence', sorted, 1)
     if (sorted.shape && x.shape) checkRows(sorted.shape, x.shape)
-    else if (sorted.shape?.length === 0)
-      fail('rank-mismatch', 'the sorted sequence is a scalar; at least rank 1 is expected')
     return [tensorFact(type, x.shape)]
   },
 
@@ -84,7 +83,6 @@ function checkIndexType(type: DType): void {
 
 /** Checks that there is a sequence for each row of values, or one for all. */
 function checkRows(sorted: readonly Dim[], values: readonly Dim[]): void {
-  if (sorted.length === 0) fail('rank-mismatch', 'the sorted sequence is a scalar; at least rank 1 is expected')
   if (sorted.length === 1) return
   const fits = sorted.length === values.length && sorted.slice(0, -1).every((dim, i) => mayMatch(dim, values[i]))
   if (fits) return

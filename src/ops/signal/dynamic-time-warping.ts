@@ -1,9 +1,8 @@
-import { fail } from '../../errors.ts'
 import { doubles, readNumbers } from '../../kernels/core/numbers.ts'
 import { COST, Pace } from '../../kernels/core/pace.ts'
 import { defineOp } from '../../op-kit/define.ts'
-import { checkDim } from '../../op-kit/ranks.ts'
-import { addDims, type Dim, maxDim, minDim, printShape, subDims, unknownDim } from '../../shapes/dim.ts'
+import { checkDim, checkRank } from '../../op-kit/ranks.ts'
+import { addDims, type Dim, maxDim, minDim, subDims, unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 
@@ -25,9 +24,8 @@ export const dynamicTimeWarping = defineOp({
 
   shape({ costs }) {
     const { shape } = costs
+    checkRank('the input', costs, 2, 3)
     if (shape === undefined) return [tensorFact('int32', [2, unknownDim()])]
-    if (shape.length !== 2 && shape.length !== 3)
-      fail('rank-mismatch', `the input has shape ${printShape(shape)}; rank 2, or 3 with a first dim of 1, is expected`)
     if (shape.length === 3) checkDim('the input', costs, 0, 1)
     return [tensorFact('int32', [2, pathLength(shape.slice(-2))])]
   },

@@ -3,6 +3,7 @@ import { readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { inverseShortTimeFourier } from '../../kernels/signal/fourier.ts'
 import { halfOf } from '../../kernels/signal/lengths.ts'
 import { type DataDependent, params, type ShapeParams } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
@@ -16,7 +17,6 @@ import {
   minDim,
   mulDims,
   printDim,
-  printShape,
   subDims,
   unknownDim
 } from '../../shapes/dim.ts'
@@ -60,7 +60,9 @@ export const istftRules = defineRules({
     checkStep(p.step)
     if (maxDim(p.frameSize) < 1)
       fail('value-out-of-range', `the frame size is ${printDim(p.frameSize)}; expected at least 1`)
+    checkRank('the window', window, 1)
     if (window.shape) checkWindow(window.shape, p.frameSize)
+    checkRank('the data', x, 3, 4)
     if (x.shape === undefined) return [tensorFact(type, undefined)]
     checkData(x.shape, p.frameSize)
     return [tensorFact(type, [...x.shape.slice(0, -3), samplesOf(x.shape[x.shape.length - 2], p)])]
@@ -100,14 +102,11 @@ export const istft = /* @__PURE__ */ withKernel(istftRules, {
 })
 
 function checkWindow(shape: readonly Dim[], frameSize: Dim): void {
-  if (shape.length !== 1) fail('rank-mismatch', `the window has shape ${printShape(shape)}; a list is expected`)
   if (minDim(shape[0]) > maxDim(frameSize))
     fail('dims-mismatch', `the window has ${printDim(shape[0])} elements, a frame ${printDim(frameSize)}`)
 }
 
 function checkData(shape: readonly Dim[], frameSize: Dim): void {
-  if (shape.length < 3 || shape.length > 4)
-    fail('rank-mismatch', `the data have shape ${printShape(shape)}; rank 3 or 4 is expected`)
   const [bins, , parts] = shape.slice(-3)
   if (!mayMatch(parts, 2))
     fail('dims-mismatch', `the last dim of the data is ${printDim(parts)}; expected 2, real and imaginary part`)

@@ -3,6 +3,7 @@ import { doubles, readNumbers, targetOf } from '../../kernels/core/numbers.ts'
 import { shortTimeFourier } from '../../kernels/signal/fourier.ts'
 import { halfOf } from '../../kernels/signal/lengths.ts'
 import { type DataDependent, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { flag, inputInt, is, optionalInput } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
@@ -15,7 +16,6 @@ import {
   mayMatch,
   minDim,
   printDim,
-  printShape,
   subDims,
   unknownDim
 } from '../../shapes/dim.ts'
@@ -74,8 +74,8 @@ export const stftRules = defineRules({
   shape({ signal, window }, p) {
     const type = commonType({ signal, window })
     checkStep(p.step)
-    if (window?.shape && window.shape.length !== 1)
-      fail('rank-mismatch', `the window has shape ${printShape(window.shape)}; a list is expected`)
+    checkRank('the window', window, 1)
+    checkRank('the signal', signal, ...(p.form === 'onnx' ? [2, 3] : [1, 2]))
     if (signal.shape === undefined) return [tensorFact(type, undefined)]
     const { batch, samples } = partsOf(signal.shape, p.form)
     const length = asDim(p.length ?? window?.shape?.[0] ?? (window ? unknownDim() : samples))
@@ -121,12 +121,8 @@ interface SignalParts {
   readonly parts: 1 | 2
 }
 
-/** @throws NodewiseError `rank-mismatch`, `dims-mismatch` */
+/** @throws NodewiseError `dims-mismatch` */
 function partsOf(shape: readonly Dim[], form: Params['form']): SignalParts {
-  const [lowest, highest] = form === 'onnx' ? [2, 3] : [1, 2]
-  if (shape.length < lowest || shape.length > highest) {
-    fail('rank-mismatch', `the signal has shape ${printShape(shape)}; rank ${lowest} or ${highest} is expected`)
-  }
   if (form === 'openvino') return { batch: shape.slice(0, -1), samples: shape[shape.length - 1], parts: 1 }
   const [batch, samples, parts = 1] = shape
   if (!mayMatch(parts, 1) && !mayMatch(parts, 2)) {

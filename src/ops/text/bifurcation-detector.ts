@@ -30,7 +30,7 @@ export const bifurcationDetector = defineOp({
     if (least < 1 || most < least)
       fail('unknown-attribute-value', `n-grams have ${least} to ${most} tokens; expected 1 or more, in order`)
     for (const [name, fact] of Object.entries({ src_tokens: source, cur_tokens: current, pred_tokens: predicted }))
-      if (fact) checkRank(name, fact, 1)
+      checkRank(name, fact, 1)
     const length = current.shape?.[0]
     const tokens = predicted && length !== undefined ? addDims(length, unknownDim(1)) : length
     return [tensorFact('int64', tokens === undefined ? undefined : [tokens]), tensorFact('int64', match.shape)]

@@ -166,7 +166,7 @@ function checkTables({ ids, factors, moduli, offsets, end }: Tables<TensorFact>,
   checkRank('vocab_sizes', moduli, 1)
   checkDim('vocab_sizes', moduli, 0, count)
   meetShape('head_offsets', offsets, [count])
-  if (end) checkRank('eos_token_id', end, 0)
+  checkRank('eos_token_id', end, 0)
   return count
 }
 

@@ -2,9 +2,9 @@ import { fail } from '../../errors.ts'
 import { Pace } from '../../kernels/core/pace.ts'
 import { countGrams, type Gram, type GramCounts, gramTree, type GramTree } from '../../kernels/text/grams.ts'
 import { params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, derive, exactInts, floats, int, ints, type NodeFacts, optional, texts } from '../../op-kit/sources.ts'
-import { printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
@@ -50,9 +50,8 @@ export const tfIdfVectorizerRules = defineRules({
     if (x.type !== undefined && (x.type === 'string') !== isText) {
       fail('type-mismatch', `the input has type ${x.type}, the n-grams are made of ${isText ? 'strings' : 'integers'}`)
     }
+    checkRank('the input', x, 1, 2)
     if (x.shape === undefined) return [tensorFact('float32', undefined)]
-    if (x.shape.length !== 1 && x.shape.length !== 2)
-      fail('rank-mismatch', `the input has shape ${printShape(x.shape)}; expected rank 1 or 2`)
     const size = grams.reduce((last, { coordinate }) => Math.max(last, coordinate), 0) + 1
     return [tensorFact('float32', [...x.shape.slice(0, -1), size])]
   }

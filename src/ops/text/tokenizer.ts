@@ -3,6 +3,7 @@ import { COST, Pace } from '../../kernels/core/pace.ts'
 import { findAtOnce, findLongest } from '../../kernels/text/regex-search.ts'
 import { type Automaton, codePoints, compileRegex } from '../../kernels/text/regex.ts'
 import { defineOp, params } from '../../op-kit/define.ts'
+import { checkRank } from '../../op-kit/ranks.ts'
 import { derive, flag, int, type NodeFacts, text, texts } from '../../op-kit/sources.ts'
 import { unknownDim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
@@ -45,8 +46,7 @@ export const tokenizer = defineOp({
     if (shortest < 1) fail('unknown-attribute-value', `attribute "mincharnum" is ${shortest}; 1 or more is expected`)
     if (rule.kind === 'characters' && shortest > 1)
       fail('unknown-attribute-value', `attribute "mincharnum" is ${shortest}; tokens of one character are asked for`)
-    if (x.shape && x.shape.length !== 1 && x.shape.length !== 2)
-      fail('rank-mismatch', `the input has rank ${x.shape.length}; 1 or 2 is expected`)
+    checkRank('the input', x, 1, 2)
     return [tensorFact('string', x.shape && [...x.shape, unknownDim()])]
   },
 

@@ -5,6 +5,7 @@ import { eachLine, logSoftmaxLine } from '../../kernels/core/lines.ts'
 import { readNumbers } from '../../kernels/core/numbers.ts'
 import { checkLabels, type LossRule, storeLoss } from '../../kernels/normalization/losses.ts'
 import { type Op, params } from '../../op-kit/define.ts'
+import { checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, int, optional } from '../../op-kit/sources.ts'
 import { type Dim, meetDims, printShape } from '../../shapes/dim.ts'
@@ -85,8 +86,7 @@ export const lossRules: readonly Op[] = [negativeLogLikelihoodLossRules, softmax
  * reduced.
  */
 function lossShape({ scores, labels, weights }: Facts, reduction: LossRule['reduction']): readonly Dim[] | undefined {
-  if (scores.shape && scores.shape.length < 2)
-    fail('rank-mismatch', `the scores have shape ${printShape(scores.shape)}; expected [N, C, ...]`)
+  checkRankAtLeast('scores', scores, 2)
   const expected = scores.shape?.filter((_, i) => i !== 1)
   const shape = meetShapes('the labels', labels.shape, expected)
   meetShapes('the weights', weights?.shape, scores.shape?.slice(1, 2))
