@@ -1,19 +1,17 @@
 import { fail } from '../errors.ts'
 import { type Dim, mulDims, sameDim } from '../shapes/dim.ts'
 import { MAX_FLOAT32 } from '../tensor/dtype.ts'
-import { elementwise, expanded, joined, sliced, transposed, unsqueezed } from './conversion-kit.ts'
+import { elementwise, expanded, joined, sliced, stacked, transposed, unsqueezed } from './conversion-kit.ts'
 import { add, mul, multiplied, padded, part, softmaxed, split, sub, times } from './conversion-parts.ts'
 import { addSizes, counted, extremeSize, type Size, sizeAt, sizeList, subSizes } from './conversion-sizes.ts'
-import { dimsOf, type Made, rankOf, typeOf, type Writer } from './conversion.ts'
+import { dimsOf, knownSizes, type Made, rankOf, typeOf, type Writer } from './conversion.ts'
 
 // Attention in nodes of either dialect. Heads are `[batch, heads, rows, size]`, in the type in which it is computed.
 
 /** The size of the heads, which must be known. */
 export function sizeOf(heads: Made): number {
-  const size = dimsOf(heads).at(-1)
-  return typeof size === 'number'
-    ? size
-    : fail('unsupported-op', 'the size of heads is not known before the model runs')
+  const [size] = knownSizes('the size of heads', dimsOf(heads).at(-1))
+  return size
 }
 
 /** `[batch, rows, heads * size]` as heads. */
@@ -181,15 +179,6 @@ export function rotated(w: Writer, heads: Made, { cos, sin, half, interleaved }:
     ;[a, b] = [0, 1].map(at => w.reshape(part(w, pairs, 4, at, at + 1), [0, 0, 0, half]))
   }
   const turned = [sub(w, mul(w, a, c), mul(w, b, s)), add(w, mul(w, b, c), mul(w, a, s))]
-  const joinedPairs = interleaved
-    ? w.reshape(
-        joined(
-          w,
-          turned.map(each => unsqueezed(w, each, [4])),
-          4
-        ),
-        [0, 0, 0, 2 * half]
-      )
-    : joined(w, turned, last)
+  const joinedPairs = interleaved ? w.reshape(stacked(w, turned, 4), [0, 0, 0, 2 * half]) : joined(w, turned, last)
   return rest === undefined ? joinedPairs : joined(w, [joinedPairs, rest], last)
 }

@@ -1,4 +1,3 @@
-import { fail } from '../errors.ts'
 import { MAX_FLOAT32 } from '../tensor/dtype.ts'
 import { elementwise, gathered, reduced, transposed, unsqueezed, upTo } from './conversion-kit.ts'
 import {
@@ -16,7 +15,7 @@ import {
   widened
 } from './conversion-parts.ts'
 import { reshapedBy, sizesOf } from './conversion-sizes.ts'
-import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from './conversion.ts'
+import { dimsOf, knownSizes, type Made, rankOf, type SourceCall, typeOf, type Writer } from './conversion.ts'
 import type { ExpertParams } from './experts.ts'
 
 /** A layer of all experts: weights `[experts, rows, columns]`, a bias `[experts, rows]`. */
@@ -87,8 +86,7 @@ function halvesOf(w: Writer, x: Made, layout: ExpertParams['layout']): readonly 
 /** The weight of each expert for each token, `[tokens, experts]`; 0 where it is not chosen. */
 function weightsOf(call: SourceCall, w: Writer, weighing: Weighing): Made {
   const scores = widened(w, call.operand('scores'))
-  const experts = dimsOf(scores)[1]
-  if (typeof experts !== 'number') fail('unsupported-op', 'the number of experts is not known before the model runs')
+  const [experts] = knownSizes('the number of experts', dimsOf(scores)[1])
   const isChosen = chosen(w, scores, experts, call.param('chosen'))
   const zero = w.scalar(typeOf(scores), 0)
   if (weighing === 'all') return elementwise(w, 'Where', isChosen, softmaxed(w, scores, 1), zero)

@@ -72,6 +72,12 @@ export const transposed = (w: Writer, x: Made, order: readonly number[]): Made =
       ? w.node('Transpose', [x], { perm: order })
       : w.node('Transpose', [x, w.constant('int64', order)])
 
+/** Brings axes that {@link transposed} permuted by this order back. */
+export function restored(w: Writer, x: Made, order: readonly number[]): Made {
+  const back = order.map((_, axis) => order.indexOf(axis))
+  return transposed(w, x, back)
+}
+
 /** Axes are an attribute in ONNX before opset 13, of reductions but ReduceSum before 18. */
 const hasAxesAttribute = ({ dialect, opset }: Writer, type: string): boolean =>
   dialect === 'onnx' && opset < (/^Reduce(?!Sum$)/.test(type) ? 18 : 13)
@@ -112,6 +118,12 @@ export const gathered = (w: Writer, x: Made, indices: Made, axis: number): Made 
 /** Joined along an axis; one tensor stays as it is. */
 export const joined = (w: Writer, parts: readonly Made[], axis: number): Made =>
   parts.length === 1 ? parts[0] : w.node('Concat', parts, { axis })
+
+/** Put side by side along a new axis. */
+export function stacked(w: Writer, parts: readonly Made[], axis: number): Made {
+  const apart = parts.map(x => unsqueezed(w, x, [axis]))
+  return joined(w, apart, axis)
+}
 
 /** `x[start:end:step]` along axes, by lists. */
 export const sliced = (w: Writer, x: Made, starts: Made, ends: Made, axes: readonly number[], steps?: Made): Made => {

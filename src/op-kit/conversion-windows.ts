@@ -1,8 +1,6 @@
-import { fail } from '../errors.ts'
 import { staticDims, upTo } from './conversion-kit.ts'
 import { addSizes, extremeSize, floorDivSizes, mulSizes, type Size, subSizes } from './conversion-sizes.ts'
-import type { Made, SourceCall, Writer } from './conversion.ts'
-import { dimsOf, rankOf } from './conversion.ts'
+import { type Made, rankOf, type SourceCall, type Writer } from './conversion.ts'
 
 /** Parameters of sliding windows, none left out. */
 export interface Windows {
@@ -76,12 +74,8 @@ export function groupedWeights(w: Writer, weights: Made, group: number): Made {
 
 /** IR's weights of groups as ONNX has them, and the number of groups. */
 export function flatWeights(w: Writer, weights: Made): { weights: Made; group: number } {
-  const [group, out, ...rest] = dimsOf(weights)
-  if (typeof group !== 'number')
-    return fail('unsupported-op', 'the number of groups is not known before the model runs')
-  if (typeof out !== 'number' || rest.some(dim => typeof dim !== 'number'))
-    return fail('unsupported-op', 'the dims of the weights are not known before the model runs')
-  return { weights: w.reshape(weights, [group * out, ...(rest as number[])]), group }
+  const [group, out, ...rest] = staticDims(weights, 'the weights')
+  return { weights: w.reshape(weights, [group * out, ...rest]), group }
 }
 
 /** A list with one element for each channel, shaped so that it is broadcast to `x`. */

@@ -217,3 +217,13 @@ export function dimsOf({ fact }: Made): readonly Dim[] {
 
 /** The rank of a tensor. @throws NodewiseError `unsupported-op` where it is not known */
 export const rankOf = (value: Made): number => dimsOf(value).length
+
+/**
+ * Sizes that a rule has to know.
+ * @param what they are, in messages
+ * @throws NodewiseError `unsupported-op` where one is known only while the model runs
+ */
+export const knownSizes = (what: string, ...sizes: readonly unknown[]): readonly number[] =>
+  sizes.every(size => typeof size === 'number')
+    ? sizes
+    : fail('unsupported-op', `${what} must be known before the model runs`)

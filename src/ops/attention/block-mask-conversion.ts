@@ -1,8 +1,7 @@
-import { fail } from '../../errors.ts'
-import { elementwise, gathered, transposed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { elementwise, gathered, staticDims, transposed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { div, multiplied } from '../../op-kit/conversion-parts.ts'
 import { counted, sizeAt } from '../../op-kit/conversion-sizes.ts'
-import { dimsOf, type Made, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
+import type { Made, SourceCall, Writer } from '../../op-kit/conversion.ts'
 
 /**
  * Which keys the layouts of a block mask show: `[batch, heads, queries, keys]`. The blocks of a row are listed one
@@ -12,9 +11,7 @@ import { dimsOf, type Made, type SourceCall, type Writer } from '../../op-kit/co
  */
 export function blockSeen(call: SourceCall, w: Writer, rows: Made, columns: Made, size: number, heads: number): Made {
   const [starts, listed] = ['blockRows', 'blockColumns'].map(name => w.cast(call.operand(name), 'int64'))
-  const [layouts, bounds] = dimsOf(starts)
-  if (typeof layouts !== 'number' || typeof bounds !== 'number')
-    return fail('unsupported-op', 'the dims of the block mask are not known before the model runs')
+  const [layouts, bounds] = staticDims(starts, 'the block mask')
   const blocks = bounds - 1
   const at = counted(w, 0, sizeAt(w, listed, 1))
   const bound = (index: number): Made =>

@@ -1,5 +1,5 @@
-import { fail } from '../../errors.ts'
-import { joined, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { sizeOf } from '../../op-kit/conversion-attention.ts'
+import { stacked } from '../../op-kit/conversion-kit.ts'
 import { add, clamped, div, mul, part, plus, rounded, sub, times } from '../../op-kit/conversion-parts.ts'
 import { reshapedBy, sizeAt } from '../../op-kit/conversion-sizes.ts'
 import { dimsOf, type Made, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
@@ -32,15 +32,9 @@ export function decoded(call: SourceCall, w: Writer, cache: Made, like: Made): M
   const bytes = w.cast(cache, 'int32')
   const high = div(w, bytes, w.scalar('int32', 16))
   const low = sub(w, bytes, mul(w, high, w.scalar('int32', 16)))
-  const pairs = joined(
-    w,
-    [low, high].map(codes => unsqueezed(w, codes, [4])),
-    4
-  )
+  const pairs = stacked(w, [low, high], 4)
   const sizes = [0, 1, 2].map(axis => sizeAt(w, cache, axis))
-  const size = dimsOf(like)[3]
-  if (typeof size !== 'number') return fail('unsupported-op', 'the size of heads is not known before the model runs')
-  return w.cast(plus(w, reshapedBy(w, pairs, [...sizes, size]), -8), typeOf(like))
+  return w.cast(plus(w, reshapedBy(w, pairs, [...sizes, sizeOf(like)]), -8), typeOf(like))
 }
 
 /** What codes stand for. */
@@ -51,8 +45,7 @@ export const fromCodes = (call: SourceCall, w: Writer, codes: Made, side: number
 export function asCodes(call: SourceCall, w: Writer, codes: Made): Made {
   const type = cacheType(call)
   if (bitsOf(call) !== 4) return w.cast(codes, type)
-  const size = dimsOf(codes)[3]
-  if (typeof size !== 'number') return fail('unsupported-op', 'the size of heads is not known before the model runs')
+  const size = sizeOf(codes)
   const sizes = [0, 1, 2].map(axis => sizeAt(w, codes, axis))
   const pairs = reshapedBy(w, plus(w, codes, 8), [...sizes, size / 2, 2])
   const [low, high] = [0, 1].map(at => part(w, pairs, 4, at, at + 1))

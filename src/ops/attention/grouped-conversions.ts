@@ -33,6 +33,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   type SourceCall,
   typeOf,
@@ -68,10 +69,9 @@ function keyCountsOf(call: SourceCall, w: Writer, fresh: Size, total: Size, capa
 
 /** Rows of a sliding cache that hold positions, where so many keys have been seen. */
 function resident(call: SourceCall, w: Writer, count: Made, capacity: Size): Made {
-  if (typeof capacity !== 'number')
-    return fail('unsupported-op', 'the rows of a sliding cache are not known before the model runs')
-  const step = capacity - call.param<number>('window') + 1
-  const beyond = plus(w, count, step - 1 - capacity)
+  const [rows] = knownSizes('the rows of a sliding cache', capacity)
+  const step = rows - call.param<number>('window') + 1
+  const beyond = plus(w, count, step - 1 - rows)
   const steps = div(
     w,
     elementwise(w, 'Where', elementwise(w, 'Greater', beyond, int(w, 0)), beyond, int(w, 0)),
@@ -85,8 +85,7 @@ function headsOf(call: SourceCall, w: Writer, keyCounts: KeyCounts, fresh: Size)
   const [heads, shared] = [call.param<number>('heads'), call.param<number>('shared')]
   const query = widened(w, call.operand('query'))
   const key = call.optional('key')
-  const [, , columns] = dimsOf(query)
-  if (typeof columns !== 'number') fail('unsupported-op', 'the size of heads is not known before the model runs')
+  const [columns] = knownSizes('the size of heads', dimsOf(query)[2])
   const size = columns / (key ? heads : heads + 2 * shared)
   const parts = key
     ? [query, widened(w, key), widened(w, call.operand('value'))]
@@ -120,9 +119,7 @@ function rotationOf(
     ? elementwise(w, 'Where', isPrompt, add(w, part(w, part(w, ids, 0, 0, 1), 1, 0, 1), rows), ids)
     : add(w, past, rows)
   const [cos, sin] = ['cos', 'sin'].map(name => unsqueezed(w, gathered(w, call.operand(name), positions, 0), [1]))
-  const half = dimsOf(cos)[3]
-  if (typeof half !== 'number')
-    return fail('unsupported-op', 'the columns of cos_cache are not known before the model runs')
+  const [half] = knownSizes('the columns of cos_cache', dimsOf(cos)[3])
   return x => rotated(w, x, { cos, sin, half, interleaved: call.param('interleaved') })
 }
 

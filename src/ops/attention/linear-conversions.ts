@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { elementwise, expanded, gathered, transposed, upTo } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
 import { add, mul, multiplied, sub, times, widened } from '../../op-kit/conversion-parts.ts'
@@ -7,6 +6,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   type SourceCall,
   typeOf,
@@ -25,12 +25,7 @@ const shared = (w: Writer, x: Made, index: readonly number[], axis: number): Mad
     ? x
     : gathered(w, x, w.constant('int64', index), axis)
 
-const columnsOf = (x: Made): number => {
-  const columns = dimsOf(x)[2]
-  return typeof columns === 'number'
-    ? columns
-    : fail('unsupported-op', 'the columns of heads are not known before the model runs')
-}
+const columnsOf = (x: Made): number => knownSizes('the columns of heads', dimsOf(x)[2])[0]
 
 /** Token by token: the state decays, what the token writes is added, and the queries read it. */
 function expandLinear(call: SourceCall, w: Writer): readonly Made[] {

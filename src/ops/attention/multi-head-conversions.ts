@@ -11,7 +11,7 @@ import {
   type Rotation,
   sizeOf
 } from '../../op-kit/conversion-attention.ts'
-import { elementwise, expanded, joined, sliced, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { elementwise, expanded, sliced, squeezed, stacked, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { mul, multiplied, part, split, splitEvenly, widened, withAdded } from '../../op-kit/conversion-parts.ts'
 import {
   addSizes,
@@ -27,6 +27,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -56,9 +57,7 @@ function headsOf(call: SourceCall, w: Writer): { parts: Parts; batch: Dim; isBlo
   const layout =
     inputLayout(factOf(query)!, factOf(key), factOf(value), heads, valueColumns(call, query, key)) ??
     fail('unsupported-op', 'the rank of an input is not known before the model runs')
-  const [size, width] = [layout.size, layout.width]
-  if (typeof size !== 'number' || typeof width !== 'number')
-    return fail('unsupported-op', 'the size of heads is not known before the model runs')
+  const [size, width] = knownSizes('the size of heads', layout.size, layout.width)
   const columns = [heads * size, heads * size, heads * width]
   const biases = bias ? split(w, bias, 0, columns) : []
   const withBias = (x: Made, i: number): Made => asHeads(w, withAdded(w, x, biases[i]), heads)
@@ -137,10 +136,7 @@ function expandMultiHead(call: SourceCall, w: Writer): readonly (Made | undefine
 
 /** Rows of the past from the beams of the same sample that made them: `[samples, beams, rows]`. */
 function followed(w: Writer, heads: Made, beams: Made, past: Size): Made {
-  const [, width] = dimsOf(beams)
-  const [, count] = dimsOf(heads)
-  if (typeof width !== 'number' || typeof count !== 'number')
-    return fail('unsupported-op', 'the number of beams is not known before the model runs')
+  const [width, count] = knownSizes('the number of beams', dimsOf(beams)[1], dimsOf(heads)[1])
   const [samples, total, size] = [sizeAt(w, beams, 0), sizeAt(w, heads, 2), sizeOf(heads)]
   const own = w.constant('int64', upTo(width), [1, width, 1])
   const isPast = elementwise(w, 'Less', counted(w, 0, total), sizeList(w, [past]))
@@ -155,13 +151,12 @@ function followed(w: Writer, heads: Made, beams: Made, past: Size): Made {
 /** What the inputs of attention with projections are projected to, before heads. */
 export function attendProjection(call: SourceCall, w: Writer, projected: Made): readonly (Made | undefined)[] {
   const heads = call.param<number>('heads')
-  const all = dimsOf(projected)[2]
-  if (typeof all !== 'number') fail('unsupported-op', 'the columns of the weights are not known before the model runs')
+  const [all] = knownSizes('the columns of the weights', dimsOf(projected)[2])
   const columns = call.param<readonly number[] | undefined>('columns') ?? [all / 3, all / 3, all / 3]
   let parts = split(w, projected, 2, columns).map(x => asHeads(w, x, heads))
-  const stacked = call.optional('past')
-  const before = stacked && splitEvenly(w, widened(w, stacked), 0, 2).map(each => squeezed(w, each, [0]))
-  const kept = keptOf(call, w, stacked)
+  const cache = call.optional('past')
+  const before = cache && splitEvenly(w, widened(w, cache), 0, 2).map(each => squeezed(w, each, [0]))
+  const kept = keptOf(call, w, cache)
   const past = pastOf(w, before?.[0], kept)
   if (call.param<boolean>('rotates')) {
     const rotation = rotationFrom(w, past, parts[0], call.param<number>('rotated'))
@@ -179,14 +174,8 @@ export function attendProjection(call: SourceCall, w: Writer, projected: Made): 
     mask: withoutColumn(mask, mask && dimsOf(mask))
   } as const
   const { values: y } = attend(call, w, joint)
-  const present =
-    call.outputCount > 1 &&
-    joined(
-      w,
-      [keys.present, values.present].map(each => unsqueezed(w, each, [0])),
-      0
-    )
-  return [besideEachOther(w, y), ...(present ? [present] : [])]
+  const present = call.outputCount > 1 ? [stacked(w, [keys.present, values.present], 0)] : []
+  return [besideEachOther(w, y), ...present]
 }
 
 /** Angles `position / 10000^(2i / rotated)` of positions from one on. */

@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { asHeads, besideEachOther, rotated, sizeOf } from '../../op-kit/conversion-attention.ts'
 import { gathered, joined, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { add, part, widened } from '../../op-kit/conversion-parts.ts'
@@ -7,6 +6,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -44,11 +44,9 @@ function expandByPosition(call: SourceCall, w: Writer): readonly Made[] {
 
 function headsOf(call: SourceCall, half: number): number {
   const heads = call.param<number>('heads')
-  const columns = dimsOf(call.operand('x')).at(-1)
   if (heads > 0 || rankOf(call.operand('x')) === 4) return heads
-  return typeof columns === 'number'
-    ? columns / (2 * half)
-    : fail('unsupported-op', 'the number of heads is not known before the model runs')
+  const [columns] = knownSizes('the number of heads', dimsOf(call.operand('x')).at(-1))
+  return columns / (2 * half)
 }
 
 /** `[3, batch, rows, half]`: each column from the table of its position. */

@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { elementwise, extreme, reduced, swappedLast, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import { add, byRootMeanSquare, mul, multiplied, times, widened } from '../../op-kit/conversion-parts.ts'
 import { reshapedBy, type Size, sizesOf } from '../../op-kit/conversion-sizes.ts'
@@ -6,6 +5,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -33,8 +33,7 @@ function expandEngram(call: SourceCall, w: Writer): readonly Made[] {
     return mul(w, byRootMeanSquare(w, x, 3, epsilon), widened(w, call.operand(`${name}Scale`)))
   }
   const key = call.operand('key')
-  const size = dimsOf(key)[3]
-  if (typeof size !== 'number') return fail('unsupported-op', 'the size of keys is not known before the model runs')
+  const [size] = knownSizes('the size of keys', dimsOf(key)[3])
   const products = reduced(w, 'ReduceSum', mul(w, normalized('key'), normalized('query')), [3], true)
   const product = times(w, products, 1 / Math.sqrt(size))
   const root = elementwise(
@@ -58,10 +57,8 @@ function streamsOf(
   const given = widened(w, call.operand('streams'))
   const sizes = sizesOf(w, given)
   const branches = call.param<number>('branches')
-  const last = sizes[sizes.length - 1]
-  if (branches > 0 && typeof last !== 'number')
-    return fail('unsupported-op', 'the size of streams is not known before the model runs')
-  const apart = branches > 0 ? [...sizes.slice(0, -1), branches, (last as number) / branches] : sizes
+  const ofOne = (): number => knownSizes('the size of streams', sizes.at(-1))[0] / branches
+  const apart = branches > 0 ? [...sizes.slice(0, -1), branches, ofOne()] : sizes
   const streams = branches > 0 ? reshapedBy(w, given, apart) : given
   const rank = rankOf(streams)
   const count = dimsOf(streams)[rank - 2]

@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { activated } from '../../op-kit/conversion-activations.ts'
 import {
   elementwise,
@@ -9,6 +8,7 @@ import {
   reduced,
   sliced,
   squeezed,
+  staticDims,
   transposed,
   unsqueezed,
   upTo
@@ -19,6 +19,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -47,9 +48,7 @@ function expandCausal(call: SourceCall, w: Writer): readonly Made[] {
   const inOrder = (x: Made): Made => (channelsLast ? transposed(w, x, [0, 2, 1]) : x)
   const x = inOrder(widened(w, call.operand('x')))
   const weights = widened(w, call.operand('w'))
-  const [channels, , kernel] = dimsOf(weights)
-  if (typeof channels !== 'number' || typeof kernel !== 'number')
-    return fail('unsupported-op', 'the dims of the weights are not known before the model runs')
+  const [channels, , kernel] = staticDims(weights, 'the weights')
   const dilation = call.param<number>('dilation')
   const before = (kernel - 1) * dilation
   const past = call.optional('past')
@@ -87,10 +86,7 @@ function transposeWithPads(call: SourceCall, w: Writer): readonly Made[] | undef
 /** Words as images of one channel: the filters cover whole rows, and windows behind the end of a word count nothing. */
 function expandWords(call: SourceCall, w: Writer): readonly Made[] {
   const [words, filters] = [call.operand('words'), call.operand('filters')]
-  const [count, , window] = dimsOf(filters)
-  const columns = dimsOf(words)[1]
-  if (typeof window !== 'number' || typeof columns !== 'number' || typeof count !== 'number')
-    return fail('unsupported-op', 'the sizes of words and windows are not known before the model runs')
+  const [window, columns] = knownSizes('the sizes of words and windows', dimsOf(filters)[2], dimsOf(words)[1])
   const zero = w.scalar(typeOf(words), 0)
   const isLetter = elementwise(w, 'Greater', words, zero)
   const rows = gathered(w, call.operand('table'), extreme(w, 'Max', words, zero), 0)

@@ -5,6 +5,7 @@ import { mulSizes, reshapedBy, sizeAt, sizeList } from '../../op-kit/conversion-
 import {
   type Conversion,
   dimsOf,
+  knownSizes,
   type Made,
   type SourceCall,
   toOnnx,
@@ -141,8 +142,7 @@ function deformableToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const offsets = call.optional('offsets')
   const [channels, pooled] = [call.param<number>('channels'), call.param<number>('pooled')]
   const samples = [call.param<number>('binsY'), call.param<number>('binsX')]
-  const twice = offsets ? dimsOf(offsets)[1] : 2
-  if (typeof twice !== 'number') return fail('unsupported-op', 'the number of classes is not known')
+  const [twice] = knownSizes('the number of classes', offsets ? dimsOf(offsets)[1] : 2)
   const classes = twice / 2
   const regions = sizeAt(w, rois, 0)
   const half = w.scalar(own, 0.5)

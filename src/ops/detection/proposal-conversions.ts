@@ -1,6 +1,15 @@
 import { fail } from '../../errors.ts'
 import { MAX_LOG_SCALE } from '../../kernels/detection/refine.ts'
-import { elementwise, extreme, gathered, joined, reduced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import {
+  elementwise,
+  extreme,
+  gathered,
+  joined,
+  reduced,
+  stacked,
+  transposed,
+  unsqueezed
+} from '../../op-kit/conversion-kit.ts'
 import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
@@ -282,11 +291,7 @@ function detectronToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [, order] = w.nodes('TopK', [keys, sizeList(w, [size])], { axis: 1, largest: 0 }, { outputs: 2 })
   const ordered = (x: Made): Made => w.node('GatherElements', [x, order], { axis: 1 })
   const region = w.node('Div', [at, w.constant('int64', [classes])])
-  const tuples = joined(
-    w,
-    [kinds, region].map(x => unsqueezed(w, ordered(x), [2])),
-    2
-  )
+  const tuples = stacked(w, [ordered(kinds), ordered(region)], 2)
   const isRow = elementwise(w, 'Greater', ordered(values), none)
   const corners = elementwise(w, 'Where', unsqueezed(w, isRow, [2]), w.node('GatherND', [boxes, tuples]), single(w, 0))
   const labels = elementwise(w, 'Where', isRow, ordered(kinds), w.scalar('int64', 0))

@@ -1,5 +1,5 @@
 import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
-import { elementwise, extreme, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { asScalar, elementwise, extreme, reshapedTo, zeroOf } from '../../op-kit/conversion-kit.ts'
 import { add, div, mul, sub, widened, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversion,
@@ -42,10 +42,8 @@ function alignedToNumpy(call: SourceCall, w: Writer, first: Made, second: Made):
   if (broadcast.mode !== 'aligned') return second
   const dims = dimsOf(second)
   const wanted = alignedShape(rankOf(first), dims, broadcast.axis)
-  return wanted.length === dims.length ? second : w.reshape(second, reshapeDims(wanted))
+  return wanted.length === dims.length ? second : reshapedTo(w, second, wanted)
 }
-
-const reshapeDims = (dims: readonly unknown[]): number[] => dims.map(dim => (typeof dim === 'number' ? dim : -1))
 
 /** Operands aligned from an axis on, as ONNX had it before version 7 and IR has it as `pdpd`. */
 const aligned =
@@ -116,45 +114,31 @@ const modToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => [
 
 const extremeToOnnx =
   (name: 'Max' | 'Min') =>
-  (call: SourceCall, w: Writer): readonly Made[] => [
-    inKernel(w, operandsOf(call, w), ([a, b]) => extreme(w, name, a, b))
-  ]
+  (call: SourceCall, w: Writer): readonly Made[] => [inWide(w, operandsOf(call, w), ([a, b]) => extreme(w, name, a, b))]
 
-/** Bits of integers that ONNX's operators lack are computed in a wider type. */
-const inKernel = inWide
-
-function shiftToOnnx(direction: 'LEFT' | 'RIGHT') {
-  return (call: SourceCall, w: Writer): readonly Made[] | undefined => {
-    const [a, b] = operandsOf(call, w)
-    const type = typeOf(a)
-    if (DTYPES[type].kind !== 'int') return undefined
-    // Powers of two: left by a product, right by a division that floors.
-    const own = 'int64'
-    const [x, by] = [w.cast(a, own), w.cast(b, own)]
-    const power = w.cast(elementwise(w, 'Pow', w.scalar('float64', 2), w.cast(by, 'float64')), own)
-    if (direction === 'LEFT') return [w.cast(mul(w, x, power), type)]
-    const floored = sub(w, x, w.node('Mod', [x, power], { fmod: 0 }))
-    const shifted = div(w, floored, power)
-    if (DTYPES[type].bits < 64) return [w.cast(shifted, type)]
-    // The power for 63 is more than int64 holds: what is left of the element is its sign.
-    const sign = elementwise(w, 'Where', elementwise(w, 'Less', x, zeroOf(w, own)), w.scalar(own, -1), zeroOf(w, own))
-    return [elementwise(w, 'Where', elementwise(w, 'Less', by, w.scalar(own, 63)), shifted, sign)]
-  }
+/** Signed integers by powers of two: left by a product, right by a division that floors. */
+function bitShiftToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
+  const [a, b] = operandsOf(call, w)
+  const type = typeOf(a)
+  if (DTYPES[type].kind !== 'int') return undefined
+  const own = 'int64'
+  const [x, by] = [w.cast(a, own), w.cast(b, own)]
+  const power = w.cast(elementwise(w, 'Pow', w.scalar('float64', 2), w.cast(by, 'float64')), own)
+  if (call.node.type.includes('Left')) return [w.cast(mul(w, x, power), type)]
+  const floored = sub(w, x, w.node('Mod', [x, power], { fmod: 0 }))
+  const shifted = div(w, floored, power)
+  if (DTYPES[type].bits < 64) return [w.cast(shifted, type)]
+  // The power for 63 is more than int64 holds: what is left of the element is its sign.
+  const sign = elementwise(w, 'Where', elementwise(w, 'Less', x, zeroOf(w, own)), w.scalar(own, -1), zeroOf(w, own))
+  return [elementwise(w, 'Where', elementwise(w, 'Less', by, w.scalar(own, 63)), shifted, sign)]
 }
 
-const bitShiftToOnnx = (call: SourceCall, w: Writer): readonly Made[] | undefined =>
-  shiftToOnnx(call.node.type.includes('Left') ? 'LEFT' : 'RIGHT')(call, w)
-
-const isInfToOnnx = (call: SourceCall, w: Writer): readonly Made[] => {
+/** IR has words for its flags, ONNX 0 and 1; ONNX Runtime lacks 16-bit floats. */
+const isInf = (call: SourceCall, w: Writer): readonly Made[] => {
   const isOn = (name: string): boolean => !['false', '0'].includes((call.attribute(name) ?? 'true').toLowerCase())
   const flags = { detect_negative: isOn('detect_negative'), detect_positive: isOn('detect_positive') }
-  return [w.node('IsInf', [widened(w, call.operand('x'))], flags)]
-}
-
-const isInfToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
-  const isOn = (name: string): boolean => call.attribute(name) !== '0'
-  const flags = { detect_negative: isOn('detect_negative'), detect_positive: isOn('detect_positive') }
-  return [w.node('IsInf', [call.operand('x')], flags)]
+  const x = call.operand('x')
+  return [w.node('IsInf', [w.dialect === 'onnx' ? widened(w, x) : x], flags)]
 }
 
 function isFiniteToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -213,14 +197,13 @@ function clampToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 
 function clipToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   let x = call.operand('x')
-  const scalar = (bound: Made): Made => (rankOf(bound) === 0 ? bound : w.reshape(bound, []))
   const [min, max] = [call.optional('min'), call.optional('max')]
   const type = typeOf(x)
   const low = call.param<number>('low')
   const high = call.param<number>('high')
-  if (min) x = extreme(w, 'Max', x, scalar(min))
+  if (min) x = extreme(w, 'Max', x, asScalar(w, min))
   else if (low !== -Infinity) x = extreme(w, 'Max', x, w.scalar(type, low))
-  if (max) x = extreme(w, 'Min', x, scalar(max))
+  if (max) x = extreme(w, 'Min', x, asScalar(w, max))
   else if (high !== Infinity) x = extreme(w, 'Min', x, w.scalar(type, high))
   return [x]
 }
@@ -337,8 +320,7 @@ export const elementwiseConversions: Conversions = {
       return [mul(w, difference, difference)]
     }),
     toOnnx(binary('BitShift'), bitShiftToOnnx),
-    toOnnx(unary('IsInf'), isInfToOnnx),
-    toOpenvino(unary('IsInf'), isInfToOpenvino),
+    ...both(unary('IsInf'), isInf),
     toOnnx(unary('IsFinite'), isFiniteToOnnx),
     toOnnx(unary('Round'), roundToOnnx),
     ...FRACTIONAL.map(name => toOnnx(unary(name), ofIntegersToOnnx(name))),

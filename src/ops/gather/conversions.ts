@@ -9,6 +9,7 @@ import {
   joined,
   knownNumbers,
   reshapedTo,
+  restored,
   shapeOf,
   sliced,
   transposed,
@@ -71,7 +72,7 @@ function guarded(w: Writer, data: Made, indices: Made, axis: number): { indices:
 function gatheredOpen(call: SourceCall, w: Writer): readonly Made[] {
   if (call.param<number>('batchDims') !== 0) fail('unsupported-op', 'an axis that is not known and batch dims')
   const [data, indices] = [call.operand('data'), call.operand('indices')]
-  const blocks = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
+  const blocks = blocksAlong(call, w, data)
   const found = call.param('outOfRange') === 'zero' ? guarded(w, blocks.data, indices, 1) : undefined
   const result = gathered(w, blocks.data, found?.indices ?? indicesOf(w, indices), 1)
   const rank = rankOf(indices)
@@ -156,7 +157,7 @@ const tuplesOf = (w: Writer, indices: Made): Made => unsqueezed(w, w.cast(indice
 /** Along an axis that is known only while the model runs. */
 function scatteredOpen(call: SourceCall, w: Writer): readonly Made[] {
   const [data, indices] = [call.operand('data'), call.operand('indices')]
-  const { data: blocks, shape } = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'no axis'))
+  const { data: blocks, shape } = blocksAlong(call, w, data)
   const [before, after] = [dimAt(w, blocks, 0), dimAt(w, blocks, 2)]
   const count = rankOf(indices)
   const dims = joined(w, [before, shapeOf(w, indices), after], 0)
@@ -179,13 +180,7 @@ function scatterUpdateToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     ...upTo(rank - axis - 1, axis + indexRank)
   ])
   const written = w.node('ScatterND', [transposed(w, data, order), tuplesOf(w, indices), updates])
-  return [
-    transposed(
-      w,
-      written,
-      upTo(rank).map(i => order.indexOf(i))
-    )
-  ]
+  return [restored(w, written, order)]
 }
 
 /** A single update may have any rank in IR. */

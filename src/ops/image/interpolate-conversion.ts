@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts'
 import { drain } from '../../kernels/core/pace.ts'
 import type { AxisTaps } from '../../kernels/image/resample.ts'
 import { type CoordinateMode, nearestIndices, type ResizedAxis } from '../../kernels/image/resize-taps.ts'
-import { gathered, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { gathered, restored, transposed, upTo } from '../../op-kit/conversion-kit.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, normalizeAxes } from '../../shapes/dim.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
@@ -102,8 +102,7 @@ function weighted(w: Writer, x: Made, { axis, count, taps, indices, weights }: A
   if (isLast) return w.node('MatMul', [x, constant])
   if (axis === last - 1) return w.node('MatMul', [constant, x])
   const order = [...upTo(last).filter(other => other !== axis), axis, last]
-  const back = upTo(last + 1).map(other => order.indexOf(other))
-  return transposed(w, w.node('MatMul', [constant, transposed(w, x, order)]), back)
+  return restored(w, w.node('MatMul', [constant, transposed(w, x, order)]), order)
 }
 
 /** Resize with sizes or scales that are found while the model runs. */

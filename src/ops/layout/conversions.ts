@@ -7,6 +7,7 @@ import {
   joined,
   picked,
   reduced,
+  restored,
   shapeOf,
   squeezed,
   transposed,
@@ -19,6 +20,7 @@ import {
   type Conversions,
   dimsOf,
   first,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -63,8 +65,7 @@ function sliceToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefin
   const { parameters } = call
   if (parameters.steps !== undefined) return undefined
   const starts = listParameter(call, 'starts', w)
-  const [count] = dimsOf(starts)
-  if (typeof count !== 'number') return fail('unsupported-op', 'the number of axes is not known before the model runs')
+  const [count] = knownSizes('the number of axes', dimsOf(starts)[0])
   const steps = upTo(count).map(() => 1)
   return w.op(slice, { data: call.operand('data') }, { ...parameters, scalars: false, steps })
 }
@@ -108,8 +109,7 @@ function squeezeToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undef
 function tileToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const repeats = listParameter(call, 'repeats', w)
-  const [count] = dimsOf(repeats)
-  if (typeof count !== 'number') return fail('unsupported-op', 'the number of repeats is not known')
+  const [count] = knownSizes('the number of repeats', dimsOf(repeats)[0])
   const missing = Math.max(0, rankOf(data) - count)
   const ones = w.constant(
     'int64',
@@ -145,7 +145,7 @@ function splitToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 /** Along an axis that is known only while the model runs. */
 function splitAlong(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
-  const blocks = blocksAlong(w, data, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
+  const blocks = blocksAlong(call, w, data)
   const sizes = call.knows('sizes') ? call.param<readonly number[] | undefined>('sizes') : []
   if (sizes !== undefined) return fail('unsupported-op', 'sizes of parts along an axis that is not known')
   const parts = splitEvenly(w, blocks.data, 1, call.outputCount)
@@ -272,13 +272,7 @@ function reverseSequenceToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const order = [batch, time, ...upTo(rank).filter(axis => axis !== batch && axis !== time)]
   const lengths = w.cast(call.operand('lengths'), 'int64')
   const turned = w.node('ReverseSequence', [transposed(w, data, order), lengths], { batch_axis: 0, time_axis: 1 })
-  return [
-    transposed(
-      w,
-      turned,
-      upTo(rank).map(axis => order.indexOf(axis))
-    )
-  ]
+  return [restored(w, turned, order)]
 }
 
 /** Broadcast in mode explicit: data with dims of 1 where no axis of theirs goes. */
@@ -286,8 +280,7 @@ function expandToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined 
   if (call.param('mode') !== 'explicit') return undefined
   const axes = call.param<readonly number[]>('axes')
   const target = listParameter(call, 'shape', w)
-  const [rank] = dimsOf(target)
-  if (typeof rank !== 'number') return fail('unsupported-op', 'the rank of the result is not known')
+  const [rank] = knownSizes('the rank of the result', dimsOf(target)[0])
   const missing = upTo(rank).filter(axis => !axes.includes(axis))
   return [expanded(w, unsqueezed(w, call.operand('data'), missing), target)]
 }

@@ -6,6 +6,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -68,8 +69,7 @@ function expandUnfold(call: SourceCall, w: Writer): readonly Made[] {
   const x = call.operand('data')
   const rank = rankOf(x)
   const at = normalizeAxis(call.param('axis'), rank)
-  const dim = dimsOf(x)[at]
-  if (typeof dim !== 'number') fail('unsupported-op', 'the number of windows is not known before the model runs')
+  const [dim] = knownSizes('the number of windows', dimsOf(x)[at])
   const [size, step] = [call.param<number>('size'), call.param<number>('step')]
   const count = Math.floor((dim - size) / step) + 1
   if (count * size > MAX_INDICES) fail('unsupported-op', `${count} windows of ${size} elements`)

@@ -9,6 +9,7 @@ import { bothOf, labelOf, realsOf, rowsOf, transformed } from '../../op-kit/conv
 import {
   type Conversions,
   dimsOf,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -94,11 +95,9 @@ interface Classes extends LinearModel {
 /** How many vectors there are: one for each label, or one for two. */
 function vectorCount({ columns, intercepts, coefficients }: Classes, x: Made): number {
   if (intercepts.length > 0) return intercepts.length
-  const features = dimsOf(x).at(-1)
   if (columns !== 2) return columns
-  return typeof features === 'number'
-    ? coefficients.length / features
-    : fail('unsupported-op', 'the number of features is not known before the model runs')
+  const [features] = knownSizes('the number of features', dimsOf(x).at(-1))
+  return coefficients.length / features
 }
 
 function classifierToOpenvino(call: SourceCall, w: Writer): readonly (Made | undefined)[] {

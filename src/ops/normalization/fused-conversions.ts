@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { elementwise, expanded, gathered, reduced, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import {
   add,
@@ -16,6 +15,7 @@ import {
   type Conversion,
   dimsOf,
   expands,
+  knownSizes,
   type Made,
   rankOf,
   type SourceCall,
@@ -93,10 +93,7 @@ function expandEmbed(call: SourceCall, w: Writer): readonly Made[] {
 /** Groups of the last axis normalized by their root mean square, and multiplied by an activation of the gate. */
 function expandGated(call: SourceCall, w: Writer): readonly Made[] {
   const [x, scale, gate] = ['x', 'scale', 'gate'].map(name => widened(w, call.operand(name)))
-  const [width] = dimsOf(scale)
-  const columns = dimsOf(x).at(-1)
-  if (typeof width !== 'number' || typeof columns !== 'number')
-    return fail('unsupported-op', 'the size of groups is not known before the model runs')
+  const [width, columns] = knownSizes('the size of groups', dimsOf(scale)[0], dimsOf(x).at(-1))
   const groups = w.reshape(x, [-1, columns / width, width])
   const y = reshapedBy(w, mul(w, byRootMeanSquare(w, groups, 2, call.param('epsilon')), scale), sizesOf(w, x))
   const sigmoid = elementwise(w, 'Sigmoid', gate)
@@ -107,13 +104,10 @@ function expandGated(call: SourceCall, w: Writer): readonly Made[] {
 /** Rows of branches normalized by their root mean square; a scale is one row for all, or one for each. */
 function expandBranches(call: SourceCall, w: Writer): readonly Made[] {
   const x = widened(w, call.operand('x'))
-  const [own, columns] = dimsOf(x).slice(-2)
   const branches = call.param<number>('branches')
-  const count = branches > 0 ? branches : own
-  const last = branches > 0 ? dimsOf(x).at(-1) : columns
-  if (typeof count !== 'number' || typeof last !== 'number')
-    return fail('unsupported-op', 'the size of branches is not known before the model runs')
-  const size = branches > 0 ? last / branches : last
+  const own = branches > 0 ? branches : dimsOf(x).at(-2)
+  const [count, columns] = knownSizes('the size of branches', own, dimsOf(x).at(-1))
+  const size = branches > 0 ? columns / branches : columns
   const rows = w.reshape(x, [-1, count, size])
   const y = byRootMeanSquare(w, rows, 2, call.param('epsilon'))
   const scale = call.optional('scale')

@@ -1,5 +1,5 @@
 import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
-import { elementwise, extreme, knownNumbers } from '../../op-kit/conversion-kit.ts'
+import { elementwise, extreme, knownNumbers, reshapedTo } from '../../op-kit/conversion-kit.ts'
 import { add, div, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import {
   type Conversions,
@@ -30,11 +30,7 @@ function limitsOf(call: SourceCall, w: Writer): Made[] {
   return LIMITS.map(name => {
     const limit = call.operand(name)
     if (broadcast.mode !== 'aligned') return limit
-    const dims = alignedShape(rank, dimsOf(limit), broadcast.axis)
-    return w.reshape(
-      limit,
-      dims.map(dim => (typeof dim === 'number' ? dim : -1))
-    )
+    return reshapedTo(w, limit, alignedShape(rank, dimsOf(limit), broadcast.axis))
   })
 }
 

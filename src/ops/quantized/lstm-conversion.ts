@@ -1,18 +1,17 @@
 import { fail } from '../../errors.ts'
-import {
-  elementwise,
-  expanded,
-  gathered,
-  joined,
-  reduced,
-  sliced,
-  squeezed,
-  unsqueezed
-} from '../../op-kit/conversion-kit.ts'
+import { elementwise, expanded, gathered, reduced, sliced, squeezed, stacked } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
 import { add, clamped, mul, multiplied, part, split, sub, withAdded } from '../../op-kit/conversion-parts.ts'
 import { counted, type Size, sizeAt, sizeList, sizeScalar, subSizes } from '../../op-kit/conversion-sizes.ts'
-import { type Conversion, dimsOf, expands, type Made, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
+import {
+  type Conversion,
+  dimsOf,
+  expands,
+  knownSizes,
+  type Made,
+  type SourceCall,
+  type Writer
+} from '../../op-kit/conversion.ts'
 import { dynamicQuantizeLstm } from './dynamic-quantize-lstm.ts'
 import { dequantized, dynamically } from './qlinear-conversions.ts'
 
@@ -58,19 +57,15 @@ function expandLstm(call: SourceCall, w: Writer): readonly (Made | undefined)[] 
     }
     return run(call, w, direction, steps, lengths)
   })
-  const beside = (parts: readonly Made[], axis: number): Made =>
-    joined(
-      w,
-      parts.map(each => unsqueezed(w, each, [axis])),
-      axis
-    )
   const results = [
-    beside(
+    stacked(
+      w,
       ends.map(({ y }) => y),
       1
     ),
     ...[0, 1].map(i =>
-      beside(
+      stacked(
+        w,
         ends.map(({ states }) => states[i]),
         0
       )
@@ -81,10 +76,8 @@ function expandLstm(call: SourceCall, w: Writer): readonly (Made | undefined)[] 
 
 /** Outputs of all gates, and the hidden size. */
 function gatesOf(call: SourceCall): [number, number] {
-  const gates = dimsOf(call.operand('w'))[2]
-  return typeof gates === 'number'
-    ? [gates, gates / 4]
-    : fail('unsupported-op', 'the hidden size is not known before the model runs')
+  const [gates] = knownSizes('the hidden size', dimsOf(call.operand('w'))[2])
+  return [gates, gates / 4]
 }
 
 /** `[directions, inputs, gates]`, with a scale for each direction or for each of its gates' outputs. */

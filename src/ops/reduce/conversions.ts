@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { asScalar, elementwise, reduced, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { add, clamped, mul, sub } from '../../op-kit/conversion-parts.ts'
+import { sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   type Conversions,
@@ -116,9 +117,7 @@ function topKToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const type = typeOf(data)
   const axis = normalizeAxis(call.param('axis'), rankOf(data))
   const isLargest = call.param<boolean>('largest')
-  const k = call.knows('k')
-    ? w.constant('int64', [call.param<number>('k')])
-    : w.reshape(w.cast(givenK(call), 'int64'), [1])
+  const k = sizeList(w, [sizeParameter(call, 'k', w)])
   const own: DType = TOPK_TYPES.includes(type) ? type : isFloat(type) ? 'float32' : 'int64'
   const keys = w.cast(data, own)
   const isReplaced = isFloat(type) && !isLargest

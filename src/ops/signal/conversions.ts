@@ -19,6 +19,7 @@ import {
   type Conversions,
   dimsOf,
   first,
+  knownSizes,
   type Made,
   opNamed,
   rankOf,
@@ -99,8 +100,7 @@ function fourierToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 
 /** The inverse of a half spectrum: the whole one, transformed; what is left of imaginary parts is rounding. */
 function realInverse(w: Writer, x: Made, { axis, length }: Axis): Made {
-  const bins = dimsOf(x)[axis]
-  if (typeof bins !== 'number') return fail('unsupported-op', 'the dims of a half spectrum are not known')
+  const [bins] = knownSizes('the dims of a half spectrum', dimsOf(x)[axis])
   const points = length ?? 2 * (bins - 1)
   const whole = mirrored(w, x, axis, bins, points)
   const y = transformed(w, whole, { axis, length: undefined }, { inverse: true })
@@ -135,26 +135,13 @@ const numberOf = (call: SourceCall, name: string, w: Writer): Made | undefined =
   return value === undefined ? undefined : w.scalar('int64', value)
 }
 
-/** A window that is shorter than the frame is padded with zeros on both sides in IR, and an error in ONNX. */
-function paddedWindow(call: SourceCall, window: Made, w: Writer): Made {
-  const [size] = dimsOf(window)
-  const length = call.knows('length') ? call.param<number>('length') : undefined
-  if (typeof size !== 'number' || length === undefined)
-    return fail('unsupported-op', 'the length of the window or of a frame is not known before the model runs')
-  const before = Math.floor((length - size) / 2)
-  if (length === size) return window
-  const zeros = (count: number): Made => w.constant(typeOf(window), new Array<number>(count).fill(0))
-  const parts = [before, length - size - before].map(count => (count > 0 ? [zeros(count)] : []))
-  return joined(w, [...parts[0], window, ...parts[1]], 0)
-}
-
 function stftToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (call.param('form') !== 'openvino') return undefined
   const signal = call.operand('signal')
   const type = typeOf(signal)
   const isBatched = rankOf(signal) === 2
   const x = widened(w, unsqueezed(w, signal, isBatched ? [2] : [0, 2]))
-  const window = widened(w, paddedWindow(call, call.operand('window'), w))
+  const window = widened(w, paddedTo(w, call.operand('window'), call.param('length')))
   const inputs = [x, numberOf(call, 'step', w), window, numberOf(call, 'length', w)]
   // The shape inference of ONNX takes 0 where the attribute is absent, its specification 1.
   const frames = w.node('STFT', inputs, { onesided: true }, { isExplicit: true })
@@ -175,16 +162,11 @@ function stftToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefine
   const step = numberOf(call, 'step', w) ?? fail('unsupported-op', 'the frame step is not known')
   const half = w.node('STFT', [x, window, length, step], { transpose_frames: false })
   if (call.param<boolean>('onesided')) return [half]
-  const bins = dimsOf(half)[2]
-  const points = call.knows('length') ? (call.param<number | undefined>('length') ?? knownSize(given)) : undefined
-  if (typeof bins !== 'number' || points === undefined)
-    return fail('unsupported-op', 'the length of a whole transform is not known before the model runs')
+  const own = call.knows('length')
+    ? (call.param<number | undefined>('length') ?? (given && dimsOf(given)[0]))
+    : undefined
+  const [bins, points] = knownSizes('the length of a whole transform', dimsOf(half)[2], own)
   return [mirrored(w, half, 2, bins, points)]
-}
-
-const knownSize = (window: Made | undefined): number | undefined => {
-  const size = window && dimsOf(window)[0]
-  return typeof size === 'number' ? size : undefined
 }
 
 /** Numbers of a half spectrum as those of the signal: each is a sum of cosines and sines. */
@@ -240,9 +222,9 @@ const listsOf = (w: Writer, start: number, end: number): [Made, Made] => [
   w.constant('int64', [end])
 ]
 
+/** A window that is shorter than the frame is padded with zeros on both sides in IR, and an error in ONNX. */
 function paddedTo(w: Writer, window: Made, length: number): Made {
-  const [size] = dimsOf(window)
-  if (typeof size !== 'number') return fail('unsupported-op', 'the length of the window is not known')
+  const [size] = knownSizes('the length of the window', dimsOf(window)[0])
   const before = Math.floor((length - size) / 2)
   const zeros = (count: number): Made[] =>
     count > 0 ? [w.constant(typeOf(window), new Array<number>(count).fill(0))] : []
