@@ -7,6 +7,7 @@ import { regionsFact } from '../../op-kit/regions.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, flag, float, int, is } from '../../op-kit/sources.ts'
 import { commonType, FLOATS, INDEX_TYPES } from '../../op-kit/types.ts'
+import { FROM_START } from '../../op-kit/updates.ts'
 import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
@@ -204,7 +205,7 @@ function* pool(
   regions: readonly Region[]
 ): Generator<void> {
   const [images, channels, height, width] = x.dims
-  const imageOf = resolveIndices(batches, images, 0, { negative: 'error', outOfRange: 'error' })
+  const imageOf = resolveIndices(batches, images, 0, FROM_START)
   const { numbers, finish } = targetOf(call.output())
   if (height * width > 0)
     yield* alignRegions(

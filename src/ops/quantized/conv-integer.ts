@@ -13,20 +13,18 @@ import {
   type ChannelsParams,
   toChannelsLast
 } from '../../op-kit/channels-last.ts'
-import type { WeightParams } from '../../op-kit/conv-shape.ts'
-import { convPlan } from '../../op-kit/conv-shape.ts'
+import { convPlan, type WeightParams } from '../../op-kit/conv-shape.ts'
 import { params } from '../../op-kit/define.ts'
 import { checkEach } from '../../op-kit/quantized.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
-import { flag, int, ints, is, optional } from '../../op-kit/sources.ts'
-import { onnxWindows } from '../../op-kit/window-sources.ts'
+import { flag, is } from '../../op-kit/sources.ts'
 import { mayMatch } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import type { WindowParams } from '../../shapes/window.ts'
 import { convert } from '../../tensor/convert.ts'
 import { isFloat } from '../../tensor/dtype.ts'
 import { allocate, type Tensor, withDims } from '../../tensor/tensor.ts'
-import { convolvedShape } from '../conv/conv.ts'
+import { convBind, convolvedShape } from '../conv/conv.ts'
 
 interface Params extends WindowParams, WeightParams {}
 
@@ -35,14 +33,12 @@ interface QuantizedParams extends Params, ChannelsParams {
   readonly range: readonly [lowest: number, highest: number] | undefined
 }
 
-const bind = { ...onnxWindows, group: int('group'), kernelShape: optional(ints('kernel_shape')) }
-
 /** Rules of {@link convInteger}. */
 export const convIntegerRules = defineRules({
   name: 'ConvInteger',
   operands: { x: 'tensor', w: 'tensor', xZero: 'optional', wZero: 'optional' },
   params: params<Params>(),
-  onnx: [{ since: 10, bind }],
+  onnx: [{ since: 10, bind: convBind }],
 
   shape({ x, w, xZero, wZero }, p) {
     checkOne('x_zero_point', xZero)
@@ -79,11 +75,11 @@ export const qlinearConvRules = defineRules({
   },
   params: params<QuantizedParams>(),
   onnx: [
-    { since: 10, bind: { ...bind, channelsLast: is(false), range: is(undefined) } },
+    { since: 10, bind: { ...convBind, channelsLast: is(false), range: is(undefined) } },
     {
       domain: 'com.microsoft',
       since: 1,
-      bind: { ...bind, channelsLast: flag('channels_last'), range: is(undefined) }
+      bind: { ...convBind, channelsLast: flag('channels_last'), range: is(undefined) }
     }
   ],
 

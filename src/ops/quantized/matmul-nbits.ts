@@ -16,6 +16,7 @@ import { checkForms, checkLastDim } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { int } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
+import { FROM_START } from '../../op-kit/updates.ts'
 import { knownValue, tensorFact } from '../../shapes/fact.ts'
 import { Tensor } from '../../tensor/tensor.ts'
 
@@ -121,7 +122,4 @@ function checkParams({ k, n, bits, blockSize, prepacked }: Params): void {
 
 /** Checks the blocks of all columns; what follows them is not read. @throws NodewiseError `index-out-of-range` */
 const checkBlocks = (blockOf: Tensor, p: Params): void =>
-  checkIndices(new Tensor('int32', (blockOf.data as Int32Array).subarray(0, p.k), [p.k]), blocksOf(p), 1, {
-    negative: 'error',
-    outOfRange: 'error'
-  })
+  checkIndices(new Tensor('int32', (blockOf.data as Int32Array).subarray(0, p.k), [p.k]), blocksOf(p), 1, FROM_START)
