@@ -27,6 +27,56 @@ describe.each(['heap', 'array'] as const)('powers of float32 in WebAssembly, ope
     expectEqual(KIND, [numbers([3000]), new Tensor('int64', new BigInt64Array([2n]), [])], { region }, 0)
   })
 
+  test.each(['int32', 'int64', 'float64'] as const)('equal the reference: one exponent of %s', type => {
+    // 2^24 + 1 is no number of float32.
+    for (const exponent of [0, 1, 5, -2, -5, 7, 2 ** 24 + 1]) {
+      const one = new Tensor(type, type === 'int64' ? [BigInt(exponent)] : [exponent], [1])
+      expectEqual(KIND, [noise([2051], 1, 1.5), one], { region }, 2e-7)
+      const wide = new Tensor('float64', Float64Array.from(noise([700], 1, 1.5).data), [700])
+      expectEqual(KIND, [wide, one], { region }, 1e-15)
+    }
+  })
+
+  test.each(['int32', 'int64'] as const)('equal the reference: exponents of %s', type => {
+    const exponents = (dims: number[], last: number): Tensor => {
+      const whole = Array.from(noise(dims, 2, 5).data, Math.round)
+      whole[whole.length - 1] = last
+      return new Tensor(type, type === 'int64' ? whole.map(BigInt) : whole, dims)
+    }
+    for (const last of [3, 2 ** 24 + 1, -(2 ** 31), 2 ** 31 - 1])
+      for (const [bases, dims] of [
+        [[2051], [2051]],
+        [
+          [40, 1],
+          [5, 1, 70]
+        ]
+      ]) {
+        const base = noise(bases, 1, 1.5)
+        base.data[base.data.length - 1] = -1
+        expectEqual(KIND, [base, exponents(dims, last)], { region }, 2e-7)
+        const wide = new Tensor('float64', Float64Array.from(base.data), bases)
+        expectEqual(KIND, [wide, exponents(dims, last)], { region }, 1e-15)
+      }
+    if (type === 'int64') {
+      const far = new Tensor('int64', new BigInt64Array(2051).fill(2n ** 33n + 1n), [2051])
+      expectEqual(KIND, [noise([2051], 1), far], { region }, 2e-7)
+    }
+  })
+
+  test('equal the reference: integers to one exponent of another type', () => {
+    const base = Array.from({ length: 600 }, (_, i) => (i % 2 === 0 ? i - 300 : (i - 301) * 7_000_001))
+    for (const exponent of [0, 1, 2, 5, 31, 2 ** 31 - 1, 2 ** 31, 2 ** 32 + 5]) {
+      const wide = new Tensor('int64', BigInt64Array.of(BigInt(exponent)), [])
+      expectEqual(KIND, [new Tensor('int32', Int32Array.from(base), [600]), wide], { region }, 0)
+      if (exponent >= 2 ** 31) continue
+      const narrow = new Tensor('int32', Int32Array.of(exponent), [1])
+      expectEqual(KIND, [new Tensor('int64', BigInt64Array.from(base, BigInt), [600]), narrow], { region }, 0)
+      const signed = base.map(value => value || 1)
+      const inverse = new Tensor('int32', Int32Array.of(-exponent), [1])
+      expectEqual(KIND, [new Tensor('int64', BigInt64Array.from(signed, BigInt), [600]), inverse], { region }, 0)
+    }
+  })
+
   test.each([
     [[2051], [2051]],
     [[1], [3000]],
