@@ -7,11 +7,13 @@ import { normalizeAxis } from '../../shapes/dim.ts'
 import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
+import { workFor } from '../attempt.ts'
+import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
+import { conversionTemplate } from './convert.ts'
 import { firstOutputOnly } from './first-output.ts'
 import { type Pass, passesKernel } from './passes.ts'
 import { selectGlobalPool } from './reduce.ts'
@@ -40,8 +42,14 @@ export const selectMaxPool = selectorFor<MaxPoolParams>(call => {
   const selection = axes && highestSelection(call, axes, x.type)
   if (!selection) return undefined
   const kernel = axes.some(hasEmpty) ? withEmpty(selection.kernel, axes) : selection.kernel
-  const template = isByte(x.type) ? undefined : highestTemplate(x.dims, axes, call.parameters)
-  return { kernel: template ? withIndices(call.op, kernel, template) : firstOutputOnly(call.op, kernel) }
+  const template = highestTemplate(x.dims, axes, call.parameters)
+  if (template === undefined) return { kernel: firstOutputOnly(call.op, kernel) }
+  if (!isByte(x.type)) return { kernel: withIndices(call.op, kernel, template) }
+  // float32 holds all bytes, so that the highest of them are found as numbers.
+  const widen = [x.dims, call.dims].map(dims =>
+    conversionTemplate(x.type as 'int8' | 'uint8', 'float32', product(dims))
+  )
+  return { kernel: withIndices(call.op, kernel, template, widen) }
 })
 
 function highestSelection(
@@ -54,9 +62,12 @@ function highestSelection(
   return whole?.kernel ? { ...whole, kernel: whole.kernel } : poolSelection(call, axes, undefined)
 }
 
-/** A kernel that looks for the highest elements, where somebody asks for their indices, once another has found them. */
+/**
+ * A kernel that looks for the highest elements, where somebody asks for their indices, once another has found them.
+ * @param widen jobs that make float32 of the elements, and of the highest; absent: they are float32
+ */
 const withIndices =
-  (op: Op, kernel: Kernel, template: JobTemplate): Kernel =>
+  (op: Op, kernel: Kernel, template: JobTemplate, widen?: readonly JobTemplate[]): Kernel =>
   (operands, parameters, context) => {
     if (!context.wanted(1)) return kernel(operands, parameters, context)
     return (function* (): Paced {
@@ -64,9 +75,17 @@ const withIndices =
       const out = own.rawOutput()
       const rest = kernel(operands, parameters, own)
       if (rest) yield* rest
-      const inputs = [arrayOf((operands as TensorOperands).x!), arrayOf(out)]
+      const found = [arrayOf((operands as TensorOperands).x!), arrayOf(out)]
       const target = arrayOf(own.rawOutput(1))
-      if (yield* runJob(template, inputs, target, context.threads)) return
+      const { allocate, free, run } = workFor(context)
+      try {
+        const inputs = widen ? found.map(({ length }) => allocate(length)) : found
+        let isDone = true
+        for (const [i, job] of (widen ?? []).entries()) isDone &&= yield* run(job, [found[i]], inputs[i])
+        if (isDone && (yield* run(template, inputs, target))) return
+      } finally {
+        free()
+      }
       const all = op.run(operands, parameters, own)
       if (all) yield* all
     })()

@@ -176,4 +176,19 @@ describe.each(['heap', 'array'] as const)('the highest bytes in WebAssembly, ope
       expectEqual(['onnx', 'MaxPool', 12], [x], { region, attributes }, 0)
     }
   })
+
+  test.each([...windows.filter(([dims]) => dims.length < 5), ...dilated.slice(0, 3)])(
+    'where they are: %j %j',
+    (dims, attributes) => {
+      for (const type of ['uint8', 'int8'] as const)
+        for (const scale of [2, 127]) {
+          const lowest = type === 'int8' ? -128 : 0
+          const values = noise(dims, 1, scale).data.map(value => lowest + Math.abs(Math.floor(value)))
+          const x = new Tensor(type, Array.from(values), dims)
+          const options = { region, attributes, outputs: 2 }
+          expectEqual(['onnx', 'MaxPool', 12], [x], options, 0)
+          expectEqual(['onnx', 'MaxPool', 12], [x], { ...options, threads: 2 }, 0)
+        }
+    }
+  )
 })
