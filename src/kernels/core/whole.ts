@@ -33,7 +33,20 @@ export function* storeWhole(
     })
   }
   const target = out.data as Int32Array
+  if (whole === roundHalfToEven)
+    return yield* inChunks(numbers.length, (from, to) => storeNearest(numbers, target, from, to, low, high))
   yield* inChunks(numbers.length, (from, to) => {
     for (let i = from; i < to; i++) target[i] = Math.min(high, Math.max(low, whole(numbers[i])))
   })
+}
+
+/** Beside this number doubles below 2^51 are rounded to integers, ties to even. */
+const TO_WHOLE = 1.5 * 2 ** 52
+
+/** {@link storeWhole} of up to 32 bits without a call for each element: what is clamped rounds by one addition. */
+function storeNearest(numbers: Numbers, target: Int32Array, from: number, to: number, low: number, high: number): void {
+  for (let i = from; i < to; i++) {
+    const x = numbers[i]
+    target[i] = (x > high ? high : x < low ? low : x) + TO_WHOLE - TO_WHOLE
+  }
 }
