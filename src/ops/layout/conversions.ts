@@ -52,6 +52,7 @@ import { stridedSlice } from './strided-slice.ts'
 import { tile } from './tile.ts'
 import { openTransposeToOnnx } from './transpose-conversion.ts'
 import { transpose } from './transpose.ts'
+import { unsqueeze } from './unsqueeze.ts'
 
 /** Axes in reverse: what both dialects do without an order, which each says in another way. */
 const transposeReversed = (call: SourceCall, w: Writer): readonly Made[] | undefined => {
@@ -104,6 +105,10 @@ function squeezeToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undef
   const axes = call.param<readonly number[] | undefined>('axes')
   return axes?.length === 0 ? [call.operand('data')] : w.op(squeeze, { data: call.operand('data') }, { axes })
 }
+
+/** OpenVINO refuses an Unsqueeze whose list of axes is empty, which changes nothing. */
+const unsqueezeNothing = (call: SourceCall): readonly Made[] | undefined =>
+  call.knows('axes') && call.param<readonly number[]>('axes').length === 0 ? [call.operand('data')] : undefined
 
 /** ONNX wants as many repeats as dims. */
 function tileToOnnx(call: SourceCall, w: Writer): readonly Made[] {
@@ -310,6 +315,7 @@ export const layoutConversions: Conversions = {
     toOpenvino(slice, sliceToOpenvino),
     toOnnx(squeeze, squeezeToOnnx),
     toOpenvino(squeeze, squeezeToOpenvino),
+    first(toOpenvino(unsqueeze, unsqueezeNothing)),
     toOnnx(tile, tileToOnnx),
     toOpenvino(tile, tileToOpenvino),
     toOnnx(split, splitToOnnx),

@@ -46,6 +46,21 @@ describe('what IR moves, in ONNX', () => {
 })
 
 describe('what ONNX makes of dims, in IR', () => {
+  test.each([
+    [13, [floats(1, [2, 3]), ints()], {}],
+    [11, [floats(1, [2, 3])], { axes: [] }]
+  ] as const)(
+    'Unsqueeze-%i of no axes is no node, as OpenVINO refuses an empty list',
+    async (opset, inputs, attributes) => {
+      for (const form of forms(inputs)) {
+        const options = { ...form, attributes }
+        const model = modelOfNode(['onnx', 'Unsqueeze', opset], inputs, options)
+        expect(typesOf(inOther(model))).toEqual([])
+        expect(await differenceInOther(['onnx', 'Unsqueeze', opset], inputs, options)).toBe(0)
+      }
+    }
+  )
+
   test.each([[[2, 3, 4]], [[0, 3]], [[]]])('Size of %j', async dims => {
     for (const isDynamic of [false, true])
       expect(await differenceInOther(['onnx', 'Size', 13], [floats(1, dims)], { isDynamic })).toBe(0)
