@@ -2,16 +2,16 @@ import type { DType } from '../tensor/dtype.ts'
 import { areSameDims, type Tensor, zero } from '../tensor/tensor.ts'
 import type { KernelContext } from './define.ts'
 
-/** The context of a call for a kernel that writes output 0 into a tensor that has been made already. */
-export function withOutput(context: KernelContext, out: Tensor): KernelContext {
+/** The context of a call for a kernel that writes an output into a tensor that has been made already. */
+export function withOutput(context: KernelContext, out: Tensor, at = 0): KernelContext {
   return withOutputs(
     context,
     (index = 0, dims, type) => {
-      if (index !== 0) return context.output(index, dims, type)
+      if (index !== at) return context.output(index, dims, type)
       zero(out)
       return out
     },
-    (index = 0, dims, type) => (index === 0 ? out : context.rawOutput(index, dims, type))
+    (index = 0, dims, type) => (index === at ? out : context.rawOutput(index, dims, type))
   )
 }
 

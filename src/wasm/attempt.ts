@@ -1,3 +1,4 @@
+import type { Paced } from '../kernels/core/pace.ts'
 import type { Kernel, KernelContext, Op } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
@@ -22,27 +23,35 @@ export function workFor({ threads }: Pick<KernelContext, 'threads'>): Work {
 
 /**
  * Computes a call by jobs and what lies between them.
- * @param out makes output 0 when it is first asked for
+ * @param out makes an output, 0 unless another is named, when it is first asked for
  * @returns false where the operator's own kernel has to compute the call: a job was not done, or does not serve it
  */
 export type Attempt = (
   given: TensorOperands,
-  out: () => Tensor,
+  out: (index?: number) => Tensor,
   work: Work,
   context: KernelContext
-) => Generator<void, boolean>
+) => Paced<boolean>
 
 /** A kernel that attempts a call. Where it gives up, the operator's own kernel begins anew. */
 export const attemptKernel = (op: Op, attempt: Attempt): Kernel =>
   function* (operands, parameters, context) {
     const work = workFor(context)
-    let made: Tensor | undefined
-    const out = (): Tensor => (made ??= context.rawOutput())
+    let first: Tensor | undefined
+    let others: Tensor[] | undefined
+    const out = (index = 0): Tensor =>
+      index === 0 ? (first ??= context.rawOutput()) : ((others ??= [])[index] ??= context.rawOutput(index))
     try {
       if (yield* attempt(operands as TensorOperands, out, work, context)) return
     } finally {
       work.free()
     }
-    const rest = op.run(operands, parameters, made ? withOutput(context, made) : context)
+    const rest = op.run(operands, parameters, withMade(context, first, others))
     if (rest) yield* rest
   }
+
+/** The context for the kernel that takes over, which makes none of the outputs anew. */
+function withMade(context: KernelContext, first: Tensor | undefined, others: readonly Tensor[] = []): KernelContext {
+  const made = first ? withOutput(context, first) : context
+  return others.reduce((inner, tensor, index) => withOutput(inner, tensor, index), made)
+}

@@ -20,7 +20,7 @@ export const byJobs =
     if (jobs.length === 0) return undefined
     const serving = jobs.filter(job => servesInputs(job, arraysOf(names, operands)))
     const kernel = serving.length > 0 ? gatherKernel(op, names, serving) : undefined
-    const isByParts = serving.length > 0 && ['parts', 'shared'].includes(serving[0].outputStaging)
+    const isByParts = ['parts', 'shared'].includes(serving.at(0)?.outputStaging ?? 'whole')
     const decisive = names.filter((_, i) => jobs.some(job => job.inputs[i].staging === 'never'))
     if (decisive.length === 0) return { kernel, isByParts }
     const lieOnHeap = decisive.map(name => isOnHeap(arrayOf(operands[name]!)))

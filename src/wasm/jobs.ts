@@ -16,8 +16,8 @@ import { PART_BYTES, STAGE_BYTES, type Workspace, workspaceOf } from './workspac
  */
 export interface JobTemplate extends DividedJob {
   readonly inputs: readonly InputUse[]
-  /** By parts only where the output blocks lie in their order, and the kernel computes any number of them. */
-  readonly outputStaging: OutputStaging
+  /** `whole` where left out; by parts only where blocks lie in their order, and any number can be computed. */
+  readonly outputStaging?: OutputStaging
   /** The kernel's arguments after the addresses of the arrays, in the order of its class in assembly/. */
   readonly args: readonly number[]
 }
@@ -60,7 +60,7 @@ export function* runJob(
     }
     let outCopy: Uint8Array | undefined
     if (isOnHeap(out)) addresses.push(out.byteOffset)
-    else if (template.outputStaging !== 'whole') addresses.push(BY_PART)
+    else if ((template.outputStaging ?? 'whole') !== 'whole') addresses.push(BY_PART)
     else {
       outCopy = heapAllocate(out.byteLength, { zero: false })
       if (outCopy === undefined) return false

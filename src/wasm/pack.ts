@@ -57,7 +57,7 @@ export function* packByJob(
   if (elements === 0) return packed
   const inputs = staged(sources.length)
   const work = elements * WORK_OF_ELEMENT
-  const template = { kernel, blocks, blockBytes: 1, tile, work, inputs, outputStaging: 'whole', args } as const
+  const template = { kernel, blocks, blockBytes: 1, tile, work, inputs, args } as const
   return (yield* runJob(template, sources.map(arrayOf), arrayOf(packed), threads)) ? packed : undefined
 }
 

@@ -4,8 +4,14 @@ import { withOutput } from '../op-kit/with-output.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { temporaries } from './temporary.ts'
 
-/** Packs weights that are no constant, or for which the session has no memory, for this run of a kernel alone. */
-export function* runPacking(
+/** A kernel of packed weights, which packs those that are no constant, or have no room in the session, in each run. */
+export const packingKernel =
+  (run: Kernel, pack: Pack): Kernel =>
+  (operands, params, context) =>
+    context.packed?.w ? run(operands, params, context) : runPacking(run, pack, operands, params, context)
+
+/** Packs weights for this run of a kernel alone. */
+function* runPacking(
   run: Kernel,
   pack: Pack,
   operands: ValueOperands,

@@ -1,5 +1,5 @@
 import type { Paced } from '../kernels/core/pace.ts'
-import type { Kernel, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
+import type { Kernel, KernelContext, Op, Packed, Parameters, Selection } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../tensor/dtype.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
@@ -44,8 +44,13 @@ export type Otherwise = (
  */
 export const jobKernel =
   (
-    op: Op,
-    bind: (operands: TensorOperands, packed: Packed | undefined, out: Tensor) => BoundJob | undefined,
+    op: Pick<Op, 'run'>,
+    bind: (
+      operands: TensorOperands,
+      packed: Packed | undefined,
+      out: Tensor,
+      context: KernelContext
+    ) => BoundJob | undefined,
     otherwise?: Otherwise
   ): Kernel =>
   (operands, parameters, context) => {
@@ -54,7 +59,7 @@ export const jobKernel =
     const reference = (): void | Paced => op.run(operands, parameters, withOutput(context, out))
     const other = otherwise?.(operands as TensorOperands, packed, out, threads)
     if (other) return unlessFull(other, reference)
-    const job = bind(operands as TensorOperands, packed, out)
+    const job = bind(operands as TensorOperands, packed, out, context)
     if (job === undefined) return reference()
     const { template, inputs } = job
     if (runAtOnce(template, inputs, arrayOf(out), threads)) return undefined
@@ -66,6 +71,26 @@ function* unlessFull(work: Generator<void, boolean>, reference: () => void | Pac
   if (yield* work) return
   const rest = reference()
   if (rest) yield* rest
+}
+
+/**
+ * Selects a kernel of one job, which types and dims decide.
+ * @param sources what the job reads: operands by name, and arrays that are the same in all runs
+ */
+export function jobSelection(
+  op: Pick<Op, 'run'>,
+  template: JobTemplate,
+  sources: readonly (string | NumericArray)[]
+): Selection & { readonly kernel: Kernel } {
+  const kernel = jobKernel(op, given => {
+    const inputs = sources.slice() as NumericArray[]
+    for (let i = 0; i < sources.length; i++) {
+      const source = sources[i]
+      if (typeof source === 'string') inputs[i] = arrayOf(given[source]!)
+    }
+    return { template, inputs }
+  })
+  return { kernel, looksAt: [], isByParts: template.outputStaging === 'parts' }
 }
 
 /** The operands of a call that has a list of them. */

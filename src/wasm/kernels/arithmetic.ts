@@ -10,12 +10,13 @@ import {
   arrayOf,
   type Candidate,
   jobKernel,
+  jobSelection,
   liesOver,
   type Selector,
   selectorFor,
   type TensorOperands
 } from '../selector.ts'
-import { broadcastLoops, isByParts, lineBlocks, placedByParts } from './broadcast-loops.ts'
+import { broadcastTemplate, isByParts } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -146,11 +147,7 @@ export const selectSingle =
     if (other !== undefined) return selectWithNumber(other, second!)(call)
     const template = x && arithmeticTemplate(kind, x.type, dims, dims, dims)
     if (template === undefined) return undefined
-    return {
-      kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), arrayOf(given.x!)] })),
-      looksAt: [],
-      isByParts: isByParts(template)
-    }
+    return jobSelection(op, template, ['x', 'x'])
   }
 
 /** What functions of signed numbers are for unsigned ones. */
@@ -172,11 +169,7 @@ function bitSelection(
   const template = found && arithmeticTemplate(found[0], 'uint16', dims, [], dims)
   if (template === undefined) return undefined
   const other = Uint16Array.of(found![1])
-  return {
-    kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })),
-    looksAt: [],
-    isByParts: isByParts(template)
-  }
+  return jobSelection(op, template, ['x', other])
 }
 
 /** A function of an integer and of one number. */
@@ -186,18 +179,13 @@ const selectWithNumber =
     const template = x && arithmeticTemplate(kind, x.type, dims, [], dims)
     if (template === undefined) return undefined
     const other = arrayOf(new Tensor(x!.type, [is64BitInteger(x!.type) ? BigInt(second) : second] as number[], []))
-    return {
-      kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), other] })),
-      looksAt: [],
-      isByParts: isByParts(template)
-    }
+    return jobSelection(op, template, ['x', other])
   }
 
 /** Reciprocal of float64. */
 export const selectWideReciprocal: Selector = ({ op, operands: { x }, dims }) => {
   const template = x?.type === 'float64' ? arithmeticTemplate('divide', 'float64', [], dims, dims) : undefined
-  const one = Float64Array.of(1)
-  return template && { kernel: jobKernel(op, given => ({ template, inputs: [one, arrayOf(given.x!)] })), looksAt: [] }
+  return template && jobSelection(op, template, [Float64Array.of(1), 'x'])
 }
 
 /** BitwiseNot of integers changes all bits. */
@@ -234,8 +222,7 @@ export const selectIntegerShrink = selectorFor<{ readonly function: { readonly s
   ({ op, operands: { x }, parameters, dims }) => {
     const table = x && shrinkTable(x.type, parameters.function.shrink)
     const template = table && arithmeticTemplate('shrink', x.type, dims, [], dims)
-    if (template === undefined) return undefined
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), table!] })), looksAt: [] }
+    return template && jobSelection(op, template, ['x', table])
   }
 )
 
@@ -304,17 +291,7 @@ export function arithmeticTemplate(
   const [number, width, isUnsigned] = found
   if ((type === 'float64' ? OF_INTEGERS : OF_FLOATS).has(kind) || (isUnsigned && OF_SIGNED.has(kind))) return undefined
   const strided = [aDims, bDims].map(own => ({ dims: own, width }))
-  const loops = lineBlocks(broadcastLoops(strided, dims), width, TILE)
-  if (loops === undefined) return undefined
-  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
-  return {
-    kernel: 'arithmetic',
-    blocks,
-    blockBytes,
-    tile,
-    work:
-      elements * width * BYTE_WORK * (QUOTIENTS.has(kind) && !(type === 'float64' && kind === 'divide') ? QUOTIENT : 1),
-    ...placedByParts(strided, loops, elements / blocks),
-    args: [KINDS[kind], number, Number(isUnsigned), inner.size, ...inner.steps, ...outerArguments]
-  }
+  const isSlow = QUOTIENTS.has(kind) && !(type === 'float64' && kind === 'divide')
+  const cost = { width, tile: TILE, work: width * BYTE_WORK * (isSlow ? QUOTIENT : 1) }
+  return broadcastTemplate('arithmetic', strided, dims, cost, [KINDS[kind], number, Number(isUnsigned)])
 }

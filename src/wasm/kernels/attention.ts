@@ -14,12 +14,20 @@ import {
 import { type Hidden, HIDDEN } from '../../kernels/attention/masks.ts'
 import { broadcastStrides } from '../../kernels/core/elementwise.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { liesInRoom, type Room, roomOf, stridesIn } from '../../tensor/room.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, floatBits, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+import type { JobTemplate } from '../jobs.ts'
+import {
+  arrayOf,
+  floatBits,
+  jobKernel,
+  selectorFor,
+  staged,
+  type TensorOperands,
+  tileOfFlops,
+  workOfFlops
+} from '../selector.ts'
 
 /** Multiplications below which setting a job up costs more than it gains. */
 const MIN_MULTIPLICATIONS = 1 << 7
@@ -34,12 +42,27 @@ const MAX_PACKED = 1 << 19
 export type Strides = readonly [batch: number, head: number, row: number, element: number]
 
 /** Those of the elements of heads. */
-export const stridesOfHeads = ({ batchStride, headStride, rowStride }: Heads): Strides => [
+const stridesOfHeads = ({ batchStride, headStride, rowStride }: Heads): Strides => [
   batchStride,
   headStride,
   rowStride,
   1
 ]
+
+/** The layout of a call all of whose elements are those of heads. */
+export const layoutOfHeads = (batches: number, q: Heads, k: Heads, v: Heads, y: Heads): Layout => ({
+  batches,
+  heads: q.count,
+  group: q.count / k.count,
+  queries: q.length,
+  keys: k.length,
+  depth: q.size,
+  width: v.size,
+  q: stridesOfHeads(q),
+  k: stridesOfHeads(k),
+  v: stridesOfHeads(v),
+  y: stridesOfHeads(y)
+})
 
 /** Sizes and layout of a call. */
 export interface Layout {
@@ -247,23 +270,14 @@ export function matrixStrides(strides: readonly number[]): Strides {
   return [batch, head, row, element]
 }
 
-/** Where queries, keys, values, masks, sinks and scores begin. */
+/** Where queries, keys, values and two masks begin. */
 type Reads = (given: TensorOperands) => readonly (NumericArray | undefined)[]
 
-/** @param done gives further results, after the job has computed the first */
-export function attentionKernel(op: Op, template: JobTemplate, reads: Reads, done?: () => void): Kernel {
-  return function* (operands, parameters, context) {
-    const out = context.rawOutput()
-    const [q, k, v, mask, further, sinks, shown] = reads(operands as TensorOperands)
-    const inputs = attentionInputs(q!, k!, v!, { mask, further, sinks, shown })
-    if (yield* runJob(template, inputs, arrayOf(out), context.threads)) {
-      done?.()
-      return
-    }
-    const rest = op.run(operands, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
-}
+const attentionKernel = (op: Op, template: JobTemplate, reads: Reads): Kernel =>
+  jobKernel(op, given => {
+    const [q, k, v, mask, further] = reads(given)
+    return { template, inputs: attentionInputs(q!, k!, v!, { mask, further }) }
+  })
 
 /** Arrays that a job of attention may have beside queries, keys and values; scores that are shown lie on the heap. */
 type FurtherInputs = Readonly<Partial<Record<'mask' | 'further' | 'sinks' | 'shown', NumericArray | undefined>>>
@@ -303,7 +317,6 @@ export function attentionTemplate(layout: Layout, scoring: Scoring): JobTemplate
     tile: tileOfFlops((2 * multiplications) / blocks, 64),
     work: workOfFlops(2 * multiplications),
     inputs: staged(7),
-    outputStaging: 'whole',
     args: [
       ...[heads, group, queries, keys, depth, width, rows, chunk],
       ...bytes(q),

@@ -1,5 +1,16 @@
-import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
+import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
+import { normalizeAxis } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
+
+/**
+ * Dims seen as `[outer, size, inner]` around one axis.
+ * @param axis may count from the end
+ * @param flattens whether the axes after it belong to it
+ */
+export function aroundAxis(dims: readonly number[], axis: number, flattens: boolean): AxisLayout {
+  const { outer, size, inner } = axisLayout(dims, normalizeAxis(axis, dims.length))
+  return flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }
+}
 
 /**
  * Dims seen as `[outer, size, inner]` around axes that lie side by side once dims of size 1 are left out.

@@ -25,7 +25,6 @@ export const selectGatherBags = selectorFor<GatherBagsParams>(({ operands, param
     blockBytes: 4 * width,
     work: 4 * rows * width,
     inputs: staged(4),
-    outputStaging: 'whole',
     tile: tileOfFlops((rows * width) / Math.max(1, dims[0]), dims[0]),
     args: [width, weights ? WEIGHTED : REDUCTIONS[parameters.reduction]]
   })

@@ -5,7 +5,8 @@ import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, jobSelection, type Selector, selectorFor, staged } from '../selector.ts'
+import { aroundAxis } from './axes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
@@ -30,7 +31,7 @@ export const selectBest = (largest: boolean): Selector =>
     if (data === undefined || product(data.dims) < MIN_ELEMENTS) return undefined
     const layout = axisLayout(data.dims, normalizeAxis(parameters.axis, data.dims.length))
     const template = layout.size > MAX_SIZE ? undefined : templateOf(data.type, layout, largest, parameters.last)
-    return template && { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })), looksAt: [] }
+    return template && jobSelection(op, template, ['data'])
   })
 
 /**
@@ -38,11 +39,9 @@ export const selectBest = (largest: boolean): Selector =>
  * takes for the highest, is left to the reference.
  */
 export const selectHardmax = selectorFor<{ readonly axis: number; readonly flattens: boolean }>(
-  ({ op, operands: { x }, parameters: { axis: given, flattens } }) => {
+  ({ op, operands: { x }, parameters: { axis, flattens } }) => {
     if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
-    const axis = normalizeAxis(given, x.dims.length)
-    const along = axisLayout(x.dims, axis)
-    const layout = flattens ? { outer: along.outer, size: along.size * along.inner, inner: 1 } : along
+    const layout = aroundAxis(x.dims, axis, flattens)
     const template = layout.size > MAX_SIZE ? undefined : templateOf('float32', layout, true, false)
     return template && { kernel: hardmaxKernel(op, template, layout) }
   }
@@ -99,7 +98,6 @@ function templateOf(type: DType, layout: AxisLayout, largest: boolean, last: boo
     tile: Math.max(1, Math.floor(TILE / (size * together))),
     work: outer * size * inner * ELEMENT_WORK,
     inputs: staged(1),
-    outputStaging: 'whole',
     args: narrow
       ? [size, inner, together, narrow[0], narrow[2] ^ (largest ? 0 : -1), Number(last)]
       : wide

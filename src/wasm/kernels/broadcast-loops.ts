@@ -1,8 +1,9 @@
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
+import type { KernelName } from '../wasm.ts'
 
 /** A loop over the output: its size, and the bytes that each operand moves by. */
-export interface BroadcastLoop {
+interface BroadcastLoop {
   size: number
   readonly steps: readonly number[]
 }
@@ -19,7 +20,7 @@ const MAX_OUTER_LOOPS = 8
 /**
  * The fewest loops over `dims`, the innermost first, with operands broadcast by NumPy's rules; there is at least one.
  */
-export function broadcastLoops(operands: readonly Strided[], dims: readonly number[]): BroadcastLoop[] {
+function broadcastLoops(operands: readonly Strided[], dims: readonly number[]): BroadcastLoop[] {
   const loops: BroadcastLoop[] = []
   const next = operands.map(({ width }) => width)
   for (let i = 1; i <= dims.length; i++) {
@@ -38,35 +39,52 @@ export function broadcastLoops(operands: readonly Strided[], dims: readonly numb
   return loops.length > 0 ? loops : [{ size: 1, steps: operands.map(() => 0) }]
 }
 
-/** How the elements of a job over such loops are cut into blocks and tiles. */
-export interface LineBlocks {
-  readonly inner: BroadcastLoop
-  /** The number of outer loops, then of each its size and steps. */
-  readonly outerArguments: readonly number[]
-  readonly blocks: number
-  readonly blockBytes: number
+/** What the elements of a job over such loops cost. */
+interface ElementCost {
+  /** Bytes of an element of the output. */
+  readonly width: number
+  /** Elements of a tile. */
   readonly tile: number
-  readonly elements: number
+  /** Work of an element, in bytes that could be copied in the same time. */
+  readonly work: number
 }
 
 /**
- * Blocks of lines; the elements of a single line are blocks of their own, so that threads can share it.
- * @param width bytes of an element of the output
- * @param tile elements of a tile
+ * A job over broadcast operands, whose blocks are lines; the elements of a single line are blocks of their own, so that
+ * threads can share it. Its arguments are those of the kernel, elements of a line and bytes that each operand moves by
+ * there, and then the number of outer loops, and of each its size and steps.
+ * @param own arguments of the kernel
+ * @param afterLine further ones, which come before the outer loops
  * @returns undefined where there are more loops than arguments have room for
  */
-export function lineBlocks(loops: readonly BroadcastLoop[], width: number, tile: number): LineBlocks | undefined {
-  const [inner, ...outer] = loops
+export function broadcastTemplate(
+  kernel: KernelName,
+  operands: readonly Strided[],
+  dims: readonly number[],
+  { width, tile, work }: ElementCost,
+  own: readonly number[],
+  afterLine: readonly number[] = []
+): JobTemplate | undefined {
+  const [inner, ...outer] = broadcastLoops(operands, dims)
   if (outer.length > MAX_OUTER_LOOPS) return undefined
   const lines = outer.reduce((count, { size }) => count * size, 1)
-  const isOneLine = outer.length === 0
+  const [blocks, perBlock] = outer.length === 0 ? [inner.size, 1] : [lines, inner.size]
+  const blockBytes = perBlock * width
   return {
-    inner,
-    outerArguments: [outer.length, ...outer.flatMap(({ size, steps }) => [size, ...steps])],
-    blocks: isOneLine ? inner.size : lines,
-    blockBytes: isOneLine ? width : inner.size * width,
-    tile: isOneLine ? tile : Math.max(1, Math.floor(tile / inner.size)),
-    elements: lines * inner.size
+    kernel,
+    blocks,
+    blockBytes,
+    tile: Math.max(1, Math.floor(tile / perBlock)),
+    work: lines * inner.size * work,
+    ...placedByParts(operands, { blocks, blockBytes }, perBlock),
+    args: [
+      ...own,
+      inner.size,
+      ...inner.steps,
+      ...afterLine,
+      outer.length,
+      ...outer.flatMap(({ size, steps }) => [size, ...steps])
+    ]
   }
 }
 
@@ -86,7 +104,7 @@ export type Placement = Pick<JobTemplate, 'inputs' | 'outputStaging'>
  */
 export function placedByParts(
   operands: readonly Strided[],
-  { blocks, blockBytes }: Pick<LineBlocks, 'blocks' | 'blockBytes'>,
+  { blocks, blockBytes }: Pick<JobTemplate, 'blocks' | 'blockBytes'>,
   perBlock: number
 ): Placement {
   const widest = Math.max(blockBytes, ...operands.map(({ width }) => width * perBlock))

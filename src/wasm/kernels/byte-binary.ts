@@ -7,9 +7,18 @@ import type { DType } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
-import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import {
+  arrayOf,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  type Selector,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
 import type { KernelName } from '../wasm.ts'
-import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { broadcastTemplate } from './broadcast-loops.ts'
 import { FLIP, isByte, isSingle } from './byte-product.ts'
 
 /** Elements of a tile, and bytes that could be copied while one is computed. */
@@ -23,7 +32,7 @@ const REACH = 255
 const KINDS = { add: 0, multiply: 1 } as const
 
 /** QLinearAdd and QLinearMul, broadcast by NumPy's rules. */
-export const selectQLinearBinary = (kind: keyof typeof KINDS): ReturnType<typeof selectorFor> =>
+export const selectQLinearBinary = (kind: keyof typeof KINDS): Selector =>
   selectorFor<unknown>(call => {
     const { resultScale: yScale, resultZero: yZero } = call.operands
     const { type } = call.operands.a!
@@ -161,19 +170,8 @@ export function pairTemplate(
   cost: { readonly tile: number; readonly work: number }
 ): JobTemplate | undefined {
   const strided = operands.map(own => ({ dims: own, width: 1 }))
-  const loops = lineBlocks(broadcastLoops(strided, dims), 1, cost.tile)
-  if (loops === undefined) return undefined
-  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
-  return {
-    kernel,
-    blocks,
-    blockBytes,
-    tile,
-    work: elements * cost.work,
-    inputs: staged(3),
-    outputStaging: 'whole',
-    args: [inner.size, ...inner.steps, ...outerArguments]
-  }
+  const template = broadcastTemplate(kernel, strided, dims, { width: 1, ...cost }, [])
+  return template && { ...template, inputs: staged(3), outputStaging: 'whole' }
 }
 
 /**

@@ -1,16 +1,15 @@
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
 import { bytesOf, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
 import type { ByteConcatParams } from '../../op-kit/byte-concat.ts'
 import type { KernelContext, Op, Parameters, ValueOperands } from '../../op-kit/define.ts'
 import { quantizedParts } from '../../op-kit/quantized.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
-import { normalizeAxis } from '../../shapes/dim.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, selectorFor, staged } from '../selector.ts'
+import { aroundAxis } from './axes.ts'
 import { isByte } from './byte-product.ts'
 
 /** Elements below which the reference is as fast, which has the tables too. */
@@ -33,7 +32,7 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
   const areFloat32 = [yScale, ...given.map(([, scale]) => scale)].every(scale => scale.type === 'float32')
   const areBytes = isByte(yZero.type) && given.every(([codes]) => codes.type === yZero.type)
   if (product(dims) === 0 || !areFloat32 || !areBytes) return undefined
-  const { outer, size, inner } = axisLayout(dims, normalizeAxis(parameters.axis, dims.length))
+  const { outer, size } = aroundAxis(dims, parameters.axis, true)
   const tables = given.map(() => remembered<Tensor>())
   return {
     kernel(operands, _, context) {
@@ -47,7 +46,7 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
         const make = (): Tensor => recodingTable({ from: codes.type, to: codes.type }, from, to)
         return { codes, table: tables[i]([from.scale, from.zero, to.scale, to.zero], make) }
       })
-      return joinParts(op, recoded, [outer, size * inner], { operands, parameters, context })
+      return joinParts(op, recoded, [outer, size], { operands, parameters, context })
     }
   }
 })
@@ -55,7 +54,7 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
 /** Concat of bytes, some of them by a table. */
 export const selectByteConcat = selectorFor<ByteConcatParams>(({ op, operands, parameters, dims }) => {
   if (product(dims) < MIN_ELEMENTS) return undefined
-  const { outer, size, inner } = axisLayout(dims, normalizeAxis(parameters.axis, dims.length))
+  const { outer, size } = aroundAxis(dims, parameters.axis, true)
   const inputs = operands.inputs as unknown as readonly Tensor[]
   if (!inputs.every(({ type }) => isByte(type))) return undefined
   return {
@@ -64,7 +63,7 @@ export const selectByteConcat = selectorFor<ByteConcatParams>(({ op, operands, p
         codes,
         table: parameters.tables[i]
       }))
-      return joinParts(op, parts, [outer, size * inner], { operands: given, parameters: own, context })
+      return joinParts(op, parts, [outer, size], { operands: given, parameters: own, context })
     }
   }
 })
@@ -132,7 +131,6 @@ function* put(
     tile: Math.max(1, Math.floor(TILE / line)),
     work: outer * line * (table ? WORK : 1),
     inputs: staged(3),
-    outputStaging: 'whole',
     // The arguments are those of TableArguments in ../assembly/int8/table.ts.
     args: [Number(table !== undefined), line, outer * line, step, before]
   }

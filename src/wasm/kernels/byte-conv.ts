@@ -20,6 +20,7 @@ import { PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import { packOf, type PackWeights, POINTS, STRIP, zerosOf } from './byte-conv-pack.ts'
 import { FLIP, isByte, isSingle, MAX_DEPTH, MIN_MULTIPLICATIONS, RESULTS, spread } from './byte-product.ts'
 import { type ConvParams, type ConvShape, convShapeOf, isIdle, partsOf, wantedParts } from './conv-template.ts'
+import { windowArguments } from './window-arguments.ts'
 
 /** Most panels of a block, and their bytes, which stay in the second cache. */
 const MAX_PANELS = 32
@@ -293,7 +294,6 @@ function templateOf(
     isDivisible: kernel !== 'byteDepthwise',
     work: Math.max(work, groups * m * channels * taps),
     inputs: staged(4),
-    outputStaging: 'whole',
     args: [
       RESULTS.indexOf(type),
       Number(x!.type === 'int8'),
@@ -308,9 +308,7 @@ function templateOf(
       parts,
       ...steps(groups * channels, elements, 1),
       ...steps(groups * m, positions, bytes),
-      ...(['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const).flatMap(name =>
-        axes.map(axis => axis[name])
-      )
+      ...windowArguments(axes)
     ]
   }
 }

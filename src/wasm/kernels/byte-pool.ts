@@ -8,6 +8,7 @@ import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { isByte, isSingle } from './byte-product.ts'
+import { windowArguments } from './window-arguments.ts'
 
 /** Elements in windows below which setting a job up costs more than it gains. */
 const MIN_TAPS = 1 << 8
@@ -95,7 +96,7 @@ function planesOf(
   | {
       readonly axes: readonly WindowAxis[]
       readonly windows: readonly number[]
-      readonly job: Pick<JobTemplate, 'blocks' | 'blockBytes' | 'tile' | 'work' | 'outputStaging'>
+      readonly job: Pick<JobTemplate, 'blocks' | 'blockBytes' | 'tile' | 'work'>
     }
   | undefined {
   if (spatial.length > 2 || product(dims) * product(spatial.map(({ kernel }) => kernel)) < MIN_TAPS) return undefined
@@ -106,16 +107,14 @@ function planesOf(
   if (h.begin < 0 || w.begin < 0 || BEFORE + lines * line > SCRATCH_BYTES) return undefined
   const planes = product(dims, 0, 2)
   const touched = h.size * w.size + h.count * w.count
-  const names = ['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const
   return {
     axes,
-    windows: [Number(x.type === 'int8'), ...names.flatMap(name => [h[name], w[name]])],
+    windows: [Number(x.type === 'int8'), ...windowArguments(axes)],
     job: {
       blocks: planes,
       blockBytes: h.count * w.count,
       tile: Math.max(1, Math.floor(TILE / touched)),
-      work: planes * touched * ELEMENT_WORK,
-      outputStaging: 'whole'
+      work: planes * touched * ELEMENT_WORK
     }
   }
 }
@@ -140,7 +139,6 @@ export const selectQLinearGlobalPool = selectorFor<{ readonly channelsLast: bool
           tile: Math.max(1, Math.floor(TILE / (count * inner))),
           work: elements * ELEMENT_WORK,
           inputs: staged(2),
-          outputStaging: 'whole' as const,
           args: [Number(x.type === 'int8'), found.zero, found.yZero, count, inner]
         }
         return template && { template, inputs: [arrayOf(given.x!), found.scales] }

@@ -170,7 +170,6 @@ function templateOf(
     // Few rows take the time in which B is read.
     work: Math.max(workOfFlops((batches * m * n * k) / speed), batches * n * k),
     inputs: staged(6),
-    outputStaging: 'whole',
     args: [
       ...options,
       m,

@@ -1,13 +1,13 @@
-import { axisLayout } from '../../kernels/core/axis-layout.ts'
+import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
 import { copyStrided } from '../../kernels/core/copy-strided.ts'
 import { quantizationOf, softmaxDivisor } from '../../kernels/quantized/codes.ts'
 import type { Kernel, Op } from '../../op-kit/define.ts'
-import { normalizeAxis } from '../../shapes/dim.ts'
 import { allocate, product, type Tensor } from '../../tensor/tensor.ts'
 import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, type BoundJob, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { aroundAxis } from './axes.ts'
 import { isQuantized } from './byte-pool.ts'
 
 /** Elements below which the reference is as fast. */
@@ -27,10 +27,9 @@ export const selectQLinearSoftmax = selectorFor<{ readonly axis: number; readonl
   ({ op, operands, parameters: { axis, flattens } }) => {
     const { x } = operands
     if (!x || !isQuantized(operands) || product(x.dims) < MIN_ELEMENTS) return undefined
-    const layout = axisLayout(x.dims, normalizeAxis(axis, x.dims.length))
-    const { size, inner } = layout
-    const bind = binding(x, flattens ? size * inner : size)
-    if (inner !== 1 && !flattens) return { kernel: alongColumns(op, bind, layout) }
+    const layout = aroundAxis(x.dims, axis, flattens)
+    const bind = binding(x, layout.size)
+    if (layout.inner !== 1) return { kernel: alongColumns(op, bind, layout) }
     return {
       kernel: jobKernel(op, given => bind(given, given.x!)),
       looksAt: ['xScale', 'xZero', 'resultScale', 'resultZero']
@@ -57,7 +56,6 @@ function binding({ type, dims }: Tensor, n: number): Binding {
       tile: Math.max(1, Math.floor(TILE / n)),
       work: count * WORK,
       inputs: staged(2),
-      outputStaging: 'whole',
       args: [Number(type === 'int8'), to.zero, n]
     }
     return { template, inputs: [arrayOf(rows), tableFor([scale, divisor], () => tableOf(scale, divisor))] }
@@ -65,7 +63,7 @@ function binding({ type, dims }: Tensor, n: number): Binding {
 }
 
 /** Puts columns into rows for the job, and its rows back into columns. */
-const alongColumns = (op: Op, bind: Binding, { outer, size, inner }: ReturnType<typeof axisLayout>): Kernel =>
+const alongColumns = (op: Op, bind: Binding, { outer, size, inner }: AxisLayout): Kernel =>
   attemptKernel(op, function* (given, toMake, { run }) {
     const out = toMake()
     const [rows, made] = [allocate(out.type, out.dims), allocate(out.type, out.dims)]

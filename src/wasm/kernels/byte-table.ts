@@ -59,7 +59,6 @@ const templateOf = (count: number): JobTemplate => ({
   tile: 1,
   work: count * WORK,
   inputs: staged(3),
-  outputStaging: 'whole',
   args: [1, LINE, count, LINE, 0]
 })
 

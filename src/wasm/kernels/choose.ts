@@ -2,18 +2,9 @@ import type { Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
-import type { JobTemplate } from '../jobs.ts'
-import {
-  arrayOf,
-  type Candidate,
-  jobKernel,
-  type Selector,
-  selectorFor,
-  type TensorOperands,
-  widthOf
-} from '../selector.ts'
+import { type Candidate, jobSelection, type Selector, selectorFor, widthOf } from '../selector.ts'
 import type { KernelName } from '../wasm.ts'
-import { broadcastLoops, isByParts, lineBlocks, placedByParts } from './broadcast-loops.ts'
+import { broadcastTemplate } from './broadcast-loops.ts'
 import { INTEGERS } from './integers.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -162,23 +153,8 @@ function linesSelection(
       ? { dims: operands[source]!.dims, width: widthOf(operands[source]!) }
       : { dims: [], width: source.BYTES_PER_ELEMENT }
   )
-  const loops = lineBlocks(broadcastLoops(strided, dims), width, TILE)
-  if (loops === undefined || loops.inner.size < MIN_LINE) return undefined
-  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
-  const template: JobTemplate = {
-    kernel,
-    blocks,
-    blockBytes,
-    tile,
-    work: elements * ELEMENT_WORK * Math.max(1, width / 4),
-    ...placedByParts(strided, loops, elements / blocks),
-    args: [...first, inner.size, ...inner.steps, ...outerArguments]
-  }
-  const inputOf = (source: string | NumericArray, given: TensorOperands): NumericArray =>
-    typeof source === 'string' ? arrayOf(given[source]!) : source
-  return {
-    kernel: jobKernel(op, given => ({ template, inputs: sources.map(source => inputOf(source, given)) })),
-    looksAt: [],
-    isByParts: isByParts(template)
-  }
+  const cost = { width, tile: TILE, work: ELEMENT_WORK * Math.max(1, width / 4) }
+  const template = broadcastTemplate(kernel, strided, dims, cost, first)
+  if (template === undefined || template.args[first.length] < MIN_LINE) return undefined
+  return jobSelection(op, template, sources)
 }

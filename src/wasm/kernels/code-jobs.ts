@@ -101,6 +101,5 @@ export const linesTemplate = (
   tile: Math.max(1, Math.floor(LINE / line)),
   work: count * WORK,
   inputs: staged(inputs),
-  outputStaging: 'whole',
   args
 })

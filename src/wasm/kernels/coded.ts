@@ -117,7 +117,6 @@ function templateOf(found: CodedProduct, scaleKind: number, hasBias: boolean, is
     ...(isPacked && m <= FEW_ROWS && { together: STREAMED }),
     work: Math.max(workOfFlops(2 * m * n * k), WORK_OF_WEIGHT * n * k),
     inputs: staged(6),
-    outputStaging: 'whole',
     args: [
       m,
       n,

@@ -1,10 +1,11 @@
 import { convPlan } from '../../op-kit/conv-shape.ts'
 import type { Pack } from '../../op-kit/define.ts'
 import type { FusedParams } from '../../op-kit/fused.ts'
-import { ALONE, type WindowAxis } from '../../shapes/window.ts'
+import type { WindowAxis } from '../../shapes/window.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { staged, workOfFlops } from '../selector.ts'
+import { threeAxes, windowArguments } from './window-arguments.ts'
 
 /** Parameters that say what the windows read. */
 export type ConvParams = Parameters<typeof convPlan>[3]
@@ -36,13 +37,12 @@ export function convShapeOf(
 ): ConvShape | undefined {
   if (x.length > 5 || product(out) === 0) return undefined
   const { batch, groups, windowChannels, elementChannels, axes } = convPlan(x, w, out, params)
-  const [d = ALONE, h = ALONE, width = ALONE] = [...new Array<WindowAxis>(3 - axes.length).fill(ALONE), ...axes]
   return {
     images: batch,
     groups,
     m: windowChannels,
     channels: elementChannels,
-    axes: [d, h, width],
+    axes: threeAxes(axes),
     positions: product(axes.map(axis => axis.count)),
     taps: product(axes.map(axis => axis.kernel))
   }
@@ -88,17 +88,7 @@ export function argumentsOf(
   { groups, m, channels, axes }: ConvShape,
   { hasBias, hasResidual, activation }: Extras
 ): number[] {
-  return [
-    Number(hasBias),
-    Number(hasResidual),
-    channels,
-    m,
-    groups,
-    ...(['size', 'kernel', 'stride', 'dilation', 'begin', 'count'] as const).flatMap(name =>
-      axes.map(axis => axis[name])
-    ),
-    ...activation
-  ]
+  return [Number(hasBias), Number(hasResidual), channels, m, groups, ...windowArguments(axes), ...activation]
 }
 
 export const flopsOf = ({ images, groups, m, channels, positions, taps }: ConvShape): number =>
@@ -118,7 +108,6 @@ export function dividedTemplate(
     isDivisible: true,
     work: workOfFlops(flopsOf(shape)),
     inputs: staged(4),
-    outputStaging: 'whole',
     args: [...argumentsOf(shape, extras), rows, parts]
   }
 }

@@ -1,14 +1,13 @@
 import type { ConvPlan } from '../../kernels/conv/conv-plan.ts'
-import type { Kernel, KernelContext, Pack, RunParams } from '../../op-kit/define.ts'
+import type { KernelContext, Pack, RunParams } from '../../op-kit/define.ts'
 import { type TransposedParams, transposedPlan } from '../../op-kit/transposed-shape.ts'
-import { withOutput } from '../../op-kit/with-output.ts'
-import { ALONE } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
-import { type JobTemplate, runJob } from '../jobs.ts'
+import type { JobTemplate } from '../jobs.ts'
 import { packStrips } from '../pack.ts'
-import { runPacking } from '../run-packing.ts'
-import { areFloat32, arrayOf, selectorFor, staged, type TensorOperands, tileOfFlops, workOfFlops } from '../selector.ts'
+import { packingKernel } from '../run-packing.ts'
+import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
+import { threeAxes, windowArguments } from './window-arguments.ts'
 
 type Params = RunParams<TransposedParams>
 
@@ -29,23 +28,14 @@ export const selectConvTranspose = selectorFor<Params>(({ op, operands, paramete
   const planFor = planner(x.dims, w.dims, dims, parameters)
   const hasBias = bias !== undefined
   let template: JobTemplate | undefined
-  const run: Kernel = function* (given, _, context) {
-    const tensors = given as TensorOperands
-    const out = context.rawOutput()
-    const { packed } = context
+  const run = jobKernel(op, ({ x: data, bias: added }, packed, _, context) => {
+    if (packed?.w === undefined) return undefined
     // Pads depend on the dialect, which is the same in all runs.
     template ??= templateOf(sizes, planFor(context), hasBias)
-    if (packed?.w) {
-      const first = arrayOf(tensors.x!)
-      const inputs = [first, arrayOf(packed.w), tensors.bias ? arrayOf(tensors.bias) : first]
-      if (yield* runJob(template, inputs, arrayOf(out), context.threads)) return
-    }
-    const rest = op.run(given, parameters, withOutput(context, out))
-    if (rest) yield* rest
-  }
-  const kernel: Kernel = (given, params, context) =>
-    context.packed?.w ? run(given, params, context) : runPacking(run, pack, given, params, context)
-  return { kernel, pack }
+    const first = arrayOf(data!)
+    return { template, inputs: [first, arrayOf(packed.w), added ? arrayOf(added) : first] }
+  })
+  return { kernel: packingKernel(run, pack), pack }
 })
 
 type Dims = readonly number[]
@@ -78,9 +68,8 @@ function channelsOfBlock({ m, taps }: Sizes): number {
 function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): JobTemplate {
   const { groups, k, m, taps } = sizes
   const perBlock = channelsOfBlock(sizes)
-  const [d, h, w] = [ALONE, ALONE, ...axes].slice(-3)
   const blocks = batch * groups * Math.ceil(m / perBlock)
-  const flops = 2 * batch * groups * m * taps * k * d.count * h.count * w.count
+  const flops = 2 * batch * groups * m * taps * k * product(axes.map(({ count }) => count))
   return {
     kernel: 'convTranspose',
     blocks,
@@ -88,18 +77,10 @@ function templateOf(sizes: Sizes, { batch, axes }: ConvPlan, hasBias: boolean): 
     tile: tileOfFlops(flops / blocks, blocks),
     work: workOfFlops(flops),
     inputs: staged(3),
-    outputStaging: 'whole',
+    // There is a window for each element of the input.
     args: [
-      Number(hasBias),
-      k,
-      m,
-      groups,
-      perBlock,
-      ...(['count', 'kernel', 'stride', 'dilation', 'begin', 'size'] as const).flatMap(name => [
-        d[name],
-        h[name],
-        w[name]
-      ])
+      ...[Number(hasBias), k, m, groups, perBlock],
+      ...windowArguments(threeAxes(axes.map(axis => ({ ...axis, size: axis.count, count: axis.size }))))
     ]
   }
 }

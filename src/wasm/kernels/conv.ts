@@ -1,6 +1,5 @@
-import type { Kernel } from '../../op-kit/define.ts'
 import { packStrips } from '../pack.ts'
-import { runPacking } from '../run-packing.ts'
+import { packingKernel } from '../run-packing.ts'
 import { areFloat32, arrayOf, jobKernel, selectorFor, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { EDGE, PANEL, SCRATCH_BYTES, TAP } from '../workspace.ts'
 import {
@@ -66,9 +65,7 @@ export const selectConv = selectorFor<FusedConvParams>(({ op, operands, paramete
   const { pack } = way
   if (pack === undefined) return { kernel: run, looksAt: [] }
   if (images * positions < MIN_POSITIONS) return { kernel: run, pack, looksAt: [] }
-  const kernel: Kernel = (given, params, context) =>
-    context.packed?.w ? run(given, params, context) : runPacking(run, pack, given, params, context)
-  return { kernel, pack, looksAt: [] }
+  return { kernel: packingKernel(run, pack), pack, looksAt: [] }
 })
 
 /** The fastest algorithm; undefined where none fits into a thread's scratch memory. */
@@ -150,7 +147,6 @@ const DEPTHWISE: Way = {
       tile: tileOfFlops(flops / blocks, TOGETHER),
       work: workOfFlops(flops),
       inputs: staged(4),
-      outputStaging: 'whole',
       args: argumentsOf(shape, extras)
     }
   }

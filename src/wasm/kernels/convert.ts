@@ -1,8 +1,8 @@
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector } from '../selector.ts'
-import { isByParts, placedByParts } from './broadcast-loops.ts'
+import { type Candidate, jobSelection, type Selector } from '../selector.ts'
+import { placedByParts } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
@@ -54,7 +54,7 @@ const isServed = (type: DType): type is Served => Object.hasOwn(TYPES, type)
 
 /** Conversions between floats of 16 to 64 bits, integers of 8 to 64 bits and bool. */
 const conversion =
-  (typeOf: (call: Parameters<Selector>[0]) => DType | undefined): Selector =>
+  (typeOf: (call: Candidate) => DType | undefined): Selector =>
   call => {
     const { input } = call.operands
     const to = typeOf(call)
@@ -62,12 +62,7 @@ const conversion =
     const count = product(call.dims)
     if (count < MIN_ELEMENTS) return undefined
     if (isLeft(input.type, to)) return undefined
-    const template = conversionTemplate(input.type, to, count)
-    return {
-      kernel: jobKernel(call.op, given => ({ template, inputs: [arrayOf(given.input!)] })),
-      looksAt: [],
-      isByParts: isByParts(template)
-    }
+    return jobSelection(call.op, conversionTemplate(input.type, to, count), ['input'])
   }
 
 /** The arguments are those of ConvertArguments in ../assembly/f32/convert.ts. */

@@ -35,7 +35,6 @@ export const selectRange: Selector = selectorFor<{ readonly type: DType | undefi
       tile: TILE,
       work: count * width,
       inputs: staged(1),
-      outputStaging: 'whole',
       args: [number]
     }
     const one = isInteger(type) ? 1n : 1

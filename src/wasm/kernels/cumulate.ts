@@ -49,7 +49,6 @@ export const selectCumSum: Selector = selectorFor<Params>(({ op, operands, param
     tile: Math.max(1, Math.floor(TILE / (size * panel))),
     work: 2 * outer * size * inner * width,
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [size, inner, panel, type, Number(parameters.exclusive), Number(parameters.reverse)]
   }
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }

@@ -141,7 +141,6 @@ function partsOf(
       tile: tileOfFlops(channels * columns.count * READ_FLOPS, offsetGroups * taps * count),
       work: groups * k * n * READ_FLOPS,
       inputs: staged(3),
-      outputStaging: 'whole',
       args: [
         ...[Number(hasMask), Number(border === 'shift'), channels, rows.size, columns.size, taps, columns.kernel],
         ...[rows.count, columns.count, first, count, rows.stride, columns.stride],

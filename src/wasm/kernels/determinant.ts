@@ -1,6 +1,6 @@
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, staged, tileOfFlops, workOfFlops } from '../selector.ts'
+import { jobSelection, type Selector, staged, tileOfFlops, workOfFlops } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -20,8 +20,7 @@ export const selectDet: Selector = ({ op, operands: { x }, dims }) => {
     tile: tileOfFlops(4 * flops, blocks),
     work: workOfFlops(4 * blocks * flops),
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [n, Number(x.type === 'float64')]
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })), looksAt: [] }
+  return jobSelection(op, template, ['x'])
 }

@@ -26,7 +26,6 @@ export const distanceTemplate = ({ rows, features, count, power, end, gamma = 0,
   blockBytes: count * 4,
   work: workOfFlops(flops),
   inputs: staged(2),
-  outputStaging: 'whole',
   args: [features, count, power, ENDS[end], floatBits(gamma)]
 })
 

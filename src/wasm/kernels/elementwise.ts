@@ -3,11 +3,20 @@ import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import type { Activation } from '../../op-kit/fused.ts'
 import { slopeAxis, type SlopeParams } from '../../op-kit/slopes.ts'
-import { product, type Tensor } from '../../tensor/tensor.ts'
+import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { areFloat32, arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor } from '../selector.ts'
+import {
+  areFloat32,
+  arrayOf,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  jobSelection,
+  type Selector,
+  selectorFor
+} from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
-import { broadcastLoops, isByParts, lineBlocks, placedByParts } from './broadcast-loops.ts'
+import { broadcastTemplate, isByParts, placedByParts } from './broadcast-loops.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -128,11 +137,7 @@ function unarySelection({ op, operands }: Candidate<unknown>, fn: UnaryCall, cos
   const { x } = operands
   if (x?.type !== 'float32' || product(x.dims) < MIN_ELEMENTS) return undefined
   const template = unaryTemplate(product(x.dims), fn, cost)
-  return {
-    kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })),
-    looksAt: [],
-    isByParts: isByParts(template)
-  }
+  return jobSelection(op, template, ['x'])
 }
 
 /** The arguments are those of UnaryArguments in ../assembly/f32/elementwise.ts. */
@@ -183,13 +188,7 @@ export const selectBinary = (name: keyof typeof BINARY): Selector =>
     if (parameters.broadcast && parameters.broadcast.mode === 'aligned') return undefined
     if (a === undefined || b === undefined || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
     const template = binaryTemplate(name, a.dims, b.dims, dims)
-    return (
-      template && {
-        kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.a!, given.b!) })),
-        looksAt: [],
-        isByParts: isByParts(template)
-      }
-    )
+    return template && jobSelection(op, template, ['a', 'b'])
   })
 
 /** PRelu, whose slopes are broadcast to x. */
@@ -202,16 +201,8 @@ export const selectPRelu = selectorFor<SlopeParams>(({ op, operands, parameters,
     x.type === 'float32'
       ? binaryTemplate('prelu', x.dims, aligned, dims)
       : arithmeticTemplate('prelu', x.type, x.dims, aligned, dims)
-  return (
-    template && {
-      kernel: jobKernel(op, given => ({ template, inputs: arraysOf(given.x!, given.slope!) })),
-      looksAt: [],
-      isByParts: isByParts(template)
-    }
-  )
+  return template && jobSelection(op, template, ['x', 'slope'])
 })
-
-const arraysOf = (a: Tensor, b: Tensor): ReturnType<typeof arrayOf>[] => [arrayOf(a), arrayOf(b)]
 
 /**
  * The arguments are those of BinaryArguments in ../assembly/f32/elementwise.ts.
@@ -228,22 +219,6 @@ export function binaryTemplate(
   then?: UnaryCall
 ): JobTemplate | undefined {
   const strided = [aDims, bDims].map(own => ({ dims: own, width: 4 }))
-  const loops = lineBlocks(broadcastLoops(strided, dims), 4, Math.ceil(TILE / cost))
-  if (loops === undefined) return undefined
-  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
-  return {
-    kernel: 'binary',
-    blocks,
-    blockBytes,
-    tile,
-    work: elements * ELEMENT_WORK * cost,
-    ...placedByParts(strided, loops, elements / blocks),
-    args: [
-      BINARY[name],
-      inner.size,
-      ...inner.steps,
-      ...(then ? unaryArguments(then) : NO_ACTIVATION),
-      ...outerArguments
-    ]
-  }
+  const each = { width: 4, tile: Math.ceil(TILE / cost), work: ELEMENT_WORK * cost }
+  return broadcastTemplate('binary', strided, dims, each, [BINARY[name]], then ? unaryArguments(then) : NO_ACTIVATION)
 }

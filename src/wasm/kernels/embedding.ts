@@ -5,11 +5,11 @@ import { countOnes } from '../../kernels/normalization/mask-counts.ts'
 import { dequantized, type Quantization, quantizationOf } from '../../kernels/quantized/codes.ts'
 import type { Kernel } from '../../op-kit/define.ts'
 import { FROM_START } from '../../op-kit/updates.ts'
+import { withOutput } from '../../op-kit/with-output.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
 import { rowsTemplate } from './normalization.ts'
-import { withTwo } from './with-addition.ts'
 
 /** Elements below which setting the job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 6
@@ -34,7 +34,7 @@ export const selectEmbedLayerNorm = selectorFor<{ readonly epsilon: number }>(({
     const inputs = [arrayOf(sum), yield* floatsOf(tensors, 'gamma'), yield* floatsOf(tensors, 'beta'), arrayOf(sum)]
     if (yield* runJob(template, inputs, arrayOf(out), context.threads)) {
       if (context.wanted(1)) yield* countOnes(tensors.mask, context.output(1).data as Int32Array)
-    } else yield* op.run(given, params, withTwo(context, out, sum, SUM)) as Paced
+    } else yield* op.run(given, params, withOutput(withOutput(context, out), sum, SUM)) as Paced
   }
   return { kernel }
 })

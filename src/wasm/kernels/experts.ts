@@ -286,7 +286,6 @@ function bindGating(
     tile: Math.max(1, Math.floor(TILE / width)),
     work: m * width * GATE_WORK,
     inputs: staged(2),
-    outputStaging: 'whole',
     args: [
       ...[width, isDoubled ? 2 * row : row, isDoubled ? 2 * row : row],
       ...[Number(values !== undefined || isDoubled), Number(isDoubled && p.layout === 'interleaved')],

@@ -3,7 +3,7 @@ import { eachRun, type Taps, tapsOf } from '../../kernels/core/windows.ts'
 import { blockAxes, planeSizes, type WindowParams } from '../../shapes/window.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { jobSelection, type Selector, selectorFor, staged } from '../selector.ts'
 
 /** Elements of the blocks below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
@@ -36,10 +36,9 @@ export const selectCol2Im: Selector = selectorFor<Params>(({ op, operands, param
     tile: Math.max(1, Math.floor(TILE / (windows * taps))),
     work: 8 * planes * windows * taps,
     inputs: staged(2),
-    outputStaging: 'whole',
     args: [windows * taps, elements, runs.length / 3, reads.elementSteps.at(-1)!]
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), runs] })), looksAt: [] }
+  return jobSelection(op, template, ['x', runs])
 })
 
 /** What each run adds: the place of its first window among the blocks, that of its element, and how many there are. */

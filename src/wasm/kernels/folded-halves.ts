@@ -2,7 +2,7 @@ import { isHalf } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { floatBits, listOf, type Selector, staged } from '../selector.ts'
-import { broadcastLoops, lineBlocks } from './broadcast-loops.ts'
+import { broadcastTemplate } from './broadcast-loops.ts'
 import { foldedKernel } from './folded.ts'
 
 /** Elements below which setting jobs up costs more than it gains. */
@@ -57,18 +57,8 @@ function foldTemplate(
     { dims: left, width: wide.left ? 4 : 2 },
     { dims: right, width: 2 }
   ]
-  const loops = lineBlocks(broadcastLoops(strided, dims), wide.result ? 4 : 2, TILE)
-  if (loops === undefined) return undefined
-  const { inner, outerArguments, blocks, blockBytes, tile, elements } = loops
+  const cost = { width: wide.result ? 4 : 2, tile: TILE, work: ELEMENT_WORK }
   const flags = [isBrain, wide.left, wide.result].map(Number)
-  return {
-    kernel: 'foldHalves',
-    blocks,
-    blockBytes,
-    tile,
-    work: elements * ELEMENT_WORK,
-    inputs: staged(2),
-    outputStaging: 'whole',
-    args: [kind, ...flags, floatBits(divisor), inner.size, ...inner.steps, ...outerArguments]
-  }
+  const template = broadcastTemplate('foldHalves', strided, dims, cost, [kind, ...flags, floatBits(divisor)])
+  return template && { ...template, inputs: staged(2), outputStaging: 'whole' }
 }

@@ -64,7 +64,6 @@ function transformTemplate(t: Transform): JobTemplate | undefined {
     blockBytes: LANES * t.kept * y.parts * FLOAT,
     work: workOfFlops(flops),
     inputs: staged(3),
-    outputStaging: 'whole',
     // The arguments are those of FourierArguments in ../assembly/f32/fourier.ts.
     args: [
       n,

@@ -28,7 +28,6 @@ export function gatherTreeJobs({ stepIds }: BeamSearch): readonly JobTemplate[] 
       tile: Math.max(1, Math.floor(TILE_ELEMENTS / (steps * beams))),
       work: count * ELEMENT_WORK,
       inputs: [whole, whole, whole, whole],
-      outputStaging: 'whole',
       args: [type, steps, batches, beams]
     }
   ]

@@ -54,7 +54,6 @@ export const selectGridSample = selectorFor<Params>(call => {
     tile: tileOfFlops(blockFlops, blocks),
     work: workOfFlops(blockFlops * blocks),
     inputs: staged(2),
-    outputStaging: 'whole',
     // Those of GridArguments in ../assembly/f32/grid.ts.
     args: [
       ...[channels, height, width, points, chunks, PADDINGS[p.padding]],

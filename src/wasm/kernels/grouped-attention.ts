@@ -11,7 +11,7 @@ import { type DType, isHalf } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { areOf, selectorFor, type TensorOperands } from '../selector.ts'
-import { attentionInputs, attentionTemplate, matrixStrides, stridesOfHeads } from './attention.ts'
+import { attentionInputs, attentionTemplate, layoutOfHeads, matrixStrides } from './attention.ts'
 import { attendInJobs } from './grouped-jobs.ts'
 
 /**
@@ -80,19 +80,7 @@ function* attendByJob(
   const queries = singles(q, batch) ?? new Float32Array(startingAt(q, batch))
   const sinks = given.sinks && Float32Array.from(given.sinks)
   const template = attentionTemplate(
-    {
-      batches: count,
-      heads: q.count,
-      group: q.count / k.count,
-      queries: q.length,
-      keys: keyCounts.valid[batch],
-      depth: q.size,
-      width: v.size,
-      q: stridesOfHeads(q),
-      k: stridesOfHeads(k),
-      v: stridesOfHeads(v),
-      y: stridesOfHeads(out)
-    },
+    { ...layoutOfHeads(count, q, k, v, out), keys: keyCounts.valid[batch] },
     {
       scale: given.scale === 0 ? 1 / Math.sqrt(q.size) : given.scale,
       softcap: given.softcap,

@@ -3,10 +3,9 @@ import { type Classified, classifyLinear, type LinearClasses } from '../../kerne
 import type { LinearModel } from '../../kernels/ml/linear.ts'
 import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { largestOf, type PostTransform } from '../../kernels/ml/scores.ts'
-import { makingOnce } from '../../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { attemptKernel, type Work, workFor } from '../attempt.ts'
+import { attemptKernel, type Work } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, selectorFor } from '../selector.ts'
 import { conversionTemplate } from './convert.ts'
@@ -117,30 +116,19 @@ export const selectLinearClassifier = selectorFor<{
   if (sizes === undefined) return undefined
   const { rows, vectors } = sizes
   const transform = vectors < model.columns || vectors === 1 ? undefined : transformOf(post, rows, vectors)
-  return {
-    *kernel(given, parameters, context) {
-      const work = workFor(context)
-      const call = makingOnce(context)
-      try {
-        const { x } = given as { readonly x: Tensor }
-        const scores = call.rawOutput(1).data as Float32Array
-        const to = { labels: call.rawOutput(0).data, scores }
-        const all = transform === 'none' ? scores : work.allocate(rows * vectors)
-        const exact = job ? undefined : yield* wide!.run(x, work)
-        if (exact) all.set(exact)
-        let isDone = job ? yield* work.run(job.template, job.inputsOf(x), all) : exact !== undefined
-        const chosen = exact ?? all
-        if (isDone)
-          yield* transform ? chooseLabels(chosen, rows, model, to) : classifyRows(chosen, rows, model, post, to)
-        if (transform && transform !== 'none') isDone &&= yield* work.run(transform, [all], scores)
-        if (isDone) return
-      } finally {
-        work.free()
-      }
-      const rest = op.run(given, parameters, call)
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* ({ x }, out, work) {
+    const scores = out(1).data as Float32Array
+    const to = { labels: out().data, scores }
+    const all = transform === 'none' ? scores : work.allocate(rows * vectors)
+    const exact = job ? undefined : yield* wide!.run(x!, work)
+    if (exact) all.set(exact)
+    const isDone = job ? yield* work.run(job.template, job.inputsOf(x!), all) : exact !== undefined
+    if (!isDone) return false
+    const chosen = exact ?? all
+    yield* transform ? chooseLabels(chosen, rows, model, to) : classifyRows(chosen, rows, model, post, to)
+    return !transform || transform === 'none' || (yield* work.run(transform, [all], scores))
+  })
+  return { kernel }
 })
 
 /**

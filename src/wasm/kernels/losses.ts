@@ -1,12 +1,9 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
-import type { Paced } from '../../kernels/core/pace.ts'
 import { type LossRule, storeLoss } from '../../kernels/normalization/losses.ts'
-import { makingOnce } from '../../op-kit/with-output.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import { product } from '../../tensor/tensor.ts'
-import { runJob } from '../jobs.ts'
-import { arrayOf, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
+import { attemptKernel } from '../attempt.ts'
+import { arrayOf, type Selector, selectorFor } from '../selector.ts'
 import { softmaxTemplate } from './softmax.ts'
 
 /** Scores below which setting a job up costs more than it gains. */
@@ -20,23 +17,12 @@ export const selectSoftmaxLoss: Selector = selectorFor<LossRule>(({ op, operands
   const count = product(dims)
   if (count < MIN_ELEMENTS) return undefined
   const template = softmaxTemplate(axisLayout(dims, 1), true, type)
-  return {
-    *kernel(given, own, context): Paced {
-      const operands = given as TensorOperands
-      const { allocate, allocateDoubles, free } = temporaries()
-      const call = makingOnce(context)
-      try {
-        const logarithms = (): Numbers => (type === 'float64' ? allocateDoubles(count) : allocate(count))
-        const found = context.outputCount > 1 ? arrayOf(call.rawOutput(1)) : logarithms()
-        if (yield* runJob(template, [arrayOf(operands.scores!)], found, context.threads)) {
-          const { labels, weights } = operands
-          return yield* storeLoss(found as Numbers, dims, labels!, weights, parameters, call.rawOutput())
-        }
-      } finally {
-        free()
-      }
-      const rest = op.run(given, own, call)
-      if (rest) yield* rest
-    }
-  }
+  const kernel = attemptKernel(op, function* ({ scores, labels, weights }, out, work, context) {
+    const logarithms = (): Numbers => (type === 'float64' ? work.allocateDoubles(count) : work.allocate(count))
+    const found = context.outputCount > 1 ? (arrayOf(out(1)) as Numbers) : logarithms()
+    if (!(yield* work.run(template, [arrayOf(scores!)], found))) return false
+    yield* storeLoss(found, dims, labels!, weights, parameters, out())
+    return true
+  })
+  return { kernel }
 })

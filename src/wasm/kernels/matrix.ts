@@ -309,7 +309,6 @@ export function productTemplate(
     // Few rows take the time in which B is read.
     work: Math.max(workOfFlops(2 * batches * m * n * k), (isNarrow ? 2 : 4) * batches * n * k),
     inputs: staged(4),
-    outputStaging: 'whole',
     args: [
       bias === undefined ? 0 : bias.kind === 'column' ? 1 : 2,
       Number(residual !== undefined),

@@ -10,7 +10,7 @@ import { Tensor } from '../../tensor/tensor.ts'
 import { runJob } from '../jobs.ts'
 import { areFloat32, arrayOf, selectorFor } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
-import { attentionInputs, attentionTemplate, matrixStrides, type Scoring, stridesOfHeads } from './attention.ts'
+import { attentionInputs, attentionTemplate, layoutOfHeads, matrixStrides, type Scoring } from './attention.ts'
 import { packFactor, productOf, productTemplate } from './matrix.ts'
 import { selectMatMulIntegerToFloat } from './quantized-products.ts'
 
@@ -141,19 +141,7 @@ function* attend(given: MultiHead, allocate: Attending['allocate'], threads: num
   const { batches, q, k, v, out, scores } = given
   if (scores === undefined && out.numbers.length > 0) {
     const added = yield* additionOf(given, allocate)
-    const layout = {
-      batches,
-      heads: q.count,
-      group: 1,
-      queries: q.length,
-      keys: k.length,
-      depth: q.size,
-      width: v.size,
-      q: stridesOfHeads(q),
-      k: stridesOfHeads(k),
-      v: stridesOfHeads(v),
-      y: stridesOfHeads(out)
-    }
+    const layout = layoutOfHeads(batches, q, k, v, out)
     const template = attentionTemplate(layout, scoringOf(given, added))
     const inputs = attentionInputs(arrayFrom(q), arrayFrom(k), arrayFrom(v), { mask: added && arrayOf(added) })
     if (template && (yield* runJob(template, inputs, out.numbers, threads))) return

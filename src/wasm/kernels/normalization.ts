@@ -1,6 +1,7 @@
 import type { GroupedChannels } from '../../kernels/normalization/groups.ts'
 import type { Selection } from '../../op-kit/define.ts'
 import { normalizeAxes, normalizeAxis } from '../../shapes/dim.ts'
+import type { NumericArray } from '../../tensor/dtype.ts'
 import { areSameDims, product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
 import {
@@ -128,7 +129,6 @@ export const rowsTemplate = (
   tile: Math.max(1, Math.floor(TILE / size)),
   work: count * size * ELEMENT_WORK,
   inputs: staged(4),
-  outputStaging: 'whole',
   args: [0, size, Number(hasScale), Number(hasBias), 0, floatBits(epsilon), DIVISOR[divisor]]
 })
 
@@ -140,12 +140,11 @@ const wideRowsTemplate = ({ count, size }: Rows, hasBias: boolean, centers: bool
   tile: Math.max(1, Math.floor(TILE / size)),
   work: count * size * ELEMENT_WORK * 2,
   inputs: staged(3),
-  outputStaging: 'whole',
   args: [size, Number(hasBias), Number(centers), ...new Int32Array(Float64Array.of(epsilon).buffer)]
 })
 
 /** Data, scale, bias and what is added first; the kernel does not read those that are left out. */
-function rowInputs({ x, scale, bias }: TensorOperands): ReturnType<typeof arrayOf>[] {
+function rowInputs({ x, scale, bias }: TensorOperands): NumericArray[] {
   const data = arrayOf(x!)
   return [data, scale ? arrayOf(scale) : data, bias ? arrayOf(bias) : data, data]
 }
@@ -239,7 +238,6 @@ function channelsTemplate(
     tile: Math.max(1, Math.floor(TILE / perBlock)),
     work: count * ELEMENT_WORK,
     inputs: staged(5),
-    outputStaging: 'whole',
     args: [inner, channels, groups, floatBits(epsilon)]
   }
 }
@@ -281,7 +279,6 @@ export function channelGroupsTemplate(
     tile: Math.max(1, Math.floor(TILE / (size * width))),
     work: batch * channels * size * ELEMENT_WORK * (activates ? 4 : 1),
     inputs: staged(3),
-    outputStaging: 'whole',
     args: [size, channels, inGroup, width, floatBits(epsilon), Number(activates)]
   }
 }

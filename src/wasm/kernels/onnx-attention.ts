@@ -16,7 +16,6 @@ import { temporaries } from '../temporary.ts'
 import {
   areServed,
   attentionInputs,
-  attentionKernel,
   attentionTemplate,
   type Layout,
   matrixStrides,
@@ -118,22 +117,19 @@ const withPresent = (
       if (isJoined || context.outputCount > 1) jobWatcher()?.missed()
       const keys = isJoined || context.outputCount > 1 ? headsOf(k!, heads, pastKey, presentMaker(call, 1)) : k!
       const values = isJoined || context.outputCount > 2 ? headsOf(v!, heads, pastValue, presentMaker(call, 2)) : v!
-      const kernel = attentionKernel(
-        op,
-        scores ? showing! : template,
-        () => [
-          ...[q, isJoined ? keys : k, isJoined ? values : v, mask, undefined].map(tensor => tensor && arrayOf(tensor)),
-          undefined,
-          scores?.numbers
-        ],
-        () => {
-          if (context.outputCount > 1) context.give(1, keys)
-          if (context.outputCount > 2) context.give(2, values)
-          scores?.finish()
-        }
-      )
-      const rest = kernel(operands, parameters, call)
-      if (rest) yield* rest
+      const inputs = attentionInputs(arrayOf(q!), arrayOf(keys), arrayOf(values), {
+        mask: mask && arrayOf(mask),
+        shown: scores?.numbers
+      })
+      const out = arrayOf(call.rawOutput())
+      if (yield* runJob(scores ? showing! : template, inputs, out, context.threads)) {
+        if (context.outputCount > 1) context.give(1, keys)
+        if (context.outputCount > 2) context.give(2, values)
+        scores?.finish()
+      } else {
+        const rest = op.run(operands, parameters, call)
+        if (rest) yield* rest
+      }
     } finally {
       scores?.free()
     }

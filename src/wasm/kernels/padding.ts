@@ -71,7 +71,6 @@ function paddingTemplate(
     tile: Math.ceil(TILE_BYTES / lineBytes),
     work: blocks * lineBytes,
     inputs: staged(2),
-    outputStaging: 'whole',
     args: [
       width,
       cropped * width,

@@ -6,7 +6,7 @@ import { copyArray } from '../../tensor/arrays.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, type Candidate, type Selector, type TensorOperands } from '../selector.ts'
+import { arrayOf, type Candidate, jobSelection, type Selector } from '../selector.ts'
 import { temporaries, type Temporaries } from '../temporary.ts'
 import { LINE_FLOPS, resampleTemplate, ROW_FLOPS } from './resample.ts'
 import { matrixTemplate } from './transpose.ts'
@@ -55,17 +55,7 @@ export const selectSampled: Selector = ({ op, operands, dims }) => {
  */
 export function orSampled(call: Candidate, names: readonly string[], template: JobTemplate): Selection {
   const { op } = call
-  const sampled = selectSampled(call)?.kernel ?? op.run.bind(op)
-  return {
-    *kernel(given, parameters, context): Paced {
-      const inputs = names.map(name => arrayOf((given as TensorOperands)[name]!))
-      const out = context.rawOutput()
-      if (yield* runJob(template, inputs, arrayOf(out), context.threads)) return
-      const rest = sampled(given, parameters, withOutput(context, out))
-      if (rest) yield* rest
-    },
-    looksAt: []
-  }
+  return jobSelection({ run: selectSampled(call)?.kernel ?? op.run.bind(op) }, template, names)
 }
 
 /** Planes of which points have been summed. */
@@ -117,7 +107,7 @@ function sumLines(
 ): Generator<void, boolean> {
   const template = resampleTemplate(
     'resampleLines',
-    { blocks: planes, elements: points, flops: taps * LINE_FLOPS, maxTile: MAX_TILE, outputStaging: 'never' },
+    { blocks: planes, elements: points, flops: taps * LINE_FLOPS, maxTile: MAX_TILE },
     [plane, points, step, taps, 0, 0]
   )
   const entries = entriesOf(points, taps)
@@ -145,7 +135,7 @@ function* sumRows(
   }
   const template = resampleTemplate(
     'resampleRows',
-    { blocks: points, elements: planes, flops: taps * ROW_FLOPS, maxTile: MAX_TILE, outputStaging: 'whole' },
+    { blocks: points, elements: planes, flops: taps * ROW_FLOPS, maxTile: MAX_TILE },
     [plane, points, planes, taps, 0, 0]
   )
   const sums = rowsOf(points * planes)

@@ -9,7 +9,7 @@ import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import { workFor } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { arrayOf, type Candidate, jobSelection, selectorFor, staged, type TensorOperands } from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
@@ -17,6 +17,7 @@ import { conversionTemplate } from './convert.ts'
 import { firstOutputOnly } from './first-output.ts'
 import { type Pass, passesKernel } from './passes.ts'
 import { selectGlobalPool } from './reduce.ts'
+import { threeAxes, windowArguments } from './window-arguments.ts'
 
 type PoolParams = Parameters<typeof poolAxes>[2]
 
@@ -102,11 +103,10 @@ function highestTemplate(
 ): JobTemplate | undefined {
   const first = normalizeAxis(axis, dims.length)
   if (columnMajor || first > 2 || spatial.length > 3 || spatial.some(hasEmpty)) return undefined
-  const axes = [...new Array<WindowAxis>(3 - spatial.length).fill(ALONE), ...spatial]
+  const axes = threeAxes(spatial)
   const windows = product(axes.map(({ count }) => count))
   const taps = product(axes.map(({ kernel }) => kernel))
   const width = indexType === 'int64' ? 8 : 4
-  const of = (get: (axis: WindowAxis) => number): number[] => axes.map(get)
   return {
     kernel: 'highest',
     blocks: product(dims, 0, 2),
@@ -114,17 +114,7 @@ function highestTemplate(
     tile: Math.max(1, Math.floor(TILE / (windows * taps))),
     work: product(dims, 0, 2) * windows * (taps + 4) * ELEMENT_WORK,
     inputs: staged(2),
-    outputStaging: 'whole',
-    args: [
-      ...of(({ size }) => size),
-      ...of(({ kernel }) => kernel),
-      ...of(({ stride }) => stride),
-      ...of(({ dilation }) => dilation),
-      ...of(({ begin }) => begin),
-      ...of(({ count }) => count),
-      Number(width === 8),
-      product(dims, first, 2)
-    ]
+    args: [...windowArguments(axes), Number(width === 8), product(dims, first, 2)]
   }
 }
 
@@ -186,7 +176,7 @@ function poolSelection(
   if (passes.includes(undefined)) return undefined
   const [{ template, tables }, ...others] = passes as Pass[]
   if (others.length > 0) return { kernel: passesKernel(op, 'x', passes as Pass[]), looksAt: [] }
-  return { kernel: jobKernel(op, ({ x }) => ({ template, inputs: [arrayOf(x!), ...tables] })), looksAt: [] }
+  return jobSelection(op, template, ['x', ...tables])
 }
 
 /** An axis whose elements are not pooled. */
@@ -219,11 +209,6 @@ function poolTemplate([h, w]: readonly WindowAxis[], planes: number, isMax: bool
     tile: Math.max(1, Math.floor(TILE / (touched / planes / bands))),
     work: touched * ELEMENT_WORK,
     inputs: staged(3),
-    outputStaging: 'whole',
-    args: [
-      Number(isMax),
-      ...[h.size, w.size, h.kernel, w.kernel, h.stride, w.stride, h.dilation, w.dilation, h.begin, w.begin],
-      ...[h.count, w.count, band]
-    ]
+    args: [Number(isMax), ...windowArguments([h, w]), band]
   }
 }

@@ -101,9 +101,7 @@ const packLayer = (kind: RecurrentKind): Pack =>
     return packed
   }
 
-export const packLstm = packLayer('lstm')
-export const packGru = packLayer('gru')
-export const packRnn = packLayer('rnn')
+export const PACKS = { lstm: packLayer('lstm'), gru: packLayer('gru'), rnn: packLayer('rnn') } as const
 
 const isFloat32 = ({ type }: Tensor): boolean => type === 'float32'
 

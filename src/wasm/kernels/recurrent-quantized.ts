@@ -8,7 +8,7 @@ import { allocate, type Tensor } from '../../tensor/tensor.ts'
 import { attemptKernel } from '../attempt.ts'
 import { selectorFor, type TensorOperands } from '../selector.ts'
 import { isByte } from './byte-product.ts'
-import { packLstm } from './recurrent-pack.ts'
+import { PACKS } from './recurrent-pack.ts'
 import { readLengths } from './recurrent-rows.ts'
 import { layerOf, lstmOrder, runLayer } from './recurrent.ts'
 
@@ -48,7 +48,7 @@ export const selectDynamicQuantizeLstm = selectorFor<
 const packCodes: Pack = function* (given, parameters, context) {
   if (!CONSTANTS.every(name => name in given)) return undefined
   const weights = yield* widened(given)
-  const packed = packLstm({ ...weights, ...(given.b && { b: given.b }) }, parameters, context)
+  const packed = PACKS.lstm({ ...weights, ...(given.b && { b: given.b }) }, parameters, context)
   return packed && Symbol.iterator in packed ? yield* packed : packed
 }
 const CONSTANTS = ['w', 'wScale', 'wZero', 'r', 'rScale', 'rZero']

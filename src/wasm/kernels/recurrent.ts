@@ -20,7 +20,7 @@ import {
 import { EDGE, SCRATCH_BYTES } from '../workspace.ts'
 import { unaryArguments, type UnaryCall } from './elementwise.ts'
 import { type Extras, productTemplate } from './matrix.ts'
-import { biasesOf, GATES, packGru, packLstm, packRecurrence, packRnn, recurrenceSize } from './recurrent-pack.ts'
+import { biasesOf, GATES, packRecurrence, PACKS, recurrenceSize } from './recurrent-pack.ts'
 import {
   clearEmpty,
   copyRows,
@@ -88,8 +88,6 @@ export function layerOf(
   const functions = params.functions.flatMap(functionArguments)
   return { kind, ...sizes, order, functions, linearBeforeReset, couplesForget, roundsState, params }
 }
-
-const PACKS = { lstm: packLstm, gru: packGru, rnn: packRnn } as const
 
 /** What the steps of a layer work on; all of it lies on the heap. */
 interface Memory {
@@ -245,7 +243,6 @@ function stepsTemplate(
     tile: 1,
     work: workOfFlops(2 * (end - from) * batch * directions.length * gates * hidden * hidden),
     inputs: staged(6),
-    outputStaging: 'whole',
     args: [
       (recurrenceSize(layer) / directions.length) * 4,
       ...[row.S, row.B, row.D, y.S, y.B, y.D].map(stride => stride * 4),

@@ -4,7 +4,7 @@ import { normalizeAxes } from '../../shapes/dim.ts'
 import { type DType, is64BitInteger } from '../../tensor/dtype.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, floatBits, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, type Candidate, floatBits, jobSelection, type Selector, selectorFor, staged } from '../selector.ts'
 import { type ArithmeticKind, arithmeticTemplate } from './arithmetic.ts'
 import { aroundAxes } from './axes.ts'
 import { INTEGERS } from './integers.ts'
@@ -91,7 +91,7 @@ function reduceSelection(
   if (layout === undefined) return { kernel: passesKernel(op, name, reducePasses(data.dims, kind, axes, templateOf)) }
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given[name]!)] })), looksAt: [] }
+  return jobSelection(op, template, [name])
 }
 
 /** Dims with those of some axes, counted from 0, as 1. */
@@ -180,58 +180,53 @@ export function reducePasses(
     const layout = { outer: product(dims, 0, axis), size: dims[axis], inner: product(dims, axis + 1) }
     dims[axis] = 1
     const isLast = i === left.length - 1
-    const step = i === 0 ? FIRST[kind] : THEN[kind]
+    const step = i === 0 ? firstStep(kind) : (THEN[kind] ?? kind)
     const template = templateOf(layout, step, isLast && kind === 'l2', { isFirst: i === 0, isLast })
     return { template, tables: [], count: Math.ceil((template.blocks * template.blockBytes) / 4) }
   })
 }
 
-/** What a first pass makes of elements, and further ones of its results. */
-const FIRST = {
-  sum: 'sum',
-  mean: 'mean',
-  max: 'max',
-  min: 'min',
-  sumSquare: 'sumSquare',
-  l2: 'sumSquare',
-  l1: 'l1',
-  prod: 'prod'
-} as const
-const THEN = {
-  sum: 'sum',
-  mean: 'mean',
-  max: 'max',
-  min: 'min',
-  sumSquare: 'sum',
-  l2: 'sum',
-  l1: 'sum',
-  prod: 'prod'
-} as const
+/** What a first pass makes of elements; what further ones make of its results, where that is something else. */
+const firstStep = (kind: Kind): Kind => (kind === 'l2' ? 'sumSquare' : kind)
+const THEN: Readonly<Partial<Record<Kind, Kind>>> = { sumSquare: 'sum', l2: 'sum', l1: 'sum' }
 
 /** Columns of a block, so that threads find blocks enough. */
 export const panelOf = ({ outer, inner }: AxisLayout, minBlocks = MIN_BLOCKS): number =>
   Math.min(inner, Math.ceil(inner / Math.ceil(minBlocks / outer) / LINE) * LINE)
 
 /**
+ * A job that reduces columns panel by panel.
+ * @param width bytes of an element of the result
+ * @param elementWork of an element, in bytes that could be copied in the same time
+ * @param own arguments of the kernel after the sizes
+ */
+function panelsTemplate(
+  kernel: 'reduce' | 'extremes' | 'wideReduce',
+  layout: AxisLayout,
+  width: number,
+  elementWork: number,
+  own: readonly number[]
+): JobTemplate {
+  const { outer, size, inner } = layout
+  const panel = panelOf(layout)
+  return {
+    kernel,
+    blocks: outer * Math.ceil(inner / panel),
+    blockBytes: panel * width,
+    tile: Math.max(1, Math.floor(TILE / (size * panel))),
+    work: outer * size * inner * elementWork,
+    inputs: staged(1),
+    args: [size, inner, panel, ...own]
+  }
+}
+
+/**
  * The arguments are those of ReduceArguments in ../assembly/f32/reduce.ts.
  * @param isRooted whether the square root of the result is taken
  */
-export function reduceTemplate(
-  { outer, size, inner }: AxisLayout,
-  kind: keyof typeof KINDS,
-  isRooted = kind === 'l2'
-): JobTemplate {
-  const panel = panelOf({ outer, size, inner })
-  return {
-    kernel: 'reduce',
-    blocks: outer * Math.ceil(inner / panel),
-    blockBytes: panel * 4,
-    tile: Math.max(1, Math.floor(TILE / (size * panel))),
-    work: outer * size * inner * ELEMENT_WORK,
-    inputs: staged(1),
-    outputStaging: 'whole',
-    args: [size, inner, panel, KINDS[kind], floatBits(kind === 'mean' ? size : 1), Number(isRooted)]
-  }
+export function reduceTemplate(layout: AxisLayout, kind: keyof typeof KINDS, isRooted = kind === 'l2'): JobTemplate {
+  const divisor = floatBits(kind === 'mean' ? layout.size : 1)
+  return panelsTemplate('reduce', layout, 4, ELEMENT_WORK, [KINDS[kind], divisor, Number(isRooted)])
 }
 
 /** The job of sums of one type. */
@@ -239,42 +234,17 @@ export const sumTemplate = (type: 'float32' | 'float64' | 'int32' | 'int64', lay
   type === 'float32' ? reduceTemplate(layout, 'sum') : wideTemplate(layout, 'sum', ...WIDE_TYPES[type]!)
 
 /** The arguments are those of ExtremesArguments in ../assembly/int8/extremes.ts. */
-function extremesTemplate(layout: AxisLayout, isMax: boolean, shift: number, isUnsigned: boolean): JobTemplate {
-  const { outer, size, inner } = layout
-  const panel = panelOf(layout)
-  return {
-    kernel: 'extremes',
-    blocks: outer * Math.ceil(inner / panel),
-    blockBytes: panel << shift,
-    tile: Math.max(1, Math.floor(TILE / (size * panel))),
-    work: outer * size * inner * 2 ** shift,
-    inputs: staged(1),
-    outputStaging: 'whole',
-    args: [size, inner, panel, shift, Number(isMax), Number(isUnsigned)]
-  }
-}
+const extremesTemplate = (layout: AxisLayout, isMax: boolean, shift: number, isUnsigned: boolean): JobTemplate =>
+  panelsTemplate('extremes', layout, 1 << shift, 1 << shift, [shift, Number(isMax), Number(isUnsigned)])
 
 /**
  * The arguments are those of WideReduceArguments in ../assembly/wide/reduce.ts.
  * @param width bytes of an element of the result
  */
-function wideTemplate(
+const wideTemplate = (
   layout: AxisLayout,
   kind: keyof typeof WIDE_KINDS,
   type: number,
   width: number,
   divisor = kind === 'mean' ? layout.size : 1
-): JobTemplate {
-  const { outer, size, inner } = layout
-  const panel = panelOf(layout)
-  return {
-    kernel: 'wideReduce',
-    blocks: outer * Math.ceil(inner / panel),
-    blockBytes: panel * width,
-    tile: Math.max(1, Math.floor(TILE / (size * panel))),
-    work: outer * size * inner * width,
-    inputs: staged(1),
-    outputStaging: 'whole',
-    args: [size, inner, panel, WIDE_KINDS[kind], type, divisor]
-  }
-}
+): JobTemplate => panelsTemplate('wideReduce', layout, width, width, [WIDE_KINDS[kind], type, divisor])

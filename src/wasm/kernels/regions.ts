@@ -42,7 +42,6 @@ export const selectRoiAlign = selectorFor<Params>(call => {
     tile: tileOfFlops(ELEMENT_FLOPS * each, dims[0]),
     work: workOfFlops(ELEMENT_FLOPS * product(dims)),
     inputs: staged(3),
-    outputStaging: 'whole',
     // Those of RegionArguments in ../assembly/f32/regions.ts.
     args: [
       ...[images, channels, height, width, p.height, p.width, p.samples, batches.type === 'int64' ? 8 : 4],

@@ -7,7 +7,7 @@ import type { JobTemplate } from '../jobs.ts'
 import {
   arrayOf,
   type Candidate,
-  jobKernel,
+  jobSelection,
   type Selector,
   selectorFor,
   staged,
@@ -65,7 +65,11 @@ export const takenSelection = (
 ): Selection | undefined =>
   how?.kind === 'indices' && how.axes.length > 0 ? takeSelection(call, x, how.axes) : undefined
 
-function takeSelection({ op, dims }: Candidate, x: Tensor, axes: readonly AxisIndices[]): Selection | undefined {
+function takeSelection(
+  { op, operands, dims }: Candidate,
+  x: Tensor,
+  axes: readonly AxisIndices[]
+): Selection | undefined {
   const { byteLength } = arrayOf(x)
   const width = byteLength / product(x.dims)
   if (!Number.isInteger(width) || byteLength > 2 ** 31 || axes.some(({ indices }) => indices.includes(-1)))
@@ -88,7 +92,6 @@ function takeSelection({ op, dims }: Candidate, x: Tensor, axes: readonly AxisIn
     tile: Math.max(1, Math.floor(TILE_BYTES / lineBytes)),
     work: blocks * lineBytes * (block < 16 ? 4 : 1),
     inputs: staged(3),
-    outputStaging: 'whole',
     args: [
       rowCount,
       columns.length,
@@ -97,10 +100,7 @@ function takeSelection({ op, dims }: Candidate, x: Tensor, axes: readonly AxisIn
       Number(indices.every((index, i) => index === i >> 1))
     ]
   }
-  return {
-    kernel: jobKernel(op, given => ({ template, inputs: [arrayOf((given.x ?? given.data)!), rows, columns] })),
-    looksAt: []
-  }
+  return jobSelection(op, template, [operands.x ? 'x' : 'data', rows, columns])
 }
 
 /** The row of the data that each row of a plane is taken from; rows count over the axes `first … last-1`. */
@@ -203,14 +203,15 @@ function passWith(
   args: readonly number[]
 ): Pass {
   const maxTile = Math.max(1, Math.floor(TILE_BYTES / elements))
-  const template = resampleTemplate(kernel, { blocks, elements, flops, maxTile, outputStaging: 'whole' }, args)
+  const template = resampleTemplate(kernel, { blocks, elements, flops, maxTile }, args)
   return { template, tables, count: blocks * elements }
 }
 
 type ResampleKernel = 'resampleRows' | 'resampleLines'
 
 /** What a job of weighted sums takes. */
-interface ResampleSize extends Pick<JobTemplate, 'blocks' | 'outputStaging'> {
+interface ResampleSize {
+  readonly blocks: number
   /** Elements of a block of the output. */
   readonly elements: number
   /** Multiplications and additions for an element of the output. */
@@ -222,7 +223,7 @@ interface ResampleSize extends Pick<JobTemplate, 'blocks' | 'outputStaging'> {
 /** A job of weighted sums: rows or lines, with their table of elements and that of weights. */
 export const resampleTemplate = (
   kernel: ResampleKernel,
-  { blocks, elements, flops, maxTile, outputStaging }: ResampleSize,
+  { blocks, elements, flops, maxTile }: ResampleSize,
   args: readonly number[]
 ): JobTemplate => ({
   kernel,
@@ -231,6 +232,5 @@ export const resampleTemplate = (
   tile: tileOfFlops(elements * flops, maxTile),
   work: workOfFlops(blocks * elements * flops),
   inputs: staged(3),
-  outputStaging,
   args
 })

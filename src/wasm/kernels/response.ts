@@ -38,7 +38,6 @@ export const selectResponse = selectorFor<Params>(({ op, operands: { x }, parame
     tile: Math.max(1, Math.floor(TILE_BYTES / (inner * 4))),
     work: elements * (ELEMENT_WORK + 2 * region),
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [count, inner, before, region - 1 - before, floatBits(alpha / size), floatBits(bias), Number(beta === 0.5)]
   } as const
   return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }

@@ -4,7 +4,7 @@ import { FROM_START } from '../../op-kit/updates.ts'
 import { indexReader } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { areFloat32, arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { areFloat32, arrayOf, jobKernel, jobSelection, selectorFor, staged } from '../selector.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 7
@@ -22,10 +22,7 @@ export const selectRotation = selectorFor<RotationParams>(({ op, operands, param
   const { batches, heads, length, size, half, perElement } = layout
   const steps = [layout.x, [heads * length * size, length * size, size], layout.angles]
   const template = rotateTemplate({ batches, heads, length, size, half, interleaved, perElement, steps })
-  return {
-    kernel: jobKernel(op, given => ({ template, inputs: [given.x!, given.cos!, given.sin!].map(arrayOf) })),
-    looksAt: []
-  }
+  return jobSelection(op, template, ['x', 'cos', 'sin'])
 })
 
 interface Rotate {
@@ -50,7 +47,6 @@ export const rotateTemplate = (rotate: Rotate): JobTemplate => {
     tile: Math.ceil(TILE / size),
     work: batches * heads * length * size * ELEMENT_WORK,
     inputs: staged(3),
-    outputStaging: 'whole',
     args: [
       ...[heads, length, size, half],
       ...steps.flat().map(step => step * 4),

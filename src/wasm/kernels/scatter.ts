@@ -1,10 +1,8 @@
 import type { Reduction } from '../../kernels/gather/scatter.ts'
-import type { Op, Selection } from '../../op-kit/define.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { type DType, MAX_INT32 } from '../../tensor/dtype.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
-import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import { arrayOf, jobSelection, selectorFor, staged, type TensorOperands } from '../selector.ts'
 
 /** Updates below which setting a job up costs more than it gains. */
 const MIN_UPDATES = 1 << 7
@@ -33,6 +31,9 @@ const OF_BOOLS: typeof REDUCTIONS = { none: 0, add: 3, mul: 4, max: 3, min: 4 }
 
 /** Bytes of a job that cannot be divided, since a later update of an element stays. */
 const MAX_UNDIVIDED = 1 << 26
+
+/** What the jobs read. */
+const OPERANDS = ['data', 'indices', 'updates']
 
 interface Params {
   readonly axis: number
@@ -65,10 +66,9 @@ export const selectScatterElements = selectorFor<Params>(({ op, operands, parame
     tile: Math.max(1, Math.floor((TILE_BYTES * outer) / (bytes + count * UPDATE_WORK))),
     work: bytes + count * UPDATE_WORK,
     inputs: staged(3),
-    outputStaging: 'whole',
     args: [width, indexWidth(indices), size, indices.dims[axis], product(dims, axis + 1), number]
   } as const
-  return scatterSelection(op, template)
+  return jobSelection(op, template, OPERANDS)
 })
 
 /** ScatterND of elements of any width but strings, with reductions of float32 and integers. */
@@ -85,16 +85,19 @@ export const selectScatterND = selectorFor<Pick<Params, 'reduction'>>(({ op, ope
   if (work > MAX_UNDIVIDED) return undefined
   const block = arrayOf(updates).byteLength / count
   // The arguments are those of ScatterTuplesArguments in ../assembly/wide/scatter-tuples.ts.
-  return scatterSelection(op, {
-    kernel: 'scatterTuples',
-    blocks: 1,
-    blockBytes: bytes,
-    tile: 1,
-    work,
-    inputs: staged(3),
-    outputStaging: 'whole',
-    args: [bytes, block, count, indexWidth(indices), number, components, ...sizes]
-  })
+  return jobSelection(
+    op,
+    {
+      kernel: 'scatterTuples',
+      blocks: 1,
+      blockBytes: bytes,
+      tile: 1,
+      work,
+      inputs: staged(3),
+      args: [bytes, block, count, indexWidth(indices), number, components, ...sizes]
+    },
+    OPERANDS
+  )
 })
 
 const indexWidth = ({ type }: Tensor): number => (type === 'int64' ? 8 : 4)
@@ -108,11 +111,3 @@ function reductionOf({ data, indices, updates }: TensorOperands, reduction: Redu
   if (reduction === 'none') return number
   return number === undefined || type === undefined ? undefined : number + 8 * type
 }
-
-const scatterSelection = (op: Op, template: JobTemplate): Selection => ({
-  kernel: jobKernel(op, given => ({
-    template,
-    inputs: [given.data!, given.indices!, given.updates!].map(arrayOf)
-  })),
-  looksAt: []
-})

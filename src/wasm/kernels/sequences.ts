@@ -36,7 +36,6 @@ export const selectReverseSequence: Selector = selectorFor<Params>(({ op, operan
     tile: Math.max(1, Math.floor(TILE_BYTES / (columns * bytes))),
     work: lines * columns * (bytes + ELEMENT_WORK),
     inputs: staged(2),
-    outputStaging: 'whole',
     args: [rows, product(dims, first + 1, second), columns, bytes, Number(batch < time)]
   }
   const kernel = attemptKernel(op, function* ({ data, lengths: given }, out, { run }) {

@@ -35,7 +35,6 @@ export const selectNumbered =
       tile: TILE,
       work: product(x.dims) * elementWork,
       inputs: staged(1),
-      outputStaging: 'whole',
       args: [number]
     } as const
     const run = jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] }))

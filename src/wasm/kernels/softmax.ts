@@ -1,8 +1,8 @@
-import { type AxisLayout, axisLayout } from '../../kernels/core/axis-layout.ts'
-import { normalizeAxis } from '../../shapes/dim.ts'
+import type { AxisLayout } from '../../kernels/core/axis-layout.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, selectorFor, staged } from '../selector.ts'
+import { jobSelection, type Selector, selectorFor, staged } from '../selector.ts'
+import { aroundAxis } from './axes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 5
@@ -19,14 +19,12 @@ const KERNELS = { float32: ['softmax', 4], float64: ['wideSoftmax', 8] } as cons
 const WIDE_WORK = 4
 
 /** Softmax and LogSoftmax of float32 and float64. */
-export const selectSoftmax = (isLog: boolean): ReturnType<typeof selectorFor> =>
+export const selectSoftmax = (isLog: boolean): Selector =>
   selectorFor<{ readonly axis: number; readonly flattens: boolean }>(({ op, operands, parameters }) => {
     const { x } = operands
     if ((x?.type !== 'float32' && x?.type !== 'float64') || product(x.dims) < MIN_ELEMENTS) return undefined
-    const { outer, size, inner } = axisLayout(x.dims, normalizeAxis(parameters.axis, x.dims.length))
-    const layout = parameters.flattens ? { outer, size: size * inner, inner: 1 } : { outer, size, inner }
-    const template = softmaxTemplate(layout, isLog, x.type)
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })), looksAt: [] }
+    const template = softmaxTemplate(aroundAxis(x.dims, parameters.axis, parameters.flattens), isLog, x.type)
+    return jobSelection(op, template, ['x'])
   })
 
 /** The arguments are those of SoftmaxArguments in ../assembly/f32/softmax.ts. */
@@ -44,7 +42,6 @@ export function softmaxTemplate(
     tile: Math.max(1, Math.floor(TILE / perBlock)),
     work: outer * size * inner * ELEMENT_WORK * (type === 'float64' ? WIDE_WORK : 1),
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [size, inner, Number(isLog)]
   }
 }

@@ -4,7 +4,7 @@ import { stridesOf, type Tensor } from '../../tensor/tensor.ts'
 import { isOnHeap } from '../heap.ts'
 import type { JobTemplate } from '../jobs.ts'
 import { arrayOf, jobKernel, selectorFor, staged, widthOf } from '../selector.ts'
-import { linesSelection, type Loop, MAX_LOOPS, merged } from './transpose.ts'
+import { linesSelection, type Loop, loopArguments, MAX_LOOPS, merged } from './transpose.ts'
 
 /** Bytes below which setting a job up costs more than it gains. */
 const MIN_BYTES = 1 << 10
@@ -100,14 +100,6 @@ export function stridedTemplate(loops: readonly Loop[], bytes: number, width: nu
     tile: Math.ceil(TILE_BYTES / lineBytes),
     work: (bytes / width) * ELEMENT_WORK,
     inputs: staged(1),
-    outputStaging: 'whole',
-    args: [
-      width,
-      inner.size,
-      inner.xStep,
-      start,
-      outer.length,
-      ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])
-    ]
+    args: [width, inner.size, inner.xStep, start, ...loopArguments(outer)]
   }
 }

@@ -89,7 +89,6 @@ function shortTemplate(
     tile: Math.max(1, Math.floor(SHORT_TILE / (size * p.k * inner))),
     work: outer * size * p.k * inner * COMPARISON_WORK,
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [size, p.k, width, indexWidth, ...bitsOf(found, p), outer * inner * p.k * indexWidth, ...orderOf(p), inner]
   }
 }
@@ -104,7 +103,6 @@ function fewTemplate({ outer, size, inner }: AxisLayout, p: Params): JobTemplate
     tile: Math.max(1, Math.floor(TILE / (size * inner))),
     work: outer * size * inner * ELEMENT_WORK,
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [size, inner, p.k, ...orderOf(p), Number(p.order === 'index')]
   }
 }
@@ -126,7 +124,6 @@ function wideTemplate(type: DType, { outer, size, inner }: AxisLayout, p: Params
     tile: Math.max(1, Math.floor(TILE / (size * inner))),
     work: outer * inner * (size + ITEM_WORK * p.k) * ELEMENT_WORK,
     inputs: staged(1),
-    outputStaging: 'whole',
     args: [
       ...[size, inner, p.k, width, ...bitsOf(found, p), ...orderOf(p)],
       Number(p.order === 'index'),

@@ -140,6 +140,12 @@ export function merged(all: readonly Loop[]): Loop[] {
   return loops
 }
 
+/** Loops as arguments of a kernel: how many there are, then each. */
+export const loopArguments = (loops: readonly Loop[]): number[] => [
+  loops.length,
+  ...loops.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])
+]
+
 /**
  * The arguments are those of LinesArguments in ../assembly/f32/transpose.ts.
  * @param loops of which the innermost is a line, and of which there are two at least
@@ -156,8 +162,7 @@ export function linesTemplate(loops: readonly Loop[], bytes: number, start = 0):
     tile: Math.ceil(TILE_BYTES / lineBytes),
     work: bytes,
     inputs: staged(1),
-    outputStaging: 'whole',
-    args: [lineBytes, start, outer.length, ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])]
+    args: [lineBytes, start, ...loopArguments(outer)]
   }
 }
 
@@ -180,15 +185,6 @@ export function matrixTemplate(loops: readonly Loop[], bytes: number, width: num
     tile: Math.max(1, Math.floor(TILE_BYTES / (bytes / blocks))),
     work: 2 * bytes,
     inputs: staged(1),
-    outputStaging: 'whole',
-    args: [
-      Math.log2(width),
-      rows.size,
-      columns.size,
-      rows.xStep,
-      columns.yStep,
-      outer.length,
-      ...outer.flatMap(({ size, xStep, yStep }) => [size, xStep, yStep])
-    ]
+    args: [Math.log2(width), rows.size, columns.size, rows.xStep, columns.yStep, ...loopArguments(outer)]
   }
 }

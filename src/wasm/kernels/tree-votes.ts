@@ -6,9 +6,8 @@ import type { Pack, Packed } from '../../op-kit/define.ts'
 import { packOfParameters } from '../../op-kit/packs.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { Tensor } from '../../tensor/tensor.ts'
-import { runJob } from '../jobs.ts'
+import type { Work } from '../attempt.ts'
 import { staged } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
 
 /** Rows that walk at once. */
 const GROUP = 4
@@ -56,13 +55,8 @@ export function votePlanOf(forest: Forest, targets: number, type: DType): VotePl
 const votesOf = ({ targets, full }: VotePlan): number => (full ? targets : 1)
 
 /** Packs what the kernel reads of a forest, which the parameters have. */
-export const packVotes = (plan: VotePlan): Pack => PACKS[plan.way](plan)
-
-const PACKS: Readonly<Record<Way, (plan: VotePlan) => Pack>> = {
-  wide: plan => packOfParameters('trees wide', (_, __, { allocate }) => tablesOf(plan, allocate)),
-  single: plan => packOfParameters('trees single', (_, __, { allocate }) => tablesOf(plan, allocate)),
-  signed: plan => packOfParameters('trees signed', (_, __, { allocate }) => tablesOf(plan, allocate))
-}
+export const packVotes = (plan: VotePlan): Pack =>
+  packOfParameters(`trees ${plan.way}`, (_, __, { allocate }) => tablesOf(plan, allocate))
 
 type Allocate = (type: DType, dims: readonly number[]) => Tensor
 
@@ -145,25 +139,24 @@ function writeVotes({ forest: { next, leafOf, sums }, targets, full }: VotePlan,
 /** Adds votes up by jobs whose blocks are groups of rows. */
 export class JobAdder implements VoteAdder {
   readonly most: number
-  private readonly temporaries = temporaries()
   private readonly tables: Packed
   private sums: Float64Array | undefined
 
   constructor(
     private readonly plan: VotePlan,
     packed: Packed | undefined,
-    private readonly threads: number
+    private readonly work: Work
   ) {
     this.tables = packed ?? unpackedOf(plan)
     this.most = Math.max(GROUP, Math.floor(MAX_SUMS / plan.targets / GROUP) * GROUP)
   }
 
   *add(rows: Float32Array | Float64Array, count: number): Generator<void, Float64Array | undefined> {
-    const { plan, threads } = this
+    const { plan, work } = this
     const { forest, targets, way } = plan
     const groups = Math.ceil(count / GROUP)
     // The first block has most rows.
-    this.sums ??= this.temporaries.allocateDoubles(groups * GROUP * targets)
+    this.sums ??= work.allocateDoubles(groups * GROUP * targets)
     const { cells, trees, votes } = this.tables
     const walks = GROUP * forest.roots.length
     const template = {
@@ -174,16 +167,11 @@ export class JobAdder implements VoteAdder {
       isDivisible: true,
       work: groups * walks * STEP_WORK * Math.max(1, forest.deepest),
       inputs: staged(4),
-      outputStaging: 'whole',
       args: [count, (rows.length / count) * rows.BYTES_PER_ELEMENT, forest.roots.length, targets, WAYS.indexOf(way)]
     } as const
     const inputs = [rows, cells.data, trees.data, votes.data] as Float32Array[]
     const sums = this.sums.subarray(0, groups * GROUP * targets)
-    return (yield* runJob(template, inputs, sums, threads)) ? sums : undefined
-  }
-
-  free(): void {
-    this.temporaries.free()
+    return (yield* work.run(template, inputs, sums)) ? sums : undefined
   }
 }
 

@@ -5,12 +5,11 @@ import { rowsAndFeatures } from '../../kernels/ml/rows.ts'
 import { answersOf, classifyByTrees, type TreeClasses } from '../../kernels/ml/tree-classes.ts'
 import { regressByTrees, type TreeTargets } from '../../kernels/ml/tree-targets.ts'
 import { columnsOf, type LeafFinder, type Means } from '../../kernels/ml/walk-forest.ts'
-import type { Kernel, KernelContext, Selection } from '../../op-kit/define.ts'
+import type { Kernel, KernelContext, Packed, Selection } from '../../op-kit/define.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
-import { runJob } from '../jobs.ts'
+import { type Work, workFor } from '../attempt.ts'
 import { arrayOf, selectorFor, staged, type TensorOperands } from '../selector.ts'
-import { temporaries } from '../temporary.ts'
-import { CELL_BYTES, JobAdder, packVotes, STEP_WORK, type VotePlan, votePlanOf } from './tree-votes.ts'
+import { CELL_BYTES, JobAdder, packVotes, STEP_WORK, votePlanOf } from './tree-votes.ts'
 
 /** Walks below which setting jobs up costs more than it gains. */
 const MIN_WALKS = 1 << 8
@@ -51,61 +50,49 @@ function treeSelection<M extends { readonly forest: Forest; readonly targets: nu
   if (walks < MIN_WALKS) return undefined
   const isSum = aggregate === 'SUM' || aggregate === 'AVERAGE'
   const plan = isSum ? votePlanOf(forest, targets, rows.type) : undefined
-  if (plan) return { kernel: withMeans(model, walk, voteAdderOf(plan)), pack: packVotes(plan) }
+  if (plan)
+    return {
+      kernel: withMeans(model, walk, (work, packed) => ({ adder: new JobAdder(plan, packed, work) })),
+      pack: packVotes(plan)
+    }
   if (forest.next.length > walks * MAX_CELLS) return undefined
-  return { kernel: withMeans(model, walk, leafFinderOf(forest)) }
+  return { kernel: withMeans(model, walk, work => ({ finder: new Finder(forest, work) })) }
 }
 
-/** What walks with jobs, and gives back what it has of the heap. */
-type Begin = (context: KernelContext) => { readonly means: Means; free(): void }
+type MeansOf = (work: Work, packed: Packed | undefined) => Means
 
-const voteAdderOf =
-  (plan: VotePlan): Begin =>
-  ({ packed, threads }) => {
-    const adder = new JobAdder(plan, packed, threads)
-    return { means: { adder }, free: () => adder.free() }
-  }
-
-const leafFinderOf =
-  (forest: Forest): Begin =>
-  ({ threads }) => {
-    const finder = new Finder(forest, threads)
-    return { means: { finder }, free: () => finder.free() }
-  }
-
-const withMeans = <M>(model: M, walk: WalkTrees<M>, begin: Begin): Kernel =>
+const withMeans = <M>(model: M, walk: WalkTrees<M>, meansOf: MeansOf): Kernel =>
   function* (given, _, context) {
-    const { means, free } = begin(context)
+    const work = workFor(context)
     try {
-      yield* walk(model, (given as { readonly x: Tensor }).x, context, means)
+      yield* walk(model, (given as { readonly x: Tensor }).x, context, meansOf(work, context.packed))
     } finally {
-      free()
+      work.free()
     }
   }
 
 /** Finds leaves by jobs whose blocks are trees. The cells lie on the heap until they are given back. */
 class Finder implements LeafFinder {
   readonly most: number
-  private readonly temporaries = temporaries()
   private cells: Float32Array | undefined
   private leaves: Int32Array | undefined
 
   constructor(
     private readonly forest: Forest,
-    private readonly threads: number
+    private readonly work: Work
   ) {
     this.most = Math.max(4, Math.floor(MAX_LEAVES / forest.roots.length))
   }
 
   *find(values: Float64Array, count: number): Generator<void, Int32Array | undefined> {
-    const { forest, threads } = this
+    const { forest, work } = this
     const { cells, trees } = tablesOf(forest)
     const columns = columnsOf(forest)
     const rows = Math.ceil(count / 4) * 4
     const size = forest.roots.length * rows
     this.cells ??= this.copied(cells)
     // The first block has most rows.
-    this.leaves ??= this.temporaries.allocateIntegers(size)
+    this.leaves ??= work.allocateIntegers(size)
     const leaves = this.leaves.subarray(0, size)
     // The arguments are those of TreesArguments in ../assembly/wide/trees.ts.
     const template = {
@@ -114,19 +101,14 @@ class Finder implements LeafFinder {
       blockBytes: rows * 4,
       work: leaves.length * STEP_WORK * forest.deepest,
       inputs: staged(3),
-      outputStaging: 'whole',
       args: [rows, columns * 8]
     } as const
     const padded = rows * columns <= values.length ? values.subarray(0, rows * columns) : grown(values, rows * columns)
-    return (yield* runJob(template, [this.cells, padded, trees], leaves, threads)) ? leaves : undefined
-  }
-
-  free(): void {
-    this.temporaries.free()
+    return (yield* work.run(template, [this.cells, padded, trees], leaves)) ? leaves : undefined
   }
 
   private copied(bytes: Uint8Array): Float32Array {
-    const copy = this.temporaries.allocate(bytes.length / 4)
+    const copy = this.work.allocate(bytes.length / 4)
     copyBytes(bytes, new Uint8Array(copy.buffer, copy.byteOffset, copy.byteLength))
     return copy
   }

@@ -110,7 +110,6 @@ function templateOf(type: WideType, { m, n, k, aRow, aElement, bRow, bColumn, ba
     tile: Math.max(1, Math.floor(TILE / (ROWS * n * k))),
     work: workOfFlops(4 * batches * m * n * k),
     inputs: staged(2),
-    outputStaging: 'whole',
     args: [number, m, n, k, aRow, aElement, bRow, bColumn, loops.length, ...loops.flat()]
   }
 }

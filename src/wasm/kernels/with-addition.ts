@@ -1,7 +1,7 @@
 import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
 import { alignedDims, channelsOf } from '../../kernels/normalization/groups.ts'
-import type { Kernel, KernelContext } from '../../op-kit/define.ts'
+import type { Kernel } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
@@ -79,7 +79,7 @@ export const selectSkipLayerNorm = selectorFor<SkipParams>(({ op, operands, para
       (yield* isDone(template, [sum, t.scale!, t.shift ?? sum, sum], out, threads))
     )
       return
-    yield* op.run(given, params, withTwo(context, out, sum, SUM)) as Paced
+    yield* op.run(given, params, withOutput(withOutput(context, out), sum, SUM)) as Paced
   }
   return { kernel, looksAt: [] }
 })
@@ -124,13 +124,7 @@ export const selectSkipGroupNorm = selectorFor<GroupParams>(({ op, operands, par
     const inputs = [data, t.scale!, t.shift!, data, data].slice(0, template.inputs.length)
     done &&= yield* isDone(template, inputs, out, context.threads)
     if (activation) done &&= yield* isDone(activation, [out], out, context.threads)
-    if (!done) yield* op.run(given, params, withTwo(context, out, sum, GROUP_SUM)) as Paced
+    if (!done) yield* op.run(given, params, withOutput(withOutput(context, out), sum, GROUP_SUM)) as Paced
   }
   return { kernel, looksAt: [] }
-})
-
-/** A context in which output 0 and the sum, which is another output, have been made already. */
-export const withTwo = (context: KernelContext, out: Tensor, sum: Tensor, at: number): KernelContext => ({
-  ...withOutput(context, out),
-  rawOutput: (index = 0, dims, type) => (index === at ? sum : index === 0 ? out : context.rawOutput(index, dims, type))
 })
