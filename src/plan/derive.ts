@@ -1,4 +1,4 @@
-import type { Constant, ValueId } from '../graph/graph.ts'
+import type { ByteRange, Constant, ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, isHalf } from '../tensor/dtype.ts'
@@ -35,19 +35,23 @@ export function elementsAtHand(graph: PlanGraph, id: ValueId): Tensor | undefine
 /** Constants by what they are made of and a key that says how, so that all plans of a session share them. */
 const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()
 
-/** A constant that is made of another, by key in another way, when it is first read. */
+/**
+ * A constant that is made of another, by key in another way, when it is first read.
+ * @param raw where its elements are, if they are in a file as they are in memory
+ */
 export function derivedConstant(
   of: Constant | Tensor,
   key: string,
   type: DType,
   dims: readonly number[],
-  read: () => Tensor
+  read: () => Tensor,
+  raw?: ByteRange
 ): Constant {
   const byKey = derivations.get(of) ?? new Map<string, Constant>()
   derivations.set(of, byKey)
   const place = 'place' in of ? of.place : {}
   const byteLength = fileBytes(type, elementCount(dims))
-  const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read }
+  const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read, ...(raw && { raw }) }
   byKey.set(key, constant)
   return constant
 }

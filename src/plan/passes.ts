@@ -4,6 +4,7 @@ import { branches } from './branches.ts'
 import { bypass } from './bypass.ts'
 import { computeWide } from './compute-wide.ts'
 import { computedWeights } from './computed-weights.ts'
+import { constantRows } from './constant-rows.ts'
 import { convWeights } from './conv-weights.ts'
 import { einsumProducts } from './einsum-products.ts'
 import { fakeQuantizePattern, stateCodes } from './fake-quantize.ts'
@@ -40,6 +41,7 @@ const LEFT_OF_CODES: readonly Pass[] = [levels, prune, foldNumbers, convWeights,
 /** Passes after that. */
 export const IMPROVING: readonly Pass[] = [
   branches,
+  constantRows,
   bypass,
   sequences,
   tablesOfCodes,
@@ -59,6 +61,7 @@ export const IMPROVING: readonly Pass[] = [
 /** The same with patterns whose fused operators round otherwise than the calls that they stand for. */
 export const IMPROVING_FAST: readonly Pass[] = [
   branches,
+  constantRows,
   scanDistances,
   loopBags,
   bypass,

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { InferenceSession } from '../../src/index.ts'
+import { constantRows } from '../../src/plan/constant-rows.ts'
+import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { noise } from '../wasm/compare.ts'
+import { graphOf, opsOf, planOf } from './plan.ts'
+
+const STACK = [3, 40, 48]
+const elements = noise(STACK, 1).data
+
+/** The weights of three experts, by raw bytes, or as a list of numbers. */
+const stacked = (isRaw: boolean): object =>
+  isRaw
+    ? { name: 'stack', dims: STACK, dataType: 1, rawData: new Uint8Array(elements.slice().buffer) }
+    : floats('stack', STACK, [...elements])
+
+/** A product with one matrix of a constant. */
+const expert = (index: number, isRaw = true, changes: Partial<ModelParts> = {}): ModelParts => ({
+  inputs: [port('x', 'float', [5, 48])],
+  outputs: [port('y', 'float')],
+  initializers: [stacked(isRaw), int64s('index', [], [index])],
+  nodes: [node('Gather', ['stack', 'index'], ['w']), node('Gemm', ['x', 'w'], ['y'], { transB: 1 })],
+  ...changes
+})
+
+/** What the nodes give, and what they give where somebody sees each. */
+async function both(parts: ModelParts): Promise<unknown[]> {
+  const session = new InferenceSession(await onnxModel(parts), { precision: 'exact' })
+  const feeds = { x: noise([5, 48], 7) }
+  const { y } = await session.run(feeds)
+  const { y: seen } = await session.run(feeds, { onStep: () => undefined })
+  session.dispose()
+  return [y, seen].map(tensor => tensor.data)
+}
+
+describe('a row of a constant is a constant', () => {
+  test.each([
+    ['of raw bytes', 1, true],
+    ['of a list of numbers', 2, false],
+    ['counted from the end', -1, true],
+    ['counted from the end of a list', -3, false]
+  ])('%s', async (_, index, isRaw) => {
+    const parts = expert(index, isRaw)
+    expect(opsOf(await planOf(parts))).toEqual(['Gemm'])
+    const [y, seen] = await both(parts)
+    expect(y).toEqual(seen)
+  })
+
+  test('of which nothing else is read', async () => {
+    const graph = await graphOf(expert(2))
+    expect(constantRows.run(graph)).toBe(true)
+    const row = graph.constantOf('w')
+    expect(row).toMatchObject({ dims: [40, 48], byteLength: 4 * 40 * 48, raw: { length: 4 * 40 * 48 } })
+    expect('read' in row! && row.read().data).toEqual(elements.subarray(2 * 40 * 48))
+  })
+
+  test('behind axes of 1, for an index that is a list', async () => {
+    const parts = expert(0, true, {
+      initializers: [
+        { name: 'stack', dims: [1, ...STACK], dataType: 1, rawData: new Uint8Array(elements.slice().buffer) },
+        ...[int64s('index', [1], [1]), int64s('axes', [2], [0, 1])]
+      ],
+      nodes: [
+        node('Gather', ['stack', 'index'], ['r'], { axis: 1 }),
+        node('Squeeze', ['r', 'axes'], ['w']),
+        node('Gemm', ['x', 'w'], ['y'], { transB: 1 })
+      ]
+    })
+    expect(opsOf(await planOf(parts))).not.toContain('Gather')
+    const [y, seen] = await both(parts)
+    expect(y).toEqual(seen)
+  })
+})
+
+describe('rows are taken in each run', () => {
+  test('where they do not lie together', async () => {
+    const parts = expert(1, true, {
+      inputs: [port('x', 'float', [5, 40])],
+      nodes: [node('Gather', ['stack', 'index'], ['w'], { axis: 2 }), node('Gemm', ['x', 'w'], ['y'], { transB: 1 })]
+    })
+    expect(opsOf(await planOf(parts))).toEqual(['Gather', 'Gemm'])
+  })
+
+  test('where the index is an input', async () => {
+    const parts = expert(0)
+    const asked = { ...parts, inputs: [...parts.inputs!, port('index', 'int64', [])], initializers: [stacked(true)] }
+    expect(opsOf(await planOf(asked))).toEqual(['Gather', 'Gemm'])
+  })
+
+  test('where somebody sees them', async () => {
+    expect(opsOf(await planOf(expert(1), { isObserved: true }))).toEqual(['Gather', 'Gemm'])
+    const parts = expert(1, true, { outputs: [port('y', 'float'), port('w', 'float')] })
+    expect(opsOf(await planOf(parts))).toEqual(['Gather', 'Gemm'])
+  })
+})
