@@ -19,19 +19,19 @@ import { attendInJobs } from './grouped-jobs.ts'
  * which the operator decodes; without masks of blocks.
  */
 export const selectGroupQueryAttention = selectorFor<GroupedRunParams>(({ op, operands, parameters: p }) => {
-  const { query, key, value, pastKey, pastValue, cos, sin, positions, bias, queryNorm, keyNorm, sinks } = operands
+  const { query, key, value, pastKey, pastValue, cos, sin, bias, queryNorm, keyNorm, sinks } = operands
   const floats = { query, key, value, pastKey, pastValue, cos, sin, bias }
   const isCoded = p.bits !== 0
   const read = isCoded ? [query, bias] : Object.values(floats)
-  const isPlain = p.block === 0 && !p.slides && p.shown === 'nothing'
+  const isPlain = p.block === 0 && !p.slides
   if (!isPlain || !read.every(tensor => tensor === undefined || isServed(tensor.type))) return undefined
   const kernel: Kernel = (given, parameters, call) => {
     const { bias: own } = given as TensorOperands
     const attend: Attend = (heads, pace, reference) => attendByJobs(heads, own, call.threads, pace, reference)
-    return op.run(given, { ...parameters, attend }, call)
+    return op.run(given, { ...parameters, ...(p.shown === 'nothing' && { attend }) }, call)
   }
-  const isUsual = !isCoded && key && value && !positions && !queryNorm && !keyNorm
-  if (!isUsual || !areOf(query!.type, { ...floats, sinks })) return { kernel }
+  const isUsual = !isCoded && !queryNorm && !keyNorm && areOf(query!.type, { ...floats, sinks })
+  if (!isUsual) return p.shown === 'nothing' ? { kernel } : undefined
   return {
     *kernel(given, parameters, context) {
       const call = makingOnce(context)

@@ -13,6 +13,14 @@ const mask = (dims: readonly number[], seed: number): Tensor => {
   return new Tensor('float32', values, dims)
 }
 
+/** Positions of the fresh rows, from the fourth on, or any of the table. */
+function positions(batch: number, fresh: number, total: number, areAny: boolean): Tensor {
+  const rows = Array.from({ length: batch * fresh }, (_, token) =>
+    areAny && fresh < total ? (token * 7) % (total + 4) : total - fresh + 4 + (token % fresh)
+  )
+  return new Tensor('int64', BigInt64Array.from(rows, BigInt), [batch, fresh])
+}
+
 const positive = (dims: readonly number[], seed: number): Tensor =>
   new Tensor(
     'float32',
@@ -47,7 +55,10 @@ describe.each(['heap', 'array'] as const)('GroupQueryAttention in WebAssembly, o
       isEven: fc.boolean(),
       window: fc.oneof(fc.constant(0), size(50)),
       sinks: fc.constantFrom('none', 'none', 'given', 'smooth'),
-      bias: fc.constantFrom('none', 'none', 'shared', 'own')
+      bias: fc.constantFrom('none', 'none', 'shared', 'own'),
+      positions: fc.constantFrom('none', 'none', 'following', 'any'),
+      shown: fc.constantFrom(0, 0, 1, 2),
+      unwanted: fc.constantFrom([], [], [1], [2], [1, 2], [3])
     })
     fc.assert(
       fc.property(sizes, ({ batch, shared, group, fresh, past, room, pairs, rotates, packed, isEven, ...given }) => {
@@ -64,9 +75,9 @@ describe.each(['heap', 'array'] as const)('GroupQueryAttention in WebAssembly, o
           rows > 0 ? cache(5) : undefined,
           new Tensor('int32', lengths, [batch]),
           new Tensor('int32', [total], []),
-          rotates ? noise([total, pairs], 6) : undefined,
-          rotates ? noise([total, pairs], 7) : undefined,
-          undefined,
+          rotates ? noise([total + 4, pairs], 6) : undefined,
+          rotates ? noise([total + 4, pairs], 7) : undefined,
+          given.positions === 'none' ? undefined : positions(batch, fresh, total, given.positions === 'any'),
           given.bias === 'none'
             ? undefined
             : mask(given.bias === 'own' ? [batch, heads, fresh, total] : [1, 1, fresh, total], 9),
@@ -78,11 +89,13 @@ describe.each(['heap', 'array'] as const)('GroupQueryAttention in WebAssembly, o
           causal: Number(given.causal),
           do_rotary: Number(rotates),
           local_window_size: given.causal && given.window > 0 ? given.window : -1,
-          smooth_softmax: given.sinks === 'smooth' ? 1 : -1
+          smooth_softmax: given.sinks === 'smooth' ? 1 : -1,
+          qk_output: given.shown
         }
-        expectEqual(GROUPED, inputs, { region, attributes, outputs: 3 }, TOLERANCE)
+        const options = { region, attributes, outputs: given.shown > 0 ? 4 : 3, unwanted: given.unwanted }
+        expectEqual(GROUPED, inputs, options, TOLERANCE)
       }),
-      { numRuns: 200, seed: 7 }
+      { numRuns: 300, seed: 7 }
     )
   })
 

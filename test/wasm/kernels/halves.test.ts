@@ -191,6 +191,33 @@ describe.each(HALVES)('%s', type => {
     })
 
     test.each([
+      [1, 0],
+      [1, 9],
+      [30, 0]
+    ])('GroupQueryAttention of one operand, %i queries, with room for %i rows more', (fresh, room) => {
+      const total = 40 + fresh
+      const rows = room === 0 ? 40 : total + room
+      const cache = [noise([2, 2, rows, 16], 4), noise([2, 2, rows, 16], 5)]
+      const tables = [noise([90, 8], 6), noise([90, 8], 7)]
+      const tokens = Array.from({ length: 2 * fresh }, (_, token) => BigInt(token < fresh ? token + 3 : 88 - token))
+      const positions = new Tensor('int64', BigInt64Array.from(tokens), [2, fresh])
+      const kind = ['onnx', 'GroupQueryAttention', 1, 'com.microsoft'] as const
+      for (const last of [total - 1, total - 5])
+        for (const [do_rotary, own] of [
+          [0, undefined],
+          [1, undefined],
+          [1, positions]
+        ] as const)
+          for (const unwanted of [[], [1, 2]]) {
+            const counts = [new Tensor('int32', [total - 1, last], [2]), new Tensor('int32', [total], [1])]
+            const attributes = { num_heads: 4, kv_num_heads: 2, do_rotary, qk_output: last === total - 1 ? 1 : 0 }
+            const given = [noise([2, fresh, 128], 1), undefined, undefined, ...cache, ...counts, ...tables, own]
+            const options = { region, outputs: last === total - 1 ? 4 : 3, attributes, unwanted }
+            expectNear(type, kind, given, options)
+          }
+    })
+
+    test.each([
       [1, 7, 0],
       [20, 7, 0],
       [1, 0, 9],
