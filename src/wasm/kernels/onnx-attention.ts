@@ -6,12 +6,14 @@ import type { Kernel, KernelContext, Op } from '../../op-kit/define.ts'
 import { presentMaker } from '../../op-kit/present.ts'
 import { makingOnce, withOutput } from '../../op-kit/with-output.ts'
 import { bytesOf } from '../../tensor/arrays.ts'
+import { isHalf } from '../../tensor/dtype.ts'
 import { toDoubles } from '../../tensor/elements.ts'
-import type { Tensor } from '../../tensor/tensor.ts'
+import { Tensor } from '../../tensor/tensor.ts'
+import { narrowed, widened } from '../halves.ts'
 import { isOnHeap } from '../heap.ts'
 import { jobWatcher } from '../job-watcher.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
+import { areOf, arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
 import { temporaries } from '../temporary.ts'
 import {
   areServed,
@@ -35,13 +37,18 @@ interface AttentionParams {
 }
 
 /**
- * Attention of float32; with numbers of keys that are no padding, where there is no past. Scores are left to the
- * reference where a mask has fewer columns than there are keys, or where there are such numbers.
+ * Attention of float32, or of floats of 16 bits over a past of such; with numbers of keys that are no padding, where
+ * there is no past. Scores are left to the reference where a mask has fewer columns than there are keys, or where there
+ * are such numbers.
  */
 export const selectAttention = selectorFor<AttentionParams>(({ op, operands, parameters: p }) => {
   const { q, k, v, mask, pastKey, pastValue, lengths } = operands
-  if (!q || !k || !v || (lengths && pastKey) || !areServed([q, k, v], mask)) return undefined
-  if ((pastKey && pastKey.type !== 'float32') || (pastValue && pastValue.type !== 'float32')) return undefined
+  if (!q || !k || !v || (lengths && pastKey)) return undefined
+  // Without a past, calls of 16 bits are widened as a whole.
+  const isNarrow = isHalf(q.type) && pastKey !== undefined
+  const heads16 = { q, k, v, pastKey, pastValue, mask: mask?.type === 'bool' ? undefined : mask }
+  if (isNarrow ? !areOf(q.type, heads16) : !areServed([q, k, v, ...[pastKey, pastValue].filter(isGiven)], mask))
+    return undefined
   const past = pastKey?.dims[2] ?? 0
   const [batches, heads, queries, depth] = headDims(q, p.queryHeads)
   const [, shared, fresh] = headDims(k, p.valueHeads)
@@ -68,7 +75,7 @@ export const selectAttention = selectorFor<AttentionParams>(({ op, operands, par
     scale: p.scale ?? 1 / Math.sqrt(depth),
     softcap: p.softcap,
     mask: mask && {
-      type: mask.type,
+      type: mask.type === 'bool' ? 'bool' : 'float32',
       strides: matrixStrides(broadcastStrides(mask.dims, [batches, heads, queries, covered]))
     },
     causalOffset: p.causal ? past : p.right >= 0 ? past + p.right : undefined,
@@ -80,8 +87,11 @@ export const selectAttention = selectorFor<AttentionParams>(({ op, operands, par
   // How many keys there are is known when they are read.
   if (lengths) return { kernel: ofLengths(op, layout, scoring) }
   const showing = covered === keys ? attentionTemplate(layout, { ...scoring, shown: p.shown }) : undefined
+  if (isNarrow) return { kernel: withNarrowPast(op, template, showing, p.valueHeads) }
   return { kernel: withPresent(op, template, showing, p.valueHeads), looksAt: [] }
 })
+
+const isGiven = (tensor: Tensor | undefined): tensor is Tensor => tensor !== undefined
 
 /** `[batch, heads, length, size]` of an operand of rank 4, or of rank 3 whose rows hold all heads. */
 function headDims({ dims }: Tensor, heads = 1): readonly number[] {
@@ -132,6 +142,48 @@ const withPresent = (
       }
     } finally {
       scores?.free()
+    }
+  }
+
+/**
+ * Of floats of 16 bits: codes of fresh keys and values are moved behind those of the past, and all are widened. Widened
+ * before, all of a present would be rounded.
+ */
+const withNarrowPast = (
+  op: Op,
+  template: JobTemplate,
+  showing: JobTemplate | undefined,
+  heads: number | undefined
+): Kernel =>
+  function* (operands, parameters, context) {
+    const { q, k, v, mask, pastKey, pastValue } = operands as TensorOperands
+    const call = makingOnce(context)
+    const shows = context.outputCount > 3
+    const job = shows ? showing : template
+    const parts = temporaries()
+    try {
+      const result = call.rawOutput()
+      const scores = shows ? call.rawOutput(3) : undefined
+      const out = parts.allocate(result.data.length)
+      const shown = scores && parts.allocate(scores.data.length)
+      if (job && (!shown || isOnHeap(shown))) {
+        const keys = headsOf(k!, heads, pastKey, presentMaker(call, 1))
+        const values = headsOf(v!, heads, pastValue, presentMaker(call, 2))
+        const queries = yield* widened(q!, parts)
+        const wide = [yield* widened(keys, parts), yield* widened(values, parts)] as const
+        const added = mask && (mask.type === 'bool' ? arrayOf(mask) : yield* widened(mask, parts))
+        if (yield* runJob(job, attentionInputs(queries, ...wide, { mask: added, shown }), out, context.threads)) {
+          if (context.outputCount > 1) context.give(1, keys)
+          if (context.outputCount > 2) context.give(2, values)
+          yield* narrowed(new Tensor('float32', out, result.dims), result)
+          if (scores) yield* narrowed(new Tensor('float32', shown!, scores.dims), scores)
+          return
+        }
+      }
+      const rest = op.run(operands, parameters, call)
+      if (rest) yield* rest
+    } finally {
+      parts.free()
     }
   }
 

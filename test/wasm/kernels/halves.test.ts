@@ -156,6 +156,25 @@ describe.each(HALVES)('%s', type => {
       expectNear(type, ['onnx', 'Attention', 23], [...inputs, ...cache], { region, outputs: 3 })
     })
 
+    test.each([1, 9])('Attention of %i queries over a past, with masks and scores', queries => {
+      const keys = 40 + queries
+      const inputs = [noise([2, queries, 64], 1), noise([2, queries, 32], 2), noise([2, queries, 32], 3)]
+      const cache = [noise([2, 2, 40, 16], 4), noise([2, 2, 40, 16], 5)]
+      const visible = Uint8Array.from({ length: keys }, (_, i) => Number(i % 3 > 0))
+      const masks = [undefined, noise([4, queries, keys], 6), new Tensor('bool', visible, [1, keys])]
+      for (const mask of masks)
+        for (const mode of [0, 2, 3])
+          for (const unwanted of [[], [1, 2]]) {
+            const attributes = { q_num_heads: 4, kv_num_heads: 2, is_causal: 1, qk_matmul_output_mode: mode }
+            const options = { region, outputs: mode === 0 ? 3 : 4, attributes, unwanted }
+            expectNear(type, ['onnx', 'Attention', 23], [...inputs, mask, ...cache], options)
+          }
+      const short = noise([queries, 30], 7)
+      const attributes = { q_num_heads: 4, kv_num_heads: 2 }
+      for (const outputs of [1, 3, 4])
+        expectNear(type, ['onnx', 'Attention', 23], [...inputs, short, ...cache], { region, outputs, attributes })
+    })
+
     test('MultiHeadAttention, but not where scores are a result, which have numbers of their type', () => {
       const rows = [2, 9, 24]
       const given = [noise(rows, 1), noise(rows, 2), noise(rows, 3)].map(tensor => narrow(type, tensor))
