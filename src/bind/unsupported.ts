@@ -9,11 +9,11 @@ const REASONS: ReadonlyMap<string, string> = new Map(
       [
         'com.microsoft',
         NO_KERNEL,
-        `BiasAdd BiasDropout BiasSoftmax BiasSplitGelu BitmaskBiasDropout BitmaskDropout ComplexMul ComplexMulConj
+        `BiasDropout BiasSoftmax BitmaskBiasDropout BitmaskDropout ComplexMul ComplexMulConj
          DecoderAttention DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicSparseAttention
          FusedMatMulActivation GatedDeltaNet GatedRelativePositionBias GemmFastGelu GemmFloat8 GemmaRotaryEmbedding
          Irfft LongformerAttention MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight
-         MatMulNBitsMlp MatMulNBitsQkv NhwcConv NhwcFusedConv PackedAttention PackedMultiHeadAttention
+         MatMulNBitsMlp MatMulNBitsQkv NhwcFusedConv PackedAttention PackedMultiHeadAttention
          PackedSparseAttentionIndexer PagedAttention QOrderedAttention QOrderedGelu
          QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder
          RemovePadding RestorePadding Rfft SparseAttentionIndexer

@@ -62,6 +62,7 @@ import { selectLinearClassifier, selectLinearRegressor } from './kernels/linear-
 import { selectSoftmaxLoss } from './kernels/losses.ts'
 import { selectGemm, selectMatMul } from './kernels/matrix.ts'
 import { selectMultiHeadAttention, selectProjectedAttention, selectQAttention } from './kernels/multi-head.ts'
+import { selectNhwcConv } from './kernels/nhwc-conv.ts'
 import { selectBatchNorm, selectGroupNorm, selectLayerNorm, selectMvn, selectRmsNorm } from './kernels/normalization.ts'
 import { selectAttention } from './kernels/onnx-attention.ts'
 import { selectPad } from './kernels/padding.ts'
@@ -111,7 +112,13 @@ import { selectTranscendental } from './kernels/transcendental.ts'
 import { selectBlocks, selectTranspose } from './kernels/transpose.ts'
 import { selectTreeClassifier, selectTreeRegressor } from './kernels/trees.ts'
 import { selectWideGemm, selectWideMatMul } from './kernels/wide-product.ts'
-import { selectBiasGelu, selectSkipGroupNorm, selectSkipLayerNorm } from './kernels/with-addition.ts'
+import {
+  selectBiasAdd,
+  selectBiasGelu,
+  selectBiasSplitGelu,
+  selectSkipGroupNorm,
+  selectSkipLayerNorm
+} from './kernels/with-addition.ts'
 import type { Selector } from './selector.ts'
 
 // In bundles for Node this module runs when a call is first met that is no gather; see scripts/lazy-modules.mjs.
@@ -241,6 +248,7 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Gemm', either(selectGemm, selectWideGemm('float64'))],
   ['Einsum', selectEinsum],
   ['Conv', selectConv],
+  ['NhwcConv', selectNhwcConv],
   ['MatMulNBits', selectMatMulNBits],
   ['MatMulBnb4', selectMatMulBnb4],
   ['CompressedMatMul', selectCompressedMatMul],
@@ -299,7 +307,9 @@ const ROUNDED: ReadonlyMap<string, Selector> = new Map([
   ['Sigmoid', either(selectUnary(['sigmoid'], 6), selectSingle('sigmoid'))],
   ['Tanh', selectUnary(['tanh'], 8)],
   ['Gelu', selectGelu],
+  ['BiasAdd', selectBiasAdd],
   ['BiasGelu', selectBiasGelu],
+  ['BiasSplitGelu', selectBiasSplitGelu],
   ['Elu', selectWithAlpha('elu', 6)],
   ['HardSwish', selectUnary(['hardSwish', 1 / 6, 0.5])],
   ['HardSigmoid', selectHardSigmoid],

@@ -26,8 +26,9 @@ const indices = (dims: readonly number[]): Tensor =>
     BigInt64Array.from({ length: product(dims) }, (_, i) => BigInt((i % 3) - 1)),
     dims
   )
-/** Inputs of operators that read indices. */
-const INDEXED: Readonly<Record<string, (type: DType) => Tensor[]>> = {
+/** Inputs of operators that read indices, or take operands of these dims only. */
+const GIVEN: Readonly<Record<string, (type: DType) => Tensor[]>> = {
+  BiasAdd: type => [[6, 8, 16], [16], [6, 8, 16]].map((dims, i) => numbers(type, dims, i + 1)),
   ScatterElements: type => [numbers(type, DIMS, 1), indices([1, 3, 8, 16]), numbers(type, [1, 3, 8, 16], 3)],
   ScatterND: type => [numbers(type, DIMS, 1), indices([5, 2]), numbers(type, [5, 8, 16], 3)]
 }
@@ -61,11 +62,12 @@ function* callsOf(op: Op, position: number): Generator<{ inputs: Tensor[]; expec
     for (const type of TYPES)
       for (const other of OTHERS) {
         const inputs =
-          INDEXED[op.name]?.(type) ??
+          GIVEN[op.name]?.(type) ??
           Array.from({ length: count }, (_, i) => numbers(type, i === position ? DIMS : other, i + 1))
         const options = { attributes: ATTRIBUTES[op.name] }
         const expected = valid(() => runTensor(kindOf(op), inputs.map(copyOf), options))
-        if (expected?.type === type && expected.dims.join() === DIMS.join()) yield { inputs, expected, options }
+        if (expected?.type === type && expected.dims.join() === inputs[position].dims.join())
+          yield { inputs, expected, options }
       }
 }
 

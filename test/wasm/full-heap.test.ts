@@ -70,7 +70,10 @@ const cases: readonly (readonly [string, ...Call])[] = [
     ['onnx', 'Attention', 23],
     [...[1, 2, 5].map(seed => noise([1, heads, fresh, size], seed)), undefined, cache, cache],
     { outputs: 3 }
-  ]
+  ],
+  ['BiasAdd', ['onnx', 'BiasAdd', 1, 'com.microsoft'], [rows, noise([heads * size], 1), rows], {}],
+  ['BiasSplitGelu', ['onnx', 'BiasSplitGelu', 1, 'com.microsoft'], [rows, noise([heads * size], 1)], {}],
+  ['NhwcConv', ['onnx', 'NhwcConv', 1, 'com.microsoft'], [noise([1, 9, 9, 5], 1), noise([7, 3, 3, 5], 2)], {}]
 ]
 
 describe('a kernel that finds the heap full leaves the call to the operator, and each output is made once', () => {

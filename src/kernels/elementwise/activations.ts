@@ -21,7 +21,7 @@ export const MISH: UnaryLoop = (x, out, i, to) => {
 }
 
 /** `x Φ(x)` with the cumulative distribution function Φ of the normal distribution. */
-const geluOf = (x: number): number => 0.5 * x * (1 + erf(x * Math.SQRT1_2))
+export const geluOf = (x: number): number => 0.5 * x * (1 + erf(x * Math.SQRT1_2))
 export const GELU: UnaryLoop = (x, out, i, to) => {
   for (; i < to; i++) out[i] = geluOf(x[i])
 }

@@ -1,12 +1,14 @@
-import { unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
+import { binary, unary, type UnaryLoop } from '../../kernels/core/elementwise.ts'
 import type { Paced } from '../../kernels/core/pace.ts'
+import { ADD } from '../../kernels/elementwise/binary.ts'
 import { alignedDims, channelsOf } from '../../kernels/normalization/groups.ts'
 import type { Kernel } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
+import { attemptKernel } from '../attempt.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
-import { areFloat32, arrayOf, selectorFor, type TensorOperands } from '../selector.ts'
-import { binaryTemplate, geluCall, selectGelu, unaryTemplate } from './elementwise.ts'
+import { areFloat32, arrayOf, type Selector, selectorFor, type TensorOperands } from '../selector.ts'
+import { binaryTemplate, geluCall, selectGelu, type UnaryCall, unaryTemplate } from './elementwise.ts'
 import { channelGroupsTemplate, groupsTemplate, rowsTemplate } from './normalization.ts'
 
 // Operators of com.microsoft that add first. The jobs of their parts run one after the other, the later ones in place.
@@ -47,6 +49,51 @@ export const selectBiasGelu = selectorFor<GeluParams>(call => {
   }
   return { kernel, looksAt: [] }
 })
+
+/** BiasAdd of float32. */
+export const selectBiasAdd: Selector = ({ op, operands, dims }) => {
+  const { x, bias } = operands
+  if (!x || !bias || !areFloat32(operands) || product(dims) < MIN_ELEMENTS) return undefined
+  const skipping = binaryTemplate('add', dims, dims, dims)
+  const biasing = binaryTemplate('add', dims, bias.dims, dims)
+  if (skipping === undefined || biasing === undefined) return undefined
+  const kernel: Kernel = function* (given, params, context) {
+    const out = context.rawOutput()
+    const t = given as TensorOperands
+    // The sum of the two that the result may lie over comes first.
+    if (!(yield* isDone(skipping, [t.x!, t.skip!], out, context.threads))) {
+      const rest = op.run(given, params, withOutput(context, out))
+      if (rest) yield* rest
+    } else if (!(yield* isDone(biasing, [out, t.bias!], out, context.threads))) yield* binary(ADD, out, t.bias!, out)
+  }
+  return { kernel, looksAt: [] }
+}
+
+/** BiasSplitGelu of float32: the sums of each half by a job, then their product. */
+export const selectBiasSplitGelu: Selector = ({ op, operands, dims }) => {
+  const gelu = geluCall({ approximation: 'none' })
+  const count = product(dims)
+  if (gelu === undefined || !areFloat32(operands) || count < MIN_ELEMENTS) return undefined
+  const half = dims[2]
+  const rows = count / half
+  const [fn, cost] = gelu
+  // Of the two halves of each row a job reads the one that its operands begin with.
+  const sumsOf = (then?: UnaryCall): JobTemplate | undefined =>
+    binaryTemplate('add', [rows, 2, half], [2, half], [rows, 1, half], then ? cost : 1, then)
+  const [left, right, times] = [sumsOf(), sumsOf(fn), binaryTemplate('multiply', dims, dims, dims)]
+  if (left === undefined || right === undefined || times === undefined) return undefined
+  const kernel = attemptKernel(op, function* (given, out, work) {
+    const [x, bias] = [arrayOf(given.x!), arrayOf(given.bias!)]
+    const sums = work.allocate(count)
+    const result = arrayOf(out())
+    return (
+      (yield* work.run(left, [x, bias], sums)) &&
+      (yield* work.run(right, [x.subarray(half), bias.subarray(half)], result)) &&
+      (yield* work.run(times, [sums, result], result))
+    )
+  })
+  return { kernel }
+}
 
 interface SkipParams {
   readonly epsilon: number

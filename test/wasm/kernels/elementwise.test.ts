@@ -146,6 +146,19 @@ describe.each(['heap', 'array'] as const)('functions of float32 elements in WebA
   })
 
   test.each([
+    [3, 7, 100],
+    [1, 1, 4098],
+    [2, 80, 2560]
+  ])('BiasAdd and BiasSplitGelu of %d by %d by %d', (...dims) => {
+    const x = withDims(numbers(product(dims)), dims)
+    const bias = noise(dims.slice(-1), 3)
+    for (const threads of [1, 2]) {
+      expectEqual(['onnx', 'BiasAdd', 1, 'com.microsoft'], [x, bias, noise(dims, 4)], { region, threads }, 1e-6)
+      expectEqual(['onnx', 'BiasSplitGelu', 1, 'com.microsoft'], [x, bias], { region, threads }, 1e-6)
+    }
+  })
+
+  test.each([
     [
       [2, 9, 7, 11],
       [9, 1, 1]
