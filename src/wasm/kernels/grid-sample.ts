@@ -32,17 +32,20 @@ interface Params {
   readonly movesPoints: boolean
 }
 
-/** GridSample of float32 with two spatial axes. */
+/** GridSample of float32 with two spatial axes, or three where the mode is not cubic. */
 export const selectGridSample = selectorFor<Params>(call => {
   const { operands, parameters: p, dims } = call
   const { x, grid } = operands
-  if (x?.type !== 'float32' || grid?.type !== 'float32' || x.dims.length !== 4) return undefined
+  if (x?.type !== 'float32' || grid?.type !== 'float32' || !isServed(x.dims.length, p)) return undefined
   if (p.mode === 'linear' && p.padding === 'reflection' && !p.movesPoints) return undefined
   if (product(dims) < MIN_ELEMENTS || product(x.dims) === 0) return undefined
-  const [batches, channels, height, width] = x.dims
-  if (Math.max(height, width) > MAX_SIZE || height * width > MAX_PLANE) return undefined
+  const [batches, channels, ...sizes] = x.dims
+  const [depth, height, width] = sizes.length > 2 ? sizes : [0, ...sizes]
+  if (Math.max(...sizes) > MAX_SIZE || product(sizes) > MAX_PLANE) return undefined
   if (p.mode === 'cubic' && width < CUBIC_COLUMNS) return undefined
-  const { kernel, chunk, pointFlops, flops } = MODES[p.mode]
+  const { kernel, pointFlops, flops } = MODES[p.mode]
+  // Of linear interpolation in a volume, twice as many neighbours of half as many points.
+  const chunk = depth > 0 && p.mode === 'linear' ? MODES.linear.chunk / 2 : MODES[p.mode].chunk
   const points = product(dims, 2)
   const chunks = Math.ceil(points / chunk)
   const blockFlops = Math.min(points, chunk) * (pointFlops + channels * flops)
@@ -57,7 +60,10 @@ export const selectGridSample = selectorFor<Params>(call => {
     // Those of GridArguments in ../assembly/f32/grid.ts.
     args: [
       ...[channels, height, width, points, chunks, PADDINGS[p.padding]],
-      ...[p.alignCorners, p.movesPoints].map(Number)
+      ...[p.alignCorners, p.movesPoints].map(Number),
+      depth
     ]
   })
 })
+
+const isServed = (rank: number, { mode }: Params): boolean => rank === 4 || (rank === 5 && mode !== 'cubic')

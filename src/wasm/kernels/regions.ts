@@ -11,6 +11,9 @@ const MAX_LINE = 1 << 16
 /** Multiplications and additions of an element of the output, of two samples in each direction. */
 const ELEMENT_FLOPS = 32
 
+/** Numbers of the poolings in ../assembly/f32/regions.ts. */
+const POOLINGS: Readonly<Record<RoiPooling, number>> = { average: 0, 'max-of-parts': 1, 'max-of-samples': 2 }
+
 interface Params {
   readonly height: number
   readonly width: number
@@ -21,13 +24,13 @@ interface Params {
 }
 
 /**
- * Means of RoiAlign of float32. Regions of coordinates that are no numbers, with very many samples, or of images that
- * are not there are left to the kernel for sums of points.
+ * RoiAlign of float32. Regions of coordinates that are no numbers, with very many samples, or of images that are not
+ * there are left to the kernel for sums of points, and those of maxima to the reference.
  */
 export const selectRoiAlign = selectorFor<Params>(call => {
   const { operands, parameters: p, dims } = call
   const { x, rois, batches } = operands
-  const isServed = x?.type === 'float32' && rois?.type === 'float32' && p.pooling === 'average'
+  const isServed = x?.type === 'float32' && rois?.type === 'float32'
   const isIndexed = batches?.type === 'int64' || batches?.type === 'int32'
   if (!isServed || !isIndexed || Math.fround(p.scale) !== p.scale) return undefined
   if (product(dims) < MIN_ELEMENTS || product(x.dims) === 0) return undefined
@@ -45,7 +48,8 @@ export const selectRoiAlign = selectorFor<Params>(call => {
     // Those of RegionArguments in ../assembly/f32/regions.ts.
     args: [
       ...[images, channels, height, width, p.height, p.width, p.samples, batches.type === 'int64' ? 8 : 4],
-      ...[before, p.scale, after, atLeastOne ? 1 : -Infinity].map(floatBits)
+      ...[before, p.scale, after, atLeastOne ? 1 : -Infinity].map(floatBits),
+      POOLINGS[p.pooling]
     ]
   })
 })

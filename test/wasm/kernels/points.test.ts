@@ -1,5 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { roiAlign } from '../../../src/ops/detection/roi-align.ts'
+import { gridSample } from '../../../src/ops/image/grid-sample.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import { bits, expectEqual, noise, runAccelerated } from '../compare.ts'
 
@@ -21,6 +23,8 @@ const regions = new Tensor(
   Float32Array.from([2, 3, 9, 8, -4, -2, 5, 6, 10, 9, 30, 31, 3, 3, 3.2, 3.1, 40, 40, 50, 50, 0, 0, 15, 13]),
   [6, 4]
 )
+
+afterEach(() => void vi.restoreAllMocks())
 
 describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operands in an %s', region => {
   // 40 planes are transposed, 3 are not.
@@ -96,6 +100,44 @@ describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operan
     )
   })
 
+  test.each(['linear', 'nearest'])('GridSample (%s) of any volumes equals the reference', mode => {
+    const calls = fc.record({
+      seed: fc.integer({ min: 1, max: 1000 }),
+      sizes: fc.tuple(...Array.from({ length: 3 }, () => fc.integer({ min: 1, max: 6 }))),
+      channels: fc.integer({ min: 1, max: 4 }),
+      points: fc.oneof(fc.integer({ min: 32, max: 70 }), fc.integer({ min: 510, max: 1100 })),
+      reach: fc.constantFrom(1, 2, 50),
+      padding_mode: fc.constantFrom(...padding),
+      align_corners: fc.constantFrom(0, 1)
+    })
+    const error = mode === 'linear' ? 1e-6 : 0
+    fc.assert(
+      fc.property(calls, ({ seed, sizes, channels, points, reach, ...own }) => {
+        const grid = noise([2, 1, 1, points, 3], seed, reach)
+        for (let i = 0; i < points; i += 3) grid.data[i] = Math.round(grid.data[i])
+        const dims = [2, channels, ...sizes]
+        for (const x of [noise(dims, 1), ...(channels * sizes[0] > 1 ? [spoiled(dims)] : [])])
+          expectEqual(['onnx', 'GridSample', 20], [x, grid], { region, attributes: { ...own, mode } }, error)
+      }),
+      { numRuns: 60, seed: 6 }
+    )
+  })
+
+  test('GridSample of volumes and RoiAlign of maxima are computed by their own kernels', () => {
+    const runs = [vi.spyOn(gridSample, 'run'), vi.spyOn(roiAlign, 'run')]
+    for (const mode of ['linear', 'nearest'])
+      runAccelerated(['onnx', 'GridSample', 20], [noise([2, 3, 5, 6, 7], 1), noise([2, 3, 5, 7, 3], 2)], {
+        region,
+        attributes: { mode }
+      })
+    const inputs = [noise([2, 3, 14, 16], 1), regions, batches(0, 1, 1, 0, 1, 0)]
+    const attributes = { mode: 'max', output_height: 5, output_width: 7, sampling_ratio: 2 }
+    runAccelerated(['onnx', 'RoiAlign', 16], inputs, { region, attributes })
+    const pooled = { mode: 'max', pooled_h: 5, pooled_w: 7, sampling_ratio: 2, spatial_scale: 1 }
+    runAccelerated(['openvino', 'ROIAlign', 3], inputs, { region, attributes: pooled })
+    for (const run of runs) expect(run).not.toHaveBeenCalled()
+  })
+
   test('GridSample of mode cubic reads infinities twice at an edge as the reference does', () => {
     const x = new Tensor('float32', new Float32Array(36).fill(Infinity), [1, 1, 6, 6])
     for (const padding_mode of padding)
@@ -135,19 +177,33 @@ describe.each(['heap', 'array'] as const)('sums of points in WebAssembly, operan
       pooled_w: fc.integer({ min: 1, max: 8 }),
       sampling_ratio: fc.integer({ min: 0, max: 5 }),
       spatial_scale: fc.constantFrom(1, 0.5, 0.0625),
-      aligned_mode: fc.constantFrom('asymmetric', 'half_pixel_for_nn', 'half_pixel')
+      aligned_mode: fc.constantFrom('asymmetric', 'half_pixel_for_nn', 'half_pixel'),
+      isWhole: fc.boolean()
     })
     fc.assert(
-      fc.property(calls, ({ seed, height, width, channels, ...attributes }) => {
+      fc.property(calls, ({ seed, height, width, channels, isWhole, ...attributes }) => {
         fc.pre(5 * channels * attributes.pooled_h * attributes.pooled_w >= 32)
         const { spatial_scale } = attributes
         // From beside the map to beyond it; corners may be in either order.
-        const corners = noise([5, 4], seed, 30).data.map(
-          (at, i) => (at + (i % 2 === 0 ? width : height) / 2) / spatial_scale
-        )
+        const corners = noise([5, 4], seed, 30).data.map((at, i) => {
+          const corner = (at + (i % 2 === 0 ? width : height) / 2) / spatial_scale
+          // Whole coordinates, whose second neighbour has no weight.
+          return isWhole ? Math.round(corner) : corner
+        })
         const rois = new Tensor('float32', corners, [5, 4])
-        const inputs = [noise([2, channels, height, width], seed + 1), rois, batches(1, 0, 0, 1, 0)]
-        expectEqual(['openvino', 'ROIAlign', 9], inputs, { region, attributes: { ...attributes, mode: 'avg' } })
+        const x = noise([2, channels, height, width], seed + 1)
+        const inputs = [x, rois, batches(1, 0, 0, 1, 0)]
+        for (const mode of ['avg', 'max'])
+          expectEqual(['openvino', 'ROIAlign', 9], inputs, { region, attributes: { ...attributes, mode } })
+        const { pooled_h, pooled_w, sampling_ratio, aligned_mode } = attributes
+        const own = {
+          ...{ mode: 'max', output_height: pooled_h, output_width: pooled_w, sampling_ratio, spatial_scale },
+          coordinate_transformation_mode: aligned_mode === 'asymmetric' ? 'output_half_pixel' : 'half_pixel'
+        }
+        // A weight of 0 makes an infinite neighbour 0, and no number one.
+        const odd = x.data.map((value, i) => [NaN, Infinity, -Infinity][(i * 7 + seed) % 41] ?? value)
+        for (const given of [x, new Tensor('float32', odd, x.dims)])
+          expectEqual(['onnx', 'RoiAlign', 16], [given, ...inputs.slice(1)], { region, attributes: own })
       }),
       { numRuns: 100, seed: 5 }
     )

@@ -1,10 +1,10 @@
 import { LinesResampleArguments, resampleLines } from './resample'
 
-/** Samples of planes at points: x is [batches][channels][height][width], y [batches][channels][points]. */
+/** Samples of planes at points: x is [batches][channels][depth][height][width], y [batches][channels][points]. */
 @unmanaged
 export class GridArguments {
   x: usize
-  /** Two coordinates of each point, that along the width first; -1 and 1 are the edges. */
+  /** Two or three coordinates of each point, that along the width first; -1 and 1 are the edges. */
   grid: usize
   y: usize
   channels: u32
@@ -19,13 +19,18 @@ export class GridArguments {
   isAligned: u32
   /** Whether points beyond the edges are moved; else their neighbours are, one by one. */
   moves: u32
+  /** 0: there is no such axis, and points have two coordinates. */
+  depth: u32
 }
 
 export const ZEROS: i32 = 0
 export const BORDER: i32 = 1
 const REFLECTION: i32 = 2
 
-/** Points whose neighbours and weights are worked out before the planes are summed; the selector knows it. */
+/**
+ * Points of two coordinates whose neighbours and weights are worked out before the planes are summed, and half as many
+ * of three, which have twice the neighbours; the selector knows it.
+ */
 const CHUNK: u32 = 1024
 /** Coordinates beyond which a call is left to the reference. */
 export const MAX_COORDINATE: f32 = 1073741824
@@ -33,6 +38,7 @@ export const MAX_COORDINATE: f32 = 1073741824
 /** Where in the scratch memory the neighbours along both axes, the arguments of the sums and the tables are. */
 const COLUMN: usize = 32
 const SUMS: usize = 64
+const SLAB: usize = 128
 const INDICES: usize = 256
 const WEIGHTS: usize = INDICES + 16 * <usize>CHUNK
 
@@ -41,29 +47,40 @@ const WEIGHTS: usize = INDICES + 16 * <usize>CHUNK
  * @returns whether it stopped at a coordinate that it cannot serve
  */
 export function sampleGrid(args: GridArguments, scratch: usize, from: u32, to: u32): bool {
-  const plane = args.height * args.width
+  const isDeep = args.depth != 0
+  const plane = planeOf(args)
+  const chunkPoints = isDeep ? CHUNK / 2 : CHUNK
+  const pointBytes: usize = isDeep ? 12 : 8
+  const taps: usize = isDeep ? 8 : 4
   const sums = changetype<LinesResampleArguments>(scratch + SUMS)
   sums.indices = scratch + INDICES
   sums.weights = scratch + WEIGHTS
   sums.size = plane
   sums.step = args.points
-  sums.taps = 4
+  sums.taps = <u32>taps
   sums.from = 0
   sums.to = 0
   for (let chunk = from; chunk < to; chunk++) {
     const batch = <usize>(chunk / args.chunks)
-    const first = (chunk % args.chunks) * CHUNK
-    const count = min(CHUNK, args.points - first)
-    let point = args.grid + ((batch * args.points + first) << 3)
-    for (let i: u32 = 0; i < count; i++, point += 8) {
+    const first = (chunk % args.chunks) * chunkPoints
+    const count = min(chunkPoints, args.points - first)
+    let point = args.grid + (batch * args.points + first) * pointBytes
+    for (let i: u32 = 0; i < count; i++, point += pointBytes) {
       if (findNeighbours(args, scratch, load<f32>(point, 4), args.height)) return true
       if (findNeighbours(args, scratch + COLUMN, load<f32>(point), args.width)) return true
-      storeTaps(args, scratch, scratch + INDICES + entryOf(i))
+      const entry = scratch + INDICES + entryOf(i, taps)
+      if (!isDeep) {
+        storeTaps(args, scratch, entry, 0, 1)
+        continue
+      }
+      if (findNeighbours(args, scratch + SLAB, load<f32>(point, 8), args.depth)) return true
+      storeTaps(args, scratch, entry, load<u32>(scratch + SLAB), load<f64>(scratch + SLAB, 8))
+      storeTaps(args, scratch, entry + 64, load<u32>(scratch + SLAB, 4), load<f64>(scratch + SLAB, 16))
     }
     // The lanes of the last four points that are none.
     for (let i = count; (i & 3) != 0; i++) {
-      const entry = scratch + INDICES + entryOf(i)
-      for (let tap: usize = 0; tap < 64; tap += 16) {
+      const entry = scratch + INDICES + entryOf(i, taps)
+      for (let tap: usize = 0; tap < taps << 4; tap += 16) {
         store<u32>(entry + tap, 0)
         store<f32>(entry + tap + (WEIGHTS - INDICES), 0)
       }
@@ -76,20 +93,27 @@ export function sampleGrid(args: GridArguments, scratch: usize, from: u32, to: u
   return false
 }
 
-/** Bytes before the first of the four taps of a point: the same taps of four points lie side by side. */
+/** Elements of a channel. */
 // @ts-ignore: decorator
 @inline
-function entryOf(point: u32): usize {
-  return ((<usize>point >> 2) << 6) | ((point & 3) << 2)
+export function planeOf(args: GridArguments): u32 {
+  return max(args.depth, 1) * args.height * args.width
 }
 
-/** Writes the four neighbours of a point, and their weights. */
+/** Bytes before the first of the taps of a point: the same taps of four points lie side by side. */
 // @ts-ignore: decorator
 @inline
-function storeTaps(args: GridArguments, scratch: usize, entry: usize): void {
+function entryOf(point: u32, taps: usize): usize {
+  return (<usize>point >> 2) * (taps << 4) + ((point & 3) << 2)
+}
+
+/** Writes the four neighbours of a point in a slab of a weight, and their weights. */
+// @ts-ignore: decorator
+@inline
+function storeTaps(args: GridArguments, scratch: usize, entry: usize, slab: u32, share: f64): void {
   for (let row: usize = 0; row < 2; row++) {
-    const start = load<u32>(scratch + (row << 2)) * args.width
-    const weight = load<f64>(scratch + (row << 3), 8)
+    const start = (slab * args.height + load<u32>(scratch + (row << 2))) * args.width
+    const weight = share * load<f64>(scratch + (row << 3), 8)
     for (let column: usize = 0; column < 2; column++, entry += 16) {
       store<u32>(entry, start + load<u32>(scratch + COLUMN + (column << 2)))
       store<f32>(entry, <f32>(weight * load<f64>(scratch + COLUMN + (column << 3), 8)), WEIGHTS - INDICES)

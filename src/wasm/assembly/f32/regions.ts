@@ -1,6 +1,6 @@
 import { fma, splat } from './simd'
 
-/** Means of bilinear samples in the bins of regions of planes: x is [images][channels][height][width]. */
+/** Pools bilinear samples in the bins of regions of planes: x is [images][channels][height][width]. */
 @unmanaged
 export class RegionArguments {
   x: usize
@@ -26,7 +26,14 @@ export class RegionArguments {
   after: f32
   /** The least height and width of a region. */
   least: f32
+  /** What becomes of the samples of a bin, as numbered below. */
+  pooling: u32
 }
+
+/** The mean of the samples; the highest of their weighted neighbours, each by itself; the highest sample, or 0. */
+const MEAN: u32 = 0
+const HIGHEST_PART: u32 = 1
+const HIGHEST_SAMPLE: u32 = 2
 
 /** Samples of a bin along an axis above which it is left to the reference, which limits those of both together. */
 const MAX_POINTS: f64 = 1024
@@ -43,9 +50,13 @@ const ROW_ENDS: usize = 2 * COLUMN_TAPS
 const COLUMN_ENDS: usize = ROW_ENDS + 4 * <usize>MAX_BINS
 const LINE: usize = COLUMN_ENDS + 4 * <usize>MAX_BINS
 
+/** In where a list ends, a multiple of 8: whether 0 is among what the bin's samples weigh, or one is off the map. */
+const HAS_ZERO: u32 = 1
+
 /**
  * Computes regions `from … to - 1`. A mean is a sum over rows of sums over columns, since the weights of a sample are
- * products of one for each axis: the rows of a bin are added up four columns at a time, and then its columns.
+ * products of one for each axis: the rows of a bin are added up four columns at a time, and then its columns. Likewise
+ * the highest part is the highest over columns of the highest over rows, since no weight is below 0.
  * @returns whether it stopped at a region that it cannot serve
  */
 export function alignRegions(args: RegionArguments, scratch: usize, from: u32, to: u32): bool {
@@ -73,12 +84,14 @@ export function alignRegions(args: RegionArguments, scratch: usize, from: u32, t
       continue
     }
     const lineBytes = args.width << 2
-    if (listTaps(scratch, scratch + ROW_ENDS, top, binHeight, sampleRows, args.rows, args.height, lineBytes))
+    const rowEnds = scratch + ROW_ENDS
+    const columnEnds = scratch + COLUMN_ENDS
+    if (listTaps(scratch, rowEnds, top, binHeight, sampleRows, args.rows, args.height, lineBytes, args.pooling))
       return true
     const columnTaps = scratch + COLUMN_TAPS
-    if (listTaps(columnTaps, scratch + COLUMN_ENDS, left, binWidth, sampleColumns, args.columns, args.width, 4))
+    if (listTaps(columnTaps, columnEnds, left, binWidth, sampleColumns, args.columns, args.width, 4, args.pooling))
       return true
-    averagePlanes(args, scratch, x, y)
+    poolPlanes(args, scratch, x, y)
   }
   return false
 }
@@ -91,7 +104,8 @@ function placed(args: RegionArguments, corner: f32): f32 {
 
 /**
  * Lists what the bins of an axis read: for each sample that lies on the map, or up to an element beside it, two
- * neighbours. Where samples share a neighbour it is listed once.
+ * neighbours. For means, one that samples share is listed once; of parts those without weight are 0, whatever they are
+ * of, and left out.
  * @returns whether there are too many
  */
 function listTaps(
@@ -102,7 +116,8 @@ function listTaps(
   samples: f64,
   bins: u32,
   size: u32,
-  stride: u32
+  stride: u32,
+  pooling: u32
 ): bool {
   const step = length / samples
   const last = <f64>(size - 1)
@@ -118,6 +133,8 @@ function listTaps(
       final = min<f64>(final, ceil<f64>((<f64>size - begin) / step - 0.5))
     }
     if (final - i >= MAX_POINTS) return true
+    let seen: f64 = 0
+    let zero: u32 = 0
     for (; i <= final; i++) {
       const given = begin + step * (i + 0.5)
       if (!(given >= -1 && given <= <f64>size)) continue
@@ -125,10 +142,19 @@ function listTaps(
       const low = floor<f64>(at)
       const near = <u32>low
       if (end + 2 * TAP > limit) return true
-      end = addTap(list, end, near * stride, (1 - (at - low)) / samples)
-      end = addTap(list, end, min(near + 1, size - 1) * stride, (at - low) / samples)
+      const far = min(near + 1, size - 1) * stride
+      seen++
+      if (pooling == MEAN) {
+        end = addTap(list, end, near * stride, (1 - (at - low)) / samples)
+        end = addTap(list, end, far, (at - low) / samples)
+        continue
+      }
+      end = storeTap(end, near * stride, 1 - (at - low))
+      if (pooling == HIGHEST_SAMPLE || at > low) end = storeTap(end, far, at - low)
+      else zero = HAS_ZERO
     }
-    store<u32>(ends + ((<usize>bin) << 2), <u32>(end - taps))
+    if (seen < samples) zero = HAS_ZERO
+    store<u32>(ends + ((<usize>bin) << 2), <u32>(end - taps) | zero)
   }
   return false
 }
@@ -141,15 +167,27 @@ function addTap(list: usize, end: usize, offset: u32, weight: f64): usize {
     store<f32>(at, load<f32>(at, 4) + <f32>weight, 4)
     return end
   }
+  return storeTap(end, offset, weight)
+}
+
+// @ts-ignore: decorator
+@inline
+function storeTap(end: usize, offset: u32, weight: f64): usize {
   store<u32>(end, offset)
   store<f32>(end, <f32>weight, 4)
   return end + TAP
 }
 
-function averagePlanes(args: RegionArguments, scratch: usize, x: usize, y: usize): void {
+/** The ends of the lists of a bin of an axis: {@link HAS_ZERO} beside the bytes before it. */
+// @ts-ignore: decorator
+@inline
+function endOf(ends: usize, bin: u32): u32 {
+  return load<u32>(ends + ((<usize>bin) << 2))
+}
+
+function poolPlanes(args: RegionArguments, scratch: usize, x: usize, y: usize): void {
   const columnTaps = scratch + COLUMN_TAPS
-  const columnEnds = scratch + COLUMN_ENDS
-  const columnsEnd = columnTaps + load<u32>(columnEnds + ((<usize>(args.columns - 1)) << 2))
+  const columnsEnd = columnTaps + (endOf(scratch + COLUMN_ENDS, args.columns - 1) & ~HAS_ZERO)
   // What the columns of all bins read of a line, in bytes.
   let first = args.width << 2
   let last: u32 = 0
@@ -157,21 +195,105 @@ function averagePlanes(args: RegionArguments, scratch: usize, x: usize, y: usize
     first = min(first, load<u32>(at))
     last = max(last, load<u32>(at) + 4)
   }
-  const line = scratch + LINE
   const plane = (<usize>(args.height * args.width)) << 2
+  const rowBytes = (<usize>args.columns) << 2
   for (let c: u32 = 0; c < args.channels; c++, x += plane) {
     let rowTaps = scratch
-    for (let row: u32 = 0; row < args.rows; row++) {
-      const rowsEnd = scratch + load<u32>(scratch + ROW_ENDS + ((<usize>row) << 2))
-      addRows(x, rowTaps, rowsEnd, line, first, last)
+    for (let row: u32 = 0; row < args.rows; row++, y += rowBytes) {
+      const rowEnd = endOf(scratch + ROW_ENDS, row)
+      const rowsEnd = scratch + (rowEnd & ~HAS_ZERO)
+      if (args.pooling == MEAN) averageBins(args, scratch, x, y, rowTaps, rowsEnd, first, last)
+      else if (args.pooling == HIGHEST_PART)
+        highestParts(args, scratch, x, y, rowTaps, rowsEnd, rowEnd & HAS_ZERO, first, last)
+      else highestSamples(args, scratch, x, y, rowTaps, rowsEnd, first, last)
       rowTaps = rowsEnd
-      let tap = columnTaps
-      for (let column: u32 = 0; column < args.columns; column++, y += 4) {
-        const end = columnTaps + load<u32>(columnEnds + ((<usize>column) << 2))
-        let sum: f32 = 0
-        for (; tap < end; tap += TAP) sum += load<f32>(tap, 4) * load<f32>(line + load<u32>(tap))
-        store<f32>(y, sum)
+    }
+  }
+}
+
+/** The bins of a row. */
+// @ts-ignore: decorator
+@inline
+function averageBins(
+  args: RegionArguments,
+  scratch: usize,
+  x: usize,
+  y: usize,
+  rowTaps: usize,
+  rowsEnd: usize,
+  first: u32,
+  last: u32
+): void {
+  const line = scratch + LINE
+  addRows(x, rowTaps, rowsEnd, line, first, last)
+  let tap = scratch + COLUMN_TAPS
+  for (let column: u32 = 0; column < args.columns; column++, y += 4) {
+    const end = scratch + COLUMN_TAPS + (endOf(scratch + COLUMN_ENDS, column) & ~HAS_ZERO)
+    let sum: f32 = 0
+    for (; tap < end; tap += TAP) sum += load<f32>(tap, 4) * load<f32>(line + load<u32>(tap))
+    store<f32>(y, sum)
+  }
+}
+
+function highestParts(
+  args: RegionArguments,
+  scratch: usize,
+  x: usize,
+  y: usize,
+  rowTaps: usize,
+  rowsEnd: usize,
+  zero: u32,
+  first: u32,
+  last: u32
+): void {
+  const line = scratch + LINE
+  let at = <usize>first
+  for (; at + 16 <= <usize>last; at += 16) {
+    let highest = splat(-Infinity)
+    for (let tap = rowTaps; tap < rowsEnd; tap += TAP)
+      highest = f32x4.max(highest, f32x4.mul(v128.load32_splat(tap, 4), v128.load(x + at + load<u32>(tap))))
+    v128.store(line + at, highest)
+  }
+  for (; at < <usize>last; at += 4) {
+    let highest: f32 = -Infinity
+    for (let tap = rowTaps; tap < rowsEnd; tap += TAP)
+      highest = max<f32>(highest, load<f32>(tap, 4) * load<f32>(x + at + load<u32>(tap)))
+    store<f32>(line + at, highest)
+  }
+  let tap = scratch + COLUMN_TAPS
+  for (let column: u32 = 0; column < args.columns; column++, y += 4) {
+    const columnEnd = endOf(scratch + COLUMN_ENDS, column)
+    const end = scratch + COLUMN_TAPS + (columnEnd & ~HAS_ZERO)
+    let highest: f32 = ((columnEnd & HAS_ZERO) | zero) != 0 ? 0 : -Infinity
+    for (; tap < end; tap += TAP) highest = max<f32>(highest, load<f32>(tap, 4) * load<f32>(line + load<u32>(tap)))
+    store<f32>(y, highest)
+  }
+}
+
+/** The two taps of a sample follow each other. */
+function highestSamples(
+  args: RegionArguments,
+  scratch: usize,
+  x: usize,
+  y: usize,
+  rowTaps: usize,
+  rowsEnd: usize,
+  first: u32,
+  last: u32
+): void {
+  const line = scratch + LINE
+  memory.fill(y, 0, (<usize>args.columns) << 2)
+  for (let row = rowTaps; row < rowsEnd; row += 2 * TAP) {
+    addRows(x, row, row + 2 * TAP, line, first, last)
+    let tap = scratch + COLUMN_TAPS
+    for (let column: usize = 0; column < <usize>args.columns; column++) {
+      const end = scratch + COLUMN_TAPS + (endOf(scratch + COLUMN_ENDS, <u32>column) & ~HAS_ZERO)
+      let highest = load<f32>(y + (column << 2))
+      for (; tap < end; tap += 2 * TAP) {
+        const near = load<f32>(tap, 4) * load<f32>(line + load<u32>(tap))
+        highest = max<f32>(highest, near + load<f32>(tap, TAP + 4) * load<f32>(line + load<u32>(tap, TAP)))
       }
+      store<f32>(y + (column << 2), highest)
     }
   }
 }
