@@ -329,7 +329,7 @@ function compute(job: Job, scratch: usize, from: u32, to: u32): bool {
       countUp(changetype<CountArguments>(args), from, to)
       break
     case 101:
-      deformLines(changetype<DeformArguments>(args), from, to)
+      deformLines(changetype<DeformArguments>(args), scratch, from, to)
       break
     case 102:
       wideTop(changetype<WideTopArguments>(args), scratch, from, to)

@@ -93,6 +93,18 @@ test('elements that no location reads do not matter, be they infinite or no numb
   expectEqual(['onnx', 'DeformConv', 19], [x, w, still], {}, 1e-6)
 })
 
+test('long rows of windows, and masks of 0 or infinity, equal the reference', () => {
+  const given = { batch: 1, groups: 1, offsetGroups: 1, stride: 1, dilation: 1, pad: 1 }
+  const { offsets, mask } = callOf({ ...given, kernel: [3, 3], size: [6, 601] }, true)
+  const [x, w] = [noise([1, 5, 6, 601], 1), noise([4, 5, 3, 3], 2)]
+  const attributes = { pads: [1, 1, 1, 1] }
+  expectEqual(['onnx', 'DeformConv', 19], [x, w, offsets, undefined, mask], { attributes }, 2e-6)
+  x.data.set([Infinity, NaN], 700)
+  for (const [place, odd] of [0, Infinity, NaN, 0, -Infinity].entries()) mask.data[40 + 997 * place] = odd
+  mask.data.fill(0, 690, 710)
+  expectEqual(['onnx', 'DeformConv', 19], [x, w, offsets, undefined, mask], { attributes }, 2e-6)
+})
+
 test('columns of many rows of windows are computed some at a time', () => {
   const given = { batch: 1, groups: 1, offsetGroups: 1, stride: 1, dilation: 1, pad: 1 }
   const { offsets } = callOf({ ...given, kernel: [3, 3], size: [100, 64] }, false)

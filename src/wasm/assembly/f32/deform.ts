@@ -1,3 +1,5 @@
+import { LinesResampleArguments, resampleLines } from './resample'
+
 /**
  * What the taps of deformable windows read: columns of a matrix [channels * taps][windows], for some rows of windows.
  * Each tap reads at a location moved by an offset, interpolated linearly, times a mask.
@@ -32,8 +34,24 @@ export class DeformArguments {
   xBegin: i32
 }
 
+/** Windows whose neighbours and weights are worked out before the channels are read. */
+const CHUNK: u32 = 256
+/** Channels from which that takes less time than to read one location after the other in all channels. */
+const MIN_CHANNELS: u32 = 4
+/** Where in the scratch memory the neighbours of a chunk and their weights are, behind the arguments of the sums. */
+const INDICES: usize = 64
+const WEIGHTS: usize = 16 * <usize>CHUNK
+
 /** Fills lines `from … to - 1`: rows of windows by taps by groups. */
-export function deformLines(args: DeformArguments, from: u32, to: u32): void {
+export function deformLines(args: DeformArguments, scratch: usize, from: u32, to: u32): void {
+  const sums = changetype<LinesResampleArguments>(scratch)
+  sums.indices = scratch + INDICES
+  sums.weights = scratch + INDICES + WEIGHTS
+  sums.size = args.height * args.width
+  sums.step = args.taps * args.count * args.across
+  sums.taps = 4
+  sums.from = 0
+  sums.to = 0
   const plane = (<usize>(args.height * args.width)) << 2
   const windows = <usize>args.down * args.across
   const down = (<usize>args.taps * args.count * args.across) << 2
@@ -49,14 +67,77 @@ export function deformLines(args: DeformArguments, from: u32, to: u32): void {
     let y = args.y + ((<usize>((group * args.channels * args.taps + tap) * args.count + row) * args.across) << 2)
     const baseY = <i32>oy * args.yStride - args.yBegin + <i32>(tap / args.tapsAcross) * args.yDilation
     const baseX = <i32>(tap % args.tapsAcross) * args.xDilation - args.xBegin
-    for (let ox: u32 = 0; ox < args.across; ox++, y += 4) {
-      const o = offsets + (ox << 2)
-      const atY = <f64>baseY + <f64>f32.load(o)
-      const atX = <f64>(baseX + <i32>ox * args.xStride) + <f64>f32.load(o + (windows << 2))
-      const scale: f32 = args.hasMask ? f32.load(mask + (ox << 2)) : 1
-      readChannels(args, x, y, plane, down, atY, atX, scale)
+    for (let begin: u32 = 0; begin < args.across; begin += CHUNK) {
+      const end = min(begin + CHUNK, args.across)
+      let isTabled = args.channels >= MIN_CHANNELS
+      for (let ox = begin; ox < end && isTabled; ox++) {
+        const o = offsets + (ox << 2)
+        const atY = <f64>baseY + <f64>f32.load(o)
+        const atX = <f64>(baseX + <i32>ox * args.xStride) + <f64>f32.load(o + (windows << 2))
+        const scale: f32 = args.hasMask ? f32.load(mask + (ox << 2)) : 1
+        // An element that is infinite matters though the mask be 0.
+        isTabled = scale != 0 && scale - scale == 0
+        storeTaps(args, scratch + INDICES + entryOf(ox - begin), atY, atX, scale)
+      }
+      if (isTabled) {
+        // The lanes of the last four windows that are none.
+        for (let i = end - begin; (i & 3) != 0; i++) {
+          const entry = scratch + INDICES + entryOf(i)
+          for (let offset: usize = 0; offset < 64; offset += 16) storeTap(entry + offset, 0, 0)
+        }
+        sums.x = x
+        sums.y = y + (begin << 2)
+        sums.count = end - begin
+        resampleLines(sums, 0, args.channels)
+        continue
+      }
+      for (let ox = begin; ox < end; ox++) {
+        const o = offsets + (ox << 2)
+        const atY = <f64>baseY + <f64>f32.load(o)
+        const atX = <f64>(baseX + <i32>ox * args.xStride) + <f64>f32.load(o + (windows << 2))
+        const scale: f32 = args.hasMask ? f32.load(mask + (ox << 2)) : 1
+        readChannels(args, x, y + (ox << 2), plane, down, atY, atX, scale)
+      }
     }
   }
+}
+
+/** Bytes before the first of the four taps of a window: the same taps of four windows lie side by side. */
+// @ts-ignore: decorator
+@inline
+function entryOf(window: u32): usize {
+  return ((<usize>window >> 2) << 6) | ((window & 3) << 2)
+}
+
+// @ts-ignore: decorator
+@inline
+function storeTap(entry: usize, index: i32, weight: f32): void {
+  i32.store(entry, index)
+  f32.store(entry, weight, WEIGHTS)
+}
+
+/** Writes the four neighbours of a location and their weights times the mask; those of weight 0 do not count. */
+// @ts-ignore: decorator
+@inline
+function storeTaps(args: DeformArguments, entry: usize, atY: f64, atX: f64, scale: f32): void {
+  if (!reads(args, atY, args.height) || !reads(args, atX, args.width)) {
+    for (let offset: usize = 0; offset < 64; offset += 16) storeTap(entry + offset, 0, 0)
+    return
+  }
+  const top = <i32>floor<f64>(atY)
+  const left = <i32>floor<f64>(atX)
+  const above = scale * weight(args, atY - <f64>top, top, args.height)
+  const below = scale * nextWeight(atY - <f64>top, top, args.height)
+  const before = weight(args, atX - <f64>left, left, args.width)
+  const right = nextWeight(atX - <f64>left, left, args.width)
+  const first = max(left, 0)
+  const second = min(left + 1, args.width - 1)
+  const upper = max(top, 0) * args.width
+  const lower = min(top + 1, args.height - 1) * args.width
+  storeTap(entry, upper + first, above * before)
+  storeTap(entry + 16, upper + second, above * right)
+  storeTap(entry + 32, lower + first, below * before)
+  storeTap(entry + 48, lower + second, below * right)
 }
 
 /** How far a location is from the element before it, and whether it reads that element and the next one. */
