@@ -56,7 +56,8 @@ const KINDS = {
   prelu: 24,
   truncatedMod: 25,
   exp: 26,
-  log: 27
+  log: 27,
+  halfSign: 28
 } as const
 export type ArithmeticKind = keyof typeof KINDS
 
@@ -142,7 +143,7 @@ export const selectSingle =
   call => {
     const { op, operands, dims } = call
     const { x } = operands
-    if (x && isHalf(x.type)) return bitSelection(call, OF_HALVES[kind])
+    if (x && isHalf(x.type)) return bitSelection(call, OF_HALVES[kind]?.(x.type === 'bfloat16'))
     const [other, second] = (x && TYPES[x.type]?.[2] && OF_UNSIGNED[kind]) || []
     if (other !== undefined) return selectWithNumber(other, second!)(call)
     const template = x && arithmeticTemplate(kind, x.type, dims, dims, dims)
@@ -156,20 +157,23 @@ const OF_UNSIGNED: Readonly<Partial<Record<ArithmeticKind, readonly [kind: Arith
   sign: ['minimum', 1]
 }
 
-/** Functions of floats of two bytes that change their sign, as functions of their bits. */
-const OF_HALVES: Readonly<Partial<Record<ArithmeticKind, readonly [kind: ArithmeticKind, bits: number]>>> = {
-  abs: ['and', 0x7fff],
-  negate: ['xor', 0x8000]
+/** Functions of floats of two bytes that change or tell their sign, as functions of their bits. */
+const OF_HALVES: Readonly<Partial<Record<ArithmeticKind, (isBrain: boolean) => FunctionOfBits>>> = {
+  abs: () => ({ kind: 'and', bits: [0x7fff] }),
+  negate: () => ({ kind: 'xor', bits: [0x8000] }),
+  // The bits of 1 and of infinity.
+  sign: isBrain => ({ kind: 'halfSign', bits: isBrain ? [0x3f80, 0x7f80] : [0x3c00, 0x7c00] })
 }
 
-function bitSelection(
-  { op, dims }: Candidate,
-  found: readonly [kind: ArithmeticKind, bits: number] | undefined
-): Selection | undefined {
-  const template = found && arithmeticTemplate(found[0], 'uint16', dims, [], dims)
+interface FunctionOfBits {
+  readonly kind: ArithmeticKind
+  readonly bits: readonly number[]
+}
+
+function bitSelection({ op, dims }: Candidate, found: FunctionOfBits | undefined): Selection | undefined {
+  const template = found && arithmeticTemplate(found.kind, 'uint16', dims, [], dims)
   if (template === undefined) return undefined
-  const other = Uint16Array.of(found![1])
-  return jobSelection(op, template, ['x', other])
+  return jobSelection(op, template, ['x', Uint16Array.from(found!.bits)])
 }
 
 /** A function of an integer and of one number. */

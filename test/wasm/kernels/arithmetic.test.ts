@@ -260,14 +260,16 @@ describe.each(['heap', 'array'] as const)('functions of float64 and of integers,
   })
 
   test.each(['float16', 'bfloat16'] as const)(
-    'Abs and Neg by bits equal the reference, and NaN stays NaN: %s',
+    'Abs, Neg and Sign by bits equal the reference, and NaN stays NaN: %s',
     type => {
       const x = bits(type, [1031])
+      const odd = [0, 0x8000, 1, 0x8001, 0x7c00, 0xfc00, 0x7f80, 0xff80]
+      odd.forEach((code, i) => (x.data[i] = code))
       const isNaN = (tensor: Tensor): boolean[] => Array.from(convert(tensor, 'float32').data, Number.isNaN)
-      for (const name of ['Abs', 'Neg']) {
+      for (const name of ['Abs', 'Neg', 'Sign']) {
         const [found] = runAccelerated(onnx(name, 13), [x], { region }) as [Tensor]
         expect(isNaN(found)).toEqual(isNaN(x))
-        const finite = bits(type, [1031])
+        const finite = new Tensor(type, (x.data as Uint16Array).slice(), [1031])
         isNaN(x).forEach((isNone, i) => {
           if (isNone) finite.data[i] = 0x8000
         })

@@ -60,6 +60,8 @@ export const TRUNCATED_MOD: i32 = 25
 /** Functions of a, of floats alone. */
 export const EXP: i32 = 26
 export const LOG: i32 = 27
+/** Of the bits of floats of two bytes: b points to the bits of 1 and of infinity. */
+export const HALF_SIGN: i32 = 28
 
 export const INT32: i32 = 0
 export const INT64: i32 = 1

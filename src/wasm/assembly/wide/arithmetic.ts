@@ -11,6 +11,7 @@ import {
   FLOAT64,
   FLOOR,
   FLOOR_MOD,
+  HALF_SIGN,
   INT32,
   INT64,
   INT8,
@@ -117,6 +118,9 @@ function line<T>(args: ArithmeticArguments, a: usize, b: usize, y: usize, bytes:
         return powerLine<T>(args, a, b, y, bytes)
       case SHRINK:
         return changeLine<T>(SHRINK, args, a, b, y, bytes)
+      case HALF_SIGN:
+        if (sizeof<T>() == 2) return changeLine<T>(HALF_SIGN, args, a, b, y, bytes)
+        break
     }
   }
   switch (args.kind) {
@@ -327,6 +331,12 @@ function change<T>(kind: i32, x: v128, low: v128, high: v128, bias: v128, least:
     const above = v128.andnot(isAbove<T>(x, high, least), below)
     return v128.or(v128.and(v128.add<T>(x, bias), below), v128.and(v128.sub<T>(x, bias), above))
   }
+  if (kind == HALF_SIGN) {
+    const size = v128.and(x, i16x8.splat(0x7fff))
+    // What is no number, and zeros, are their own signs.
+    const isSigned = v128.andnot(i16x8.gt_s(size, zero), i16x8.gt_s(size, high))
+    return v128.bitselect(v128.or(v128.andnot(x, i16x8.splat(0x7fff)), low), x, isSigned)
+  }
   if (isFloat<T>()) {
     if (kind == FLOOR) return f64x2.floor(x)
     if (kind == CEIL) return f64x2.ceil(x)
@@ -345,7 +355,7 @@ function change<T>(kind: i32, x: v128, low: v128, high: v128, bias: v128, least:
 function changeLine<T>(kind: i32, args: ArithmeticArguments, x: usize, bounds: usize, y: usize, bytes: usize): bool {
   const least = leastOf<T>(args)
   const low = v128.load_splat<T>(bounds)
-  const high = kind == CLAMP || kind == SHRINK ? v128.load_splat<T>(bounds, sizeof<T>()) : low
+  const high = kind == CLAMP || kind == SHRINK || kind == HALF_SIGN ? v128.load_splat<T>(bounds, sizeof<T>()) : low
   const bias = kind == SHRINK ? v128.load_splat<T>(bounds, 2 * sizeof<T>()) : low
   const vectors = y + (bytes & ~15)
   const end = y + bytes
