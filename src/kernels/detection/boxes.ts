@@ -121,11 +121,9 @@ export function keptBoxes(read: ReadBox, numbers: Numbers): KeptBoxes {
     },
     find(box, iou) {
       load(box)
-      for (let i = 0; i < count; i++) {
-        // An overlap of 0 is more than a threshold below 0.
-        if (iou >= 0) i = firstMeeting(order, i, count)
-        if (i < count && overlapOfFirst(boxes, areas, i + 1) > iou) return i
-      }
+      // An overlap of 0, too, is more than a threshold below 0.
+      if (!(iou < 0)) return firstOver(boxes, order, areas, count, iou)
+      for (let i = 0; i < count; i++) if (overlapOfFirst(boxes, areas, i + 1) > iou) return i
       return -1
     }
   }
@@ -139,22 +137,37 @@ function overlapOfFirst(boxes: Boxes, areas: Float32Array, other: number): numbe
   return height >= 0 && width >= 0 ? share(height, width, areas[0], areas[other], 0) : 0
 }
 
-function longer<T extends Float32Array | Int32Array>(from: T, to: T): T {
-  to.set(from)
-  return to
-}
+/** Less than 1 by more than the products and quotients of an overlap are rounded by. */
+const NEARLY_ONE = 1 - 2 ** -20
 
 /**
- * The first of the kept boxes `from <= i < to` that may meet the box in front of them; `to` where none does. Most do
- * not, and no one knows on which side, so that one sign says whether a side of one lies beyond the other.
+ * The first of the kept boxes that overlaps the box in front of them more than `iou`, which is not below 0; -1: none.
+ * Many do not meet it, and no one knows on which side, so that one sign says whether a side of one lies beyond the
+ * other; of those that do few come near the threshold, and only these are divided.
  * @param order integers of 31 bits in the order of the numbers: what is equal there may differ in its last bit
  */
-function firstMeeting(order: Int32Array, from: number, to: number): number {
+function firstOver(boxes: Boxes, order: Int32Array, areas: Float32Array, count: number, iou: number): number {
+  const area = areas[0]
+  // Neither has a box that is no box, of which a number may be none, an overlap of more than 0.
+  if (!(area > 0)) return -1
   const [top, left, bottom, right] = [order[0], order[1], order[2], order[3]]
-  for (let i = from, q = 4 * (from + 1); i < to; i++, q += 4) {
+  const [y, x, endY, endX] = [boxes[0], boxes[1], boxes[2], boxes[3]]
+  const least = iou * NEARLY_ONE
+  for (let i = 1, q = 4; i <= count; i++, q += 4) {
     const gaps = (bottom - order[q]) | (order[q + 2] - top) | (right - order[q + 1]) | (order[q + 3] - left)
-    if (gaps >= 0) return i
+    if (gaps < 0) continue
+    const height = round((endY < boxes[q + 2] ? endY : boxes[q + 2]) - (y > boxes[q] ? y : boxes[q]))
+    const width = round((endX < boxes[q + 3] ? endX : boxes[q + 3]) - (x > boxes[q + 1] ? x : boxes[q + 1]))
+    const shared = round(height * width)
+    const all = round(round(area + areas[i]) - shared)
+    if (shared < least * all || !(height >= 0 && width >= 0 && areas[i] > 0)) continue
+    if (round(shared / all) > iou) return i - 1
   }
+  return -1
+}
+
+function longer<T extends Float32Array | Int32Array>(from: T, to: T): T {
+  to.set(from)
   return to
 }
 
