@@ -1,4 +1,4 @@
-import { alignedShape, type Broadcast } from '../../op-kit/broadcast.ts'
+import type { Broadcast } from '../../op-kit/broadcast.ts'
 import { elementwise, extreme, knownNumbers, reshapedTo } from '../../op-kit/conversion-kit.ts'
 import { add, div, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import type { DType } from '../../tensor/dtype.ts'
 import { blockRules } from './block-conversions.ts'
 import { expertRules } from './expert-conversions.ts'
-import { fakeConvert, fakeQuantize } from './fake-quantize.ts'
+import { fakeConvert, fakeQuantize, limitDims } from './fake-quantize.ts'
 import { quantizedLstmRules } from './lstm-conversion.ts'
 import { quantizedToOpenvino } from './openvino-conversions.ts'
 import { quantizedLeniencies } from './opset-conversions.ts'
@@ -29,8 +29,8 @@ function limitsOf(call: SourceCall, w: Writer): Made[] {
   const rank = rankOf(call.operand('x'))
   return LIMITS.map(name => {
     const limit = call.operand(name)
-    if (broadcast.mode !== 'aligned') return limit
-    return reshapedTo(w, limit, alignedShape(rank, dimsOf(limit), broadcast.axis))
+    if (broadcast.mode !== 'aligned' && rankOf(limit) <= rank) return limit
+    return reshapedTo(w, limit, limitDims(rank, dimsOf(limit), broadcast))
   })
 }
 

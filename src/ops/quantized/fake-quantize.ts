@@ -9,6 +9,7 @@ import { params } from '../../op-kit/define.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { choice, int } from '../../op-kit/sources.ts'
 import { commonType, FLOATS } from '../../op-kit/types.ts'
+import type { Dim } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
 import { convert } from '../../tensor/convert.ts'
 import type { DType } from '../../tensor/dtype.ts'
@@ -35,11 +36,27 @@ export const fakeQuantizeRules = defineRules({
 
   shape({ x, ...limits }, { levels, broadcast }) {
     if (levels < 2) fail('unknown-attribute-value', `levels is ${levels}; expected at least 2`)
-    const oneWay: Broadcast = broadcast.mode === 'numpy' ? { mode: 'aligned', axis: -1 } : broadcast
-    const shape = Object.values(limits).reduce((merged, { shape }) => broadcastResult(merged, shape, oneWay), x.shape)
+    const isNumpy = broadcast.mode === 'numpy'
+    const oneWay: Broadcast = isNumpy ? { mode: 'aligned', axis: -1 } : broadcast
+    const shape = Object.values(limits).reduce((merged, { shape }) => {
+      const limit = isNumpy && merged && shape ? withinRank(merged.length, shape) : shape
+      return broadcastResult(merged, limit, oneWay)
+    }, x.shape)
     return [tensorFact(commonType({ x, ...limits }), shape)]
   }
 })
+
+/** Dims of a limit that NumPy's rules broadcast to data of a rank. */
+export function limitDims<D extends Dim>(rank: number, dims: readonly D[], broadcast: Broadcast): readonly (D | 1)[] {
+  if (broadcast.mode === 'aligned') return alignedShape(rank, dims, broadcast.axis)
+  return broadcast.mode === 'numpy' ? withinRank(rank, dims) : dims
+}
+
+/** OpenVINO drops axes of limits that come before those of the data, as long as their sizes are 1. */
+function withinRank<D extends Dim>(rank: number, dims: readonly D[]): readonly D[] {
+  const beyond = Math.max(0, dims.length - rank)
+  return dims.slice(0, beyond).some(dim => typeof dim === 'number' && dim !== 1) ? dims : dims.slice(beyond)
+}
 
 /**
  * Rounds floats to one of `levels` levels. Up to the lower input limit the result is the lower output limit, beyond the
@@ -49,7 +66,7 @@ export const fakeQuantizeRules = defineRules({
 export const fakeQuantize = /* @__PURE__ */ withKernel(fakeQuantizeRules, {
   *run({ x, inputLow, inputHigh, outputLow, outputHigh }, { levels, broadcast }, call) {
     const limits = [inputLow, inputHigh, outputLow, outputHigh].map(limit =>
-      broadcast.mode === 'aligned' ? withDims(limit, alignedShape(x.dims.length, limit.dims, broadcast.axis)) : limit
+      withDims(limit, limitDims(x.dims.length, limit.dims, broadcast))
     )
     const loops = loopsOf(x.dims, [x.dims, ...limits.map(({ dims }) => dims)])
     const steps = innermost(loops)

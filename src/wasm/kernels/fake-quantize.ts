@@ -46,8 +46,8 @@ function rowOf(levels: number, ...[low, high, outLow, outHigh]: readonly number[
 function axisOf(dims: readonly number[], limits: readonly Tensor[]): number | undefined {
   const axes = new Set<number>()
   for (const limit of limits) {
+    // Limits may have more axes than the data: ones of size 1.
     const before = dims.length - limit.dims.length
-    if (before < 0) return undefined
     limit.dims.forEach((dim, i) => dim !== 1 && axes.add(i + before))
   }
   if (axes.size > 1) return undefined

@@ -19,6 +19,7 @@ test.each([
   ['fewer levels', 17, same(floats([-1.5]), floats([2]))],
   ['other limits of the output', 256, [floats([-1]), floats([1.55]), floats([0]), floats([1])]],
   ['limits that are the wrong way round', 16, [floats([2]), floats([-1]), floats([-1]), floats([2])]],
+  ['limits of more axes than the data', 7, same(floats([-1, -2, -3], [1, 1, 3, 1]), floats([1], [1, 1, 1, 1]))],
   ['limits of every element', 5, same(randomFloats(1, [2, 3, 4]), floats([3]))]
 ])('FakeQuantize in ONNX: %s', async (_, levels, limits) => {
   const options = { attributes: { levels, auto_broadcast: 'numpy' }, constants: [1, 2, 3, 4] }
@@ -27,8 +28,11 @@ test.each([
 
 test('FakeQuantize is QuantizeLinear and DequantizeLinear where its levels are codes', () => {
   const options = { attributes: { levels: 256, auto_broadcast: 'numpy' }, constants: [1, 2, 3, 4] }
-  const model = modelOfNode(['openvino', 'FakeQuantize', 1], [x, ...same(floats([-1]), floats([1.55]))], options)
-  expect(typesOf(inOther(model))).toEqual(['QuantizeLinear', 'DequantizeLinear'])
+  for (const dims of [[], [1, 1, 1, 1]]) {
+    const limits = same(floats([-1], dims), floats([1.55], dims))
+    const model = modelOfNode(['openvino', 'FakeQuantize', 1], [x, ...limits], options)
+    expect(typesOf(inOther(model))).toEqual(['QuantizeLinear', 'DequantizeLinear'])
+  }
 })
 
 test.each(['f8e4m3', 'f8e5m2'])('FakeConvert to %s in ONNX', async destination_type => {

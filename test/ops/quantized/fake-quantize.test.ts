@@ -46,6 +46,40 @@ describe('FakeQuantize', () => {
     )
   })
 
+  test('limits may have axes of size 1 before those of the data, as in OpenVINO', () => {
+    const data = Array.from({ length: 12 }, (_, i) => i - 4)
+    const quantized = (dims: number[], limit: number[]): Tensor => {
+      const [low, high] = [limit, limit.map(value => value + 4)]
+      const bounds = [low, high, low, high].map(values => floats(values, dims))
+      return runTensor(QUANTIZE, [floats(data, [2, 3, 2]), ...bounds], { attributes: { levels: 5 } })
+    }
+    const within = (value: number, low: number): number => Math.max(low, Math.min(low + 4, value))
+    const out = quantized([1, 1, 1, 1], [0])
+    expect(out.dims).toEqual([2, 3, 2])
+    expectNear(
+      out,
+      data.map(value => within(value, 0))
+    )
+    expectNear(
+      quantized([1, 1, 1, 3, 1], [-2, 0, 3]),
+      data.map((value, i) => within(value, [-2, 0, 3][(i >> 1) % 3]))
+    )
+    expect(errorOf(() => quantized([2, 1, 1, 1], [0, 1])).code).toBe('shape-mismatch')
+    const bounds = Array.from({ length: 4 }, () => fact('float32', ['k', 1, 3]))
+    expect(dimsOf(inferOp(QUANTIZE, [fact('float32', ['n', 3]), ...bounds], { attributes: { levels: 2 } })[0])).toEqual(
+      ['n', 3]
+    )
+    const mode = { auto_broadcast: 'pdpd', levels: 5 }
+    const many = Array.from({ length: 4 }, () => floats([1], [1, 1]))
+    expect(
+      errorOf(() =>
+        runTensor(QUANTIZE, [floats([1]), ...many], {
+          attributes: { ...mode, 'auto_broadcast.auto_broadcast_axis': -1 }
+        })
+      ).code
+    ).toBe('shape-mismatch')
+  })
+
   test('needs two levels', () => {
     expect(
       errorOf(() => runTensor(QUANTIZE, [floats([1]), ...limits(0, 1, 0, 1)], { attributes: { levels: 1 } })).code

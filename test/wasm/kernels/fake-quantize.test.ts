@@ -61,6 +61,7 @@ describe.each(['heap', 'array'] as const)('FakeQuantize of float32 in WebAssembl
   test.each([
     { dims: [2, 3, 5, 7], along: [3, 1, 1] },
     { dims: [3, 130], along: [3, 1] },
+    { dims: [3, 130], along: [1, 1, 3, 1] },
     { dims: [2, 3, 20000], along: [1, 3, 1] }
   ])('limits of $along in $dims', ({ dims, along }) => {
     const lists = [[-1, -2, -3], [1, 2.5, 3], [-1], [1, 2.5, 8]]
