@@ -183,6 +183,24 @@ describe('a model-local function', () => {
     expect([...(await session.run({ x, c: yes })).y.data]).toEqual([1, 2])
   })
 
+  test('reads an input that the call leaves out as left out', async () => {
+    const bounded = fn('Bounded', ['x', 'low', 'high'], ['y'], [node('Clip', ['x', 'low', 'high'], ['y'])])
+    const session = await InferenceSession.create(
+      onnxBytes({
+        domains: [DOMAIN],
+        functions: [bounded],
+        inputs: [vector('x'), port('bound', 'float', [])],
+        outputs: [vector('a'), vector('b')],
+        nodes: [call('Bounded', ['x', 'bound'], ['a']), call('Bounded', ['x', '', 'bound'], ['b'])]
+      })
+    )
+    const { a, b } = await session.run({ x, bound: new Tensor('float32', [0], []) })
+    expect([a, b].map(({ data }) => [...data])).toEqual([
+      [1, 0],
+      [0, -2]
+    ])
+  })
+
   test('may hand an input on as an output, and one value as two outputs', async () => {
     const session = await InferenceSession.create(
       onnxBytes({

@@ -132,6 +132,22 @@ test('a constant index out of range is found without a run', async () => {
   ])
 })
 
+test('an index out of range is said to come from a constant or from the node that made it', async () => {
+  const ids = node('Constant', [], ['ids'], { value_ints: [6] })
+  const given = { inputs: [port('data', 'float', [6, 'n'])] }
+  const from = async (nodes: object[]): Promise<unknown> =>
+    (errors(await checked(gather([1, 'n'], { ...given, nodes })))[0] as string[])[2]
+  const gathered = node('Gather', ['data', 'ids'], ['y'])
+  const fault = 'index 6 at [0] is out of range for axis 0 of size 6; the index comes from "ids"'
+  expect(await from([ids, gathered])).toBe(`${fault} (constant)`)
+  const sum = node('Add', ['three', 'three'], ['ids'])
+  const three = node('Constant', [], ['three'], { value_ints: [3] })
+  const turned = node('Neg', ['data'], ['turned'])
+  expect(await from([turned, three, sum, gathered])).toBe(
+    `${fault} (output of Add "${(sum as { name: string }).name}")`
+  )
+})
+
 test('structural faults are findings: a duplicate name, a cycle, a missing producer', async () => {
   const codes = async (nodes: object[]): Promise<string[]> =>
     (

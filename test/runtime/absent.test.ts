@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { bind } from '../../src/bind/bind.ts'
+import { registryWith } from '../../src/built-in.ts'
 import { InferenceSession, Tensor } from '../../src/index.ts'
+import { absentAmong, branchInputs } from '../../src/runtime/absent.ts'
 import { node, onnxModel, port } from '../fixtures/onnx.ts'
 
 /** A step of a decoder as Optimum merges them: what it reads of the encoder is a cache, or is made anew. */
@@ -50,6 +53,17 @@ describe('a cache without elements beside inputs whose dims have the same names'
       const next = await session.run({ cache: first.present, mask, states, 'has cache': has(true) })
       expect(next).toEqual(first)
     }
+  })
+
+  test('is no other case where the names of its dims have the same sizes in all inputs', async () => {
+    const model = await onnxModel(parts)
+    const bound = bind(model, registryWith())
+    const ports = branchInputs(bound)
+    expect(ports.map(({ name }) => name)).toEqual(['cache', 'states'])
+    const [cache] = ports
+    expect(absentAmong(ports, model, feeds)).toEqual([cache.value])
+    const none = { cache: floats([1, 0, 2]), mask: floats([1, 0]), states: floats([1, 0, 2]) }
+    expect(absentAmong(ports, model, none)).toBeUndefined()
   })
 
   test('may be given before the others, and the values of every node be seen', async () => {

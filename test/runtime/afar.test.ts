@@ -2,6 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { check, type Constant, InferenceSession, load, type LoadOptions, Tensor } from '../../src/index.ts'
+import { Blocks } from '../../src/runtime/blocks.ts'
+import { MemoryLimit } from '../../src/runtime/memory-limit.ts'
+import { Budget } from '../../src/runtime/memory.ts'
+import { Weights } from '../../src/runtime/weights.ts'
 import { node, onnxBytes, port } from '../fixtures/onnx.ts'
 import { layer, net } from '../openvino/ir.ts'
 
@@ -122,6 +126,22 @@ describe('a model whose weights come asynchronously', () => {
     await (maxMemory === undefined ? Promise.all([isRight(session), isRight(session)]) : isRight(session))
     expect(reads.filter(({ offset }) => offset === TABLE).length).toBe(1)
     await isRight(session)
+  })
+
+  test('is not read where memory has no room for it', async () => {
+    const reads: Read[] = []
+    const { graph } = await load(model, { externalData: [{ path: 'w.bin', data: reader(data, reads) }] })
+    const before = reads.length
+    const weights = new Weights(new Blocks({}))
+    const [w] = [...graph.initializers.values()].filter(
+      ({ dims, type }) => dims[0] === N && dims[1] === N && type === 'float32'
+    )
+    const fetched = (bytes: number): Promise<void> =>
+      weights.fetch([w], new Budget(new MemoryLimit(bytes), weights), undefined)
+    await expect(fetched(WEIGHTS - 1)).rejects.toMatchObject({ code: 'limit-exceeded' })
+    expect([reads.length, weights.bytes]).toEqual([before, 0])
+    await fetched(WEIGHTS)
+    expect(weights.bytes).toBe(WEIGHTS)
   })
 
   test('is walked node by node', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Feed, InferenceSession, type MapValue, type Sequence, Tensor, type Value } from '../../src/index.ts'
 import { named, vectorized, zipped } from '../fixtures/maps.ts'
 import { int64s, node, onnxModel } from '../fixtures/onnx.ts'
+import { layer, load, net } from '../openvino/ir.ts'
 
 const tensorOf = (dims: readonly (number | string)[]): object => ({
   tensorType: {
@@ -44,6 +45,26 @@ describe('what an input holds is checked as it is declared', () => {
       reason: 'input "x" is a sequence; a tensor is given'
     })
   })
+})
+
+test('a dim of an input lies within the bounds that the file gives it', async () => {
+  const data = 'shape="2..3,4.." element_type="f32"'
+  const xml = net(
+    [
+      layer(0, 'Parameter', { name: 'x', data, out: ['0:FP32[-1,-1]'] }),
+      layer(1, 'ReLU', { in: ['0:FP32[-1,-1]'], out: ['1:FP32[-1,-1]'] }),
+      layer(2, 'Result', { in: ['0:FP32[-1,-1]'], name: 'y' })
+    ],
+    ['0:0>1:0', '1:1>2:0']
+  )
+  const session = new InferenceSession(load(xml))
+  const run = (...dims: number[]): Promise<unknown> =>
+    session.run({ x: new Tensor('float32', new Float32Array(dims[0] * dims[1]), dims) })
+  for (const rows of [2, 3]) await run(rows, 4)
+  await run(2, 9)
+  const refused = { code: 'shape-mismatch', reason: expect.stringContaining('dim 0 of input "x" is 2..3; dims') }
+  for (const rows of [1, 4]) await expect(run(rows, 4)).rejects.toMatchObject(refused)
+  await expect(run(2, 3)).rejects.toMatchObject({ reason: 'dim 1 of input "x" is 4..; dims [2, 3] are given' })
 })
 
 describe('what a sequence or an optional holds', () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { InferenceSession, type Sequence, Tensor } from '../../src/index.ts'
+import { overlap } from '../../src/runtime/outputs.ts'
 import { heapStats, isOnHeap } from '../../src/wasm/heap.ts'
 import { int64s, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -161,6 +162,17 @@ describe('outputs', () => {
     const [y, z] = [new Tensor('float32', memory.subarray(0, 4)), new Tensor('float32', memory.subarray(2))]
     await session.run({ x, ids: ids(0, 0, 0, 0) }, { y, z })
     expect([...memory]).toEqual([4, 4, -4, -3, -2, -1])
+  })
+
+  test('lie apart where one begins where the other ends', () => {
+    const memory = new Float32Array(8)
+    const [first, second, middle] = [memory.subarray(0, 4), memory.subarray(4), memory.subarray(3, 5)]
+    for (const [a, b] of [
+      [first, second],
+      [second, first]
+    ] as const)
+      expect(overlap(a, b)).toBe(false)
+    for (const part of [first, second]) expect([overlap(part, middle), overlap(middle, part)]).toEqual([true, true])
   })
 
   test('are right where another one is written into the memory of an input that is an output itself', async () => {

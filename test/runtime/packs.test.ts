@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { defineOp, InferenceSession, shapes, Tensor, type Value } from '../../src/index.ts'
 import { params } from '../../src/op-kit/define.ts'
 import { packOfParameters } from '../../src/op-kit/packs.ts'
 import { derive, text } from '../../src/op-kit/sources.ts'
+import { Weights } from '../../src/runtime/weights.ts'
 import { heapStats } from '../../src/wasm/heap.ts'
 import { type ModelParts, node, onnxBytes, port } from '../fixtures/onnx.ts'
 
@@ -151,6 +152,15 @@ describe('packed constants', () => {
     const session = await create(model([own(['x', 'w'], 'y')]), 2 * 4 * SIZE)
     for (let i = 0; i < 2; i++) expect(numbers((await session.run({ x })).y)).toEqual(expected)
     expect([packings, plainRuns, takenOver]).toEqual([1, 0, 1])
+  })
+
+  test('are not taken over where memory has no room for the constant: it is not read', async () => {
+    way = 'taken over'
+    const read = vi.spyOn(Weights.prototype, 'readApart')
+    const session = await create(model([own(['x', 'w'], 'y')]), 4 * SIZE - 1)
+    await expect(session.run({ x })).rejects.toMatchObject({ code: 'limit-exceeded' })
+    expect(read).not.toHaveBeenCalled()
+    read.mockRestore()
   })
 
   test('take the place of constants before the next ones are read', async () => {

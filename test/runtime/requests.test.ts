@@ -58,3 +58,15 @@ test('a plan that two runs have made at once is kept once, with what is held for
   expect(drain(second)).toBe(request)
   expect(weights.others.size).toBe(size)
 })
+
+test('the last plan serves a run that replaces the same values, named in a list of its own', async () => {
+  const model = await onnxModel(chain(['v0']))
+  const blocks = new Blocks({})
+  const surroundings = { limit: new MemoryLimit(1 << 24), isExact: false, weights: new Weights(blocks), blocks }
+  const requests = new Requests(model, bind(model, registryWith([])), surroundings)
+  const asked = { names: ['v0'], outOfRange: undefined, isObserved: false }
+  const request = drain(requests.requestFor({ ...asked, replaced: ['x'] }))
+  expect(requests.lastFor({ ...asked, replaced: ['x'] })).toBe(request)
+  for (const replaced of [['y'], ['x', 'y'], [], undefined])
+    expect(requests.lastFor({ ...asked, replaced })).toBeUndefined()
+})

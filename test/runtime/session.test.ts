@@ -228,6 +228,25 @@ test('walking a run hands over every node with its values, then the outputs', as
   expect(data(step.value.rows)).toEqual([0, 1])
 })
 
+test('a walk whose time is up, or whose signal is aborted, while its reader pauses goes no further', async () => {
+  const chain = {
+    ...table,
+    nodes: [node('Gather', ['table', 'ids'], ['middle']), node('Gather', ['middle', 'ids'], ['rows'])]
+  }
+  const session = await InferenceSession.create(onnxBytes(chain))
+  const stop = new AbortController()
+  const pauses: [object, () => unknown][] = [
+    [{ timeout: 20 }, () => new Promise(resolve => setTimeout(resolve, 40))],
+    [{ signal: stop.signal }, () => stop.abort()]
+  ]
+  for (const [options, pause] of pauses) {
+    const walk = session.walk({ ids: ids(0) }, options)
+    expect((await walk.next()).done).toBe(false)
+    await pause()
+    await expect(walk.next()).rejects.toMatchObject({ code: 'aborted' })
+  }
+})
+
 test('walking a run tells onStep of every node, too', async () => {
   const session = await InferenceSession.create(onnxBytes(table))
   const seen: string[] = []
