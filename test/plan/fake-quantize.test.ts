@@ -260,6 +260,30 @@ describe('between FakeQuantize of bytes', () => {
   })
 })
 
+/** Numbers of codes by one scale. */
+const scaled = (ir: Ir, codes: string): string =>
+  ir.add('Multiply', [ir.convert(codes, 'f32', [40, 40]), ir.floats([1, 1], [0.01])], 'f32', [40, 40])
+
+/** Numbers of codes with a scale for each row and a zero point for each column. */
+function apartAxes(ir: Ir): string {
+  const codes = ir.constant(
+    'i8',
+    [40, 40],
+    Int8Array.from({ length: 1600 }, (_, i) => i * 7)
+  )
+  const zeros = ir.constant(
+    'i8',
+    [1, 40],
+    Int8Array.from({ length: 40 }, (_, i) => i)
+  )
+  const shifted = [ir.convert(codes, 'f32', [40, 40]), ir.convert(zeros, 'f32', [1, 40])]
+  const scales = ir.floats(
+    [40, 1],
+    Array.from({ length: 40 }, (_, i) => (i + 1) / 1000)
+  )
+  return ir.add('Multiply', [ir.add('Subtract', shifted, 'f32', [40, 40]), scales], 'f32', [40, 40])
+}
+
 describe('FakeQuantize stays', () => {
   const bounds = (ir: Ir): string[] =>
     [-1.28, 1.27, -1.28, 1.27].map(bound =>
@@ -291,6 +315,36 @@ describe('FakeQuantize stays', () => {
     expect(opsOf(planOf(model))).toEqual(['FakeQuantize', 'Conv'])
     const { fast, exact } = await results(model, DIMS)
     fast.forEach((value, i) => expect(value).toBeCloseTo(exact[i], 4))
+  })
+
+  test.each([
+    ['scales lie along another axis than zero points', (ir: Ir) => apartAxes(ir)],
+    [
+      'a Reshape widens the axis of scales',
+      (ir: Ir) => ir.move('Reshape', ir.weights('i8', [40, 2, 20], [1, 2, 1], false), [40, 40], [40, 40])
+    ],
+    ['codes are given to a run', (ir: Ir) => scaled(ir, ir.input('u8', [40, 40], 'w'))]
+  ])('where %s', async (_, weights) => {
+    const ir = new Ir()
+    const x = ir.fake(ir.input('f32', MATRIX), MATRIX, INTO)
+    const model = ir.model(ir.add('MatMul', [x, weights(ir)], 'f32', MATRIX, 'transpose_a="false" transpose_b="true"'))
+    expect(opsOf(planOf(model))).not.toContain('DequantizeLinear')
+    const [fast, exact] = await Promise.all(
+      (['fast', 'exact'] as const).map(async precision => {
+        const session = new InferenceSession(model, { precision })
+        const w = new Tensor(
+          'uint8',
+          Uint8Array.from({ length: 1600 }, (_, i) => i * 7),
+          [40, 40]
+        )
+        const feeds = { x: noise(MATRIX, 1), ...(model.graph.inputs.length > 1 && { w }) }
+        const [y] = Object.values(await session.run(feeds))
+        session.dispose()
+        return y.data as Float32Array
+      })
+    )
+    const largest = Math.max(...exact.map(Math.abs))
+    fast.forEach((value, i) => expect(Math.abs(value - exact[i])).toBeLessThan(1e-5 * largest))
   })
 
   test('where weights have scales along two axes', async () => {

@@ -25,6 +25,9 @@ describe('nodes that are nearly attention', () => {
   const feeds = { columns: DIMS.columns, v: DIMS.v, full: DIMS.full }
   const halved = node('FusedMatMul', ['w', 'v'], ['y'], { alpha: { float: 0.5 } }, MICROSOFT)
 
+  const movedValues = node('FusedMatMul', ['w', 'v'], ['y'], { transBatchB: 1 }, MICROSOFT)
+  const movedWeights = node('FusedMatMul', ['w', 'v'], ['y'], { transBatchA: 1 }, MICROSOFT)
+
   const plain = (nodes: readonly object[]): ModelParts =>
     attentionModel(
       ['q', 'columns', 'v', 'full'],
@@ -66,6 +69,28 @@ describe('nodes that are nearly attention', () => {
         domains: [MICROSOFT]
       },
       { q: DIMS.q, columns: DIMS.columns, v: DIMS.v }
+    ],
+    [
+      'values whose rows stand before their heads',
+      {
+        ...attentionModel(['q', 'columns'], [SCORES, node('Softmax', ['s'], ['w'], { axis: -1 }), movedValues]),
+        inputs: [port('q', 'float', DIMS.q), port('columns', 'float', DIMS.columns), port('v', 'float', [30, 2, 3, 8])],
+        domains: [MICROSOFT]
+      },
+      { q: DIMS.q, columns: DIMS.columns, v: [30, 2, 3, 8] }
+    ],
+    [
+      'weights whose rows stand before their heads',
+      {
+        ...attentionModel(['q', 'columns'], [SCORES, node('Softmax', ['s'], ['w'], { axis: -1 }), movedWeights]),
+        inputs: [
+          port('q', 'float', DIMS.q),
+          port('columns', 'float', DIMS.columns),
+          port('v', 'float', [3, 20, 30, 8])
+        ],
+        domains: [MICROSOFT]
+      },
+      { q: DIMS.q, columns: DIMS.columns, v: [3, 20, 30, 8] }
     ],
     [
       'queries in columns, and a mask',

@@ -256,6 +256,22 @@ describe('a product of codes that is scaled to floats', () => {
     expect(await differenceBetween(model, { x: MATRIX })).toBeLessThan(1e-5)
   })
 
+  test('stays what it is where each row has a zero point', async () => {
+    const flat = [13, 40]
+    const parts = dynamic('one', [
+      node('Abs', ['points'], ['sizes']),
+      node('Cast', ['sizes'], ['zeros'], { to: 2 }),
+      node('MatMulInteger', ['c', 'b', 'zeros', 'b.z'], ['by rows']),
+      node('Cast', ['by rows'], ['g'], { to: 1 }),
+      node('Mul', ['g', 't'], ['y'])
+    ])
+    const inputs = [port('x', 'float', flat), port('points', 'float', [13])]
+    const nodes = parts.nodes.filter(each => !['p', 'f'].includes((each as { output: string[] }).output[0]))
+    const rows = { ...parts, inputs, nodes }
+    expect(opsOf(await planOf(rows))).toContain('MatMulInteger')
+    expect(await differenceBetween(rows, { x: flat, points: [13] }, 20)).toBeLessThan(1e-4)
+  })
+
   test('takes no matrix as its bias', async () => {
     const parts = dynamic('one', [node('Mul', ['f', 't'], ['n']), node('Add', ['n', 'matrix'], ['y'])])
     const matrix = floats('matrix', [1, 13, 24], [...noise([13, 24], 4).data])

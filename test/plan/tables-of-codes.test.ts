@@ -99,6 +99,15 @@ describe.each(['uint8', 'int8'] as const)('what depends on one code of %s', type
   })
 })
 
+test('what gives other codes is a table, also where others could read the codes before it', async () => {
+  const { nodes, ...rest } = model('int8', [node('Abs', ['v'], ['w'])])
+  const last = node('QuantizeLinear', ['w', 's', 'zero'], ['z'])
+  const parts = { ...rest, nodes: [...nodes.slice(0, -1), last, node('Transpose', ['z'], ['y'])] }
+  expect(opsOf(await planOf(parts))).toEqual(['ByteTable', 'Transpose'])
+  const [fused, apart] = await both(parts, 'int8')
+  expect(fused).toEqual(apart)
+})
+
 test('values inside that are asked for are made, too', async () => {
   const parts = model('uint8', GELU, { outputs: [port('y', 'uint8'), port('g5.c', 'uint8'), port('g2', 'float')] })
   expect(opsOf(await planOf(parts)).filter(name => name === 'ByteTable').length).toBe(2)
