@@ -28,6 +28,10 @@ describe('the distance of two tensors', () => {
       equal: true,
       sqnr: Infinity
     })
+    expect(measure(floats([0, 1]), floats([NaN, 1]), { rtol: 1, atol: 1 })).toMatchObject({
+      equal: false,
+      differing: 1
+    })
     expect(measure(floats([NaN, 1]), floats([0, 1]), { rtol: 1, atol: 1 })).toMatchObject({
       equal: false,
       maxAbsolute: Infinity,

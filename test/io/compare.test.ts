@@ -52,6 +52,7 @@ describe('compareValues', () => {
   it('holds NaN equal to NaN and an infinity to itself', () => {
     expect(compared('float32', [NaN, Infinity, -Infinity, 0], [NaN, Infinity, -Infinity, -0], EXACT)).toBeUndefined()
     expect(compared('float32', [1, NaN], [1, 2])).toBe('1 of 2 elements differ, the worst at [1]: NaN, expected 2')
+    expect(compared('float32', [1, 2], [1, NaN])).toBe('1 of 2 elements differ, the worst at [1]: 2, expected NaN')
     expect(compared('float32', [Infinity], [1e30])).toContain('Infinity, expected 1.0000000150474662e+30')
     expect(compared('float32', [1e30], [Infinity])).toBeDefined()
     expect(compared('float32', [-Infinity], [Infinity])).toBeDefined()
@@ -63,6 +64,7 @@ describe('compareValues', () => {
     )
     expect(compared('uint64', [2n ** 64n - 1n], [0n])).toBeDefined()
     expect(compared('int64', [7n, 8n], [7n, 9n], { rtol: 0, atol: 1 })).toBeUndefined()
+    expect(compared('int64', [7n, 7n], [7n, 9n], { rtol: 0, atol: 1 })).toContain('7, expected 9')
     expect(compared('int32', [1000], [1001])).toBeUndefined()
     expect(compared('int32', [10], [11])).toBeDefined()
   })
