@@ -106,14 +106,22 @@ export const plainRefusal = ({ code, message, place, details }: Refusal): PlainR
 
 export const refusalFrom = ({ code, message, ...parts }: PlainRefusal): Refusal => new Refusal(code, message, parts)
 
+const withoutFolder = (place: Place): Place =>
+  place.file === undefined ? place : { ...place, file: basename(place.file) }
+
 /** Whatever was thrown, as clients may see it: without the folders of the server, and without internals. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof NodewiseError) {
-    const { place } = error
-    const shown = place.file === undefined ? place : { ...place, file: basename(place.file) }
+    const shown = withoutFolder(error.place)
     const { message } = new NodewiseError(error.code, error.reason, shown)
-    return new Refusal(error.code, message, { place: shown, details: error.details })
+    const details: Readonly<Record<string, unknown>> = error.details
+    const { place } = details
+    const isPlace = typeof place === 'object' && place !== null
+    return new Refusal(error.code, message, {
+      place: shown,
+      details: isPlace ? { ...details, place: withoutFolder(place) } : details
+    })
   }
   if (error instanceof RangeError) return new Refusal('limit-exceeded', error.message)
   return new Refusal('internal', 'internal error')

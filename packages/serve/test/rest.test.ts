@@ -266,6 +266,15 @@ describe('what is wrong is refused with a status, a code and a place', () => {
     expect(body.toString()).not.toContain(folder.path)
   })
 
+  test('a wrong type has no path of the server in its details either', async () => {
+    const { status, body, json } = await infer('gather', {
+      inputs: [input('data', 'FP32', [4], [1, 2, 3, 4]), input('ids', 'INT8', [1], [0])]
+    })
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ code: 'type-mismatch', details: { place: { file: 'model.onnx', value: 'ids' } } })
+    expect(body.toString()).not.toContain(folder.path)
+  })
+
   test.each(['-1', '1e3', '99999999', 'x', ''])('a header length of %j', async length => {
     const { status } = await infer('twice', { inputs: [x] }, { 'inference-header-content-length': length })
     expect(status).toBe(400)
