@@ -1,6 +1,7 @@
 import { fail, NodewiseError } from './errors.ts'
 import { type ByteSource, fileSource } from './files/byte-source.ts'
 import { dataFolders, findInside, realPath } from './files/folder.ts'
+import { weightsIn } from './files/lfs-pointer.ts'
 import { networkFrom, type NetworkOptions, type ReadProgress, Traffic } from './files/network.ts'
 import { type FileContent, inMemory, isFileContent, type OpenedFile, openFile, type Opening } from './files/open.ts'
 import { reading } from './files/remote.ts'
@@ -151,9 +152,11 @@ async function loadMessage(
     ...(options.docs !== undefined && { docs: options.docs }),
     ...((beside || given.size > 0) && {
       openExternal: (location: string) =>
-        given.get(plain(location))?.source ??
-        beside?.(location) ??
-        fail('missing-file', `"${location}" is not among the files of \`externalData\``)
+        weightsIn(
+          given.get(plain(location))?.source ??
+            beside?.(location) ??
+            fail('missing-file', `"${location}" is not among the files of \`externalData\``)
+        )
     })
   }
   const model = isText
@@ -228,7 +231,7 @@ async function loadXml(
   limits: Limits
 ): Promise<Model> {
   const { loadOpenvino } = await import('./openvino/load.ts')
-  return loadOpenvino(source, { file: source.name, limits, ...(bin && { bin }) })
+  return loadOpenvino(source, { file: source.name, limits, ...(bin && { bin: () => weightsIn(bin()) }) })
 }
 
 /**

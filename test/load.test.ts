@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { InferenceSession, load, type LoadOptions, type Tensor } from '../src/index.ts'
+import { InferenceSession, load, type LoadOptions, Tensor } from '../src/index.ts'
 import { modelBytes, TYPE } from './onnx/encode.ts'
 
 const palette = (file: string): Blob => new Blob([readFileSync(join(import.meta.dirname, '../models', file))])
@@ -74,5 +74,34 @@ describe('external data that the caller gives', () => {
   test('are a list of paths and data', async () => {
     for (const externalData of [{ path: 'a', data: bytes }, [{ path: 'a' }], [{ data: bytes }]])
       await expect(load(apart, { externalData } as never)).rejects.toMatchObject({ code: 'bad-usage' })
+  })
+})
+
+describe('weights that are a pointer of Git LFS', () => {
+  // As long as a pointer is: its first bytes would be read as the axis of a Gather, and as 4 weights.
+  const pointer = new TextEncoder().encode(
+    `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1234\n`
+  )
+  const reason = 'is a pointer of Git LFS to a file of 1234 bytes, not the file itself; get the file with git lfs pull'
+
+  test('are told for what they are: the .bin of an IR', async () => {
+    const xml = readFileSync(join(import.meta.dirname, '../models/palette.xml'))
+    const session = await InferenceSession.create({ xml, bin: pointer })
+    await expect(session.run({ ids: new Tensor('int64', [1n]) })).rejects.toMatchObject({
+      code: 'invalid-file',
+      message: expect.stringMatching(`^model.xml:\\d+:\\d+: Const "axis" \\(opset1\\): model.bin ${reason}$`) as string
+    })
+  })
+
+  test('external data of ONNX', async () => {
+    await expect(weights({ externalData: [{ path: 'weights/w.bin', data: pointer }] })).rejects.toMatchObject({
+      code: 'invalid-file',
+      reason: expect.stringContaining(`weights/w.bin ${reason}`) as string
+    })
+  })
+
+  test('other short files are weights, whatever text they hold', async () => {
+    const data = new TextEncoder().encode('version ')
+    expect(await weights({ externalData: [{ path: 'weights/w.bin', data }] })).toEqual([118, 101, 114, 115])
   })
 })

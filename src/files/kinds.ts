@@ -1,4 +1,7 @@
 /* eslint-disable no-control-regex -- the first bytes of formats hold control characters */
+import { NodewiseError } from '../errors.ts'
+import { pointerIn, PULL } from './lfs-pointer.ts'
+
 /** What a file is that is none of those that are read: in words, and what to do with it. */
 export interface FileKind {
   /** `a GGUF file`, to follow "is". */
@@ -9,6 +12,8 @@ export interface FileKind {
   readonly asTensor: string
   /** The option of the command that makes a tensor of it. */
   readonly option?: '--image' | '--audio'
+  /** Names of files that are read as such, so that their reader says more of a fault. */
+  readonly names?: RegExp
 }
 
 /** Bytes from the start of a file that {@link kindOf} looks at. */
@@ -75,7 +80,12 @@ const BY_BYTES: readonly (readonly [RegExp, FileKind])[] = [
   ],
   [
     /^\x93NUMPY/,
-    { what: 'an array of NumPy (.npy)', asModel: 'an array is an input: -i name=file', asTensor: 'call it .npy' }
+    {
+      what: 'an array of NumPy (.npy)',
+      asModel: 'an array is an input: -i name=file',
+      asTensor: 'call it .npy',
+      names: /\.npy$/i
+    }
   ],
   [/^\x1f\x8b/, packed('packed with gzip')],
   [/^7z\xbc\xaf/, packed('a 7z archive')],
@@ -112,7 +122,8 @@ function archive(text: string): FileKind {
     return {
       what: 'an archive of arrays (.npz)',
       asModel: 'its arrays are inputs: --inputs file',
-      asTensor: 'give all its arrays with --inputs file'
+      asTensor: 'give all its arrays with --inputs file',
+      names: /\.npz$/i
     }
   if (/(?:^|\/)(?:data\.pkl|byteorder|version|\.format_version|constants\.pkl)$/.test(name))
     return weights('a PyTorch file')
@@ -123,11 +134,8 @@ function archive(text: string): FileKind {
 /** What is text, by how it begins. */
 function textKind(text: string): FileKind | undefined {
   const start = text.replace(/^\xef\xbb\xbf/, '').trimStart()
-  const pointer = /^version https:\/\/git-lfs[^]*?\bsize (\d+)/.exec(start)
-  if (pointer) {
-    const what = `a pointer of Git LFS to a file of ${pointer[1]} bytes, not the file itself`
-    return { what, asModel: 'get the file with git lfs pull', asTensor: 'get the file with git lfs pull' }
-  }
+  const pointer = pointerIn(start)
+  if (pointer !== undefined) return { what: pointer, asModel: PULL, asTensor: PULL }
   if (/^<(?:!doctype html|html|head|body)\b/i.test(start)) {
     const title = /<title[^>]*>([^<]{1,80})/i.exec(start)?.[1].trim()
     const what = `an HTML page${title === undefined ? '' : ` ("${title}")`}`
@@ -137,12 +145,18 @@ function textKind(text: string): FileKind | undefined {
   // Other XML is an IR with a fault, of which its reader says more.
   if (start === '' || start.startsWith('<') || /[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text)) return undefined
   if (/^[[{]/.test(start))
-    return { what: 'JSON text', asModel: `it may say things about a model; ${NO_MODEL}`, asTensor: 'call it .json' }
+    return {
+      what: 'JSON text',
+      asModel: `it may say things about a model; ${NO_MODEL}`,
+      asTensor: 'call it .json',
+      names: /\.json$/i
+    }
+  const asNumbers = 'numbers: numpy.save("x.npy", numpy.loadtxt("x.txt"))'
   return {
     what: 'a text',
     asModel: NO_MODEL,
-    asTensor:
-      'numbers: numpy.save("x.npy", numpy.loadtxt("x.txt")); the text itself, for an input of strings: -i \'name=text\''
+    asTensor: `${asNumbers}; the text itself, for an input of strings: -i 'name=text'`,
+    names: /\.json$/i
   }
 }
 
@@ -158,6 +172,20 @@ export function kindOf(head: Uint8Array, name: string): FileKind | undefined {
   if (text.startsWith('PK\x03\x04')) return archive(text)
   // A graph of TensorFlow begins with its first node, an ONNX model with a number.
   if (head[0] === 0x0a && /\.pb$/i.test(name) && !found)
-    return converted('a frozen graph of TensorFlow, or a tensor', 'python -m tf2onnx.convert --graphdef model.pb …')
+    return {
+      ...converted('a frozen graph of TensorFlow, or a tensor', 'python -m tf2onnx.convert --graphdef model.pb …'),
+      names: /\.pb$/i
+    }
   return found?.[1] ?? textKind(text)
+}
+
+/**
+ * The failure of reading tensors from a file, with what the file is where it is not what its name says, such as the
+ * pointer that a clone without Git LFS has in its place.
+ */
+export function withTensorKind(error: unknown, bytes: Uint8Array, name: string): unknown {
+  if (!(error instanceof NodewiseError) || error.code !== 'invalid-file') return error
+  const kind = kindOf(bytes.subarray(0, KIND_BYTES), name)
+  if (kind === undefined || kind.names?.test(name)) return error
+  return new NodewiseError('invalid-file', `this is ${kind.what}; ${kind.asTensor}`, {}, {}, { cause: error })
 }

@@ -9,7 +9,7 @@ import { isJsonObject, parseJsonExact } from './json-text.ts'
 import { valueFromJson } from './json.ts'
 import { safeFileNames } from './names.ts'
 import { readNpz } from './npz.ts'
-import { asDeclared, declaredElement, isTensorFile, readTensorFile, readWhole, utf8 } from './read.ts'
+import { asDeclared, declaredElement, fromFile, isTensorFile, readTensorFile, utf8 } from './read.ts'
 
 /** An input of a model. */
 export interface DeclaredInput {
@@ -26,12 +26,10 @@ export interface DeclaredInput {
  */
 export async function readInputs(path: string, inputs: readonly DeclaredInput[]): Promise<Map<string, Value>> {
   if (isFolder(path)) return readFolder(path, inputs)
-  return placing({ file: path }, () => {
-    const extension = extname(path).toLowerCase()
-    if (extension === '.npz') return readArchive(readWhole(path), inputs)
-    if (extension === '.json') return readLiterals(utf8(readWhole(path)), inputs)
-    return fail('invalid-file', 'inputs are read from an .npz, a .json or a folder')
-  })
+  const extension = extname(path).toLowerCase()
+  if (extension === '.npz') return fromFile(path, bytes => readArchive(bytes, inputs))
+  if (extension === '.json') return fromFile(path, bytes => readLiterals(utf8(bytes), inputs))
+  throw new NodewiseError('invalid-file', 'inputs are read from an .npz, a .json or a folder', { file: path })
 }
 
 /**

@@ -19,9 +19,23 @@ const MAX_FILE = 2 ** 33
  */
 export async function readTensorFile(path: string, declared?: DeclaredType): Promise<Value> {
   const read = READERS[extname(path).toLowerCase()]
-  return placed(path, () => {
-    if (read === undefined) fail('invalid-file', 'a tensor is read from a .npy, .pb or .json file')
-    return read(readWhole(path), declared)
+  if (read === undefined)
+    throw new NodewiseError('invalid-file', 'a tensor is read from a .npy, .pb or .json file', { file: path })
+  return fromFile(path, bytes => read(bytes, declared))
+}
+
+/**
+ * What is read of all bytes of a file. Where it holds something else than its name says, the failure tells that.
+ * @throws NodewiseError as {@link readWhole} and `read`, each with the file's name
+ */
+export function fromFile<T>(path: string, read: (bytes: Uint8Array) => T | Promise<T>): Promise<T> {
+  return placed(path, async () => {
+    const bytes = readWhole(path)
+    try {
+      return await read(bytes)
+    } catch (error) {
+      throw (await import('../files/kinds.ts')).withTensorKind(error, bytes, path)
+    }
   })
 }
 

@@ -220,6 +220,36 @@ describe('run tells a file that is no tensor for what it is', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
+  const POINTER = 'version https://git-lfs.github.com/spec/v1\nsize 12\n'
+
+  test.each([
+    ['pointer.npy', POINTER, 'a pointer of Git LFS to a file of 12 bytes, not the file itself; get the file with'],
+    ['pointer.pb', POINTER, 'a pointer of Git LFS'],
+    ['pointer.json', POINTER, 'a pointer of Git LFS'],
+    ['pointer.npz', POINTER, 'a pointer of Git LFS'],
+    ['empty.npy', '', 'empty; was it cut off?'],
+    ['empty.npz', '', 'empty; was it cut off?'],
+    ['page.npy', '<!DOCTYPE html><html></html>', 'an HTML page; take the address of the file itself'],
+    ['archive.npy', 'PK\x03\x04'.padEnd(26, '\0') + '\x05\0\0\0x.npy', 'an archive of arrays (.npz); give all']
+  ])('whatever it is called: %s', async (name, text, message) => {
+    const path = file(name, Buffer.from(text, 'latin1'))
+    const given = name.endsWith('.npz') ? ['--inputs', path] : ['-i', `ids=${path}`]
+    const { status, stderr } = await nodewise(['run', palette, ...given])
+    expect(status).toBe(2)
+    expect(stderr).toContain(`${name}: this is ${message}`)
+  })
+
+  test.each([
+    ['spoiled.npy', '\x93NUMPY\x01\0\xff\0{', 'the .npy header of 255 bytes is cut off'],
+    ['spoiled.npz', 'PK\x03\x04'.padEnd(26, '\0') + '\x05\0\0\0x.npy', 'the archive cannot be read'],
+    ['spoiled.json', '[1, 2', 'not JSON'],
+    ['words.json', 'one two', 'not JSON']
+  ])('but leaves the fault of what it is called to its reader: %s', async (name, text, message) => {
+    const path = file(name, Buffer.from(text, 'latin1'))
+    const given = name.endsWith('.npz') ? ['--inputs', path] : ['-i', `ids=${path}`]
+    expect((await nodewise(['run', palette, ...given])).stderr).toContain(`${name}: ${message}`)
+  })
+
   test('or says that there is none', async () => {
     expect((await nodewise(['run', palette, '-i', 'ids=nowhere.png'])).stderr).toContain('there is no file nowhere.png')
     expect((await nodewise(['run', palette, '-i', 'ids=@ids.npy'])).stderr).toContain('named without "@": ids=ids.npy')
