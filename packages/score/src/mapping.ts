@@ -64,7 +64,13 @@ function noColumn(
   isMapped: boolean
 ): never {
   const { name: input } = port
-  const has = `the table has ${names.map(name => JSON.stringify(name)).join(', ') || 'no columns'}`
+  // As spreadsheets write CSV where the comma is the decimal sign, or as TSV.
+  const mark = names.length === 1 ? /[;\t]/.exec(names[0])?.[0] : undefined
+  const listed = `the table has ${names.map(name => JSON.stringify(name)).join(', ') || 'no columns'}`
+  const has =
+    mark === undefined
+      ? listed
+      : `${listed}, as one column: columns of a CSV are parted by ",", not by ${JSON.stringify(mark)}`
   if (isMapped) badUsage(`--map ${input}: there is no column ${JSON.stringify(column)}; ${has}`)
   const shape = port.isTensor ? port.shape : undefined
   const width = shape?.length === 1 ? 1 : shape?.at(-1)
@@ -72,7 +78,7 @@ function noColumn(
   const example = `--map ${input}=${names.slice(0, count).join(',') || 'column'}`
   throw new NodewiseError(
     'missing-input',
-    `no column is named as input "${input}"; ${has}: name them, as in ${example}`
+    `no column is named as input "${input}"; ${has}${mark === undefined ? `: name them, as in ${example}` : ''}`
   )
 }
 

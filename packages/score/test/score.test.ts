@@ -219,6 +219,10 @@ describe('inputs', () => {
       scored(gather, rows, options).then(String, (error: Error) => error.message)
     expect(await refused({})).toMatch(/no column is named as input "id"; the table has "a".*--map id=a/)
     expect(await refused({ map: { id: ['b'] } })).toMatch(/no column "b"/)
+    for (const mark of [';', '\t'])
+      expect(await scored(gather, [{ [`id${mark}x`]: 1 }]).catch(String)).toMatch(
+        `; the table has ${JSON.stringify(`id${mark}x`)}, as one column: columns of a CSV are parted by ","`
+      )
     expect(await refused({ map: { ids: ['a'] } })).toMatch(/no such input; it has id/)
     expect(await refused({ map: { id: ['a'] }, outputs: ['lost'] })).toMatch(/no output "lost"; it has found/)
     expect(await refused({ map: { id: ['a'] }, as: { found: 'a' } })).toMatch(/a column "a" already/)
