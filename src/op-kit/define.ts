@@ -351,7 +351,7 @@ export interface Selection {
   readonly kernel: Kernel | undefined
   /** Packs constants for {@link kernel}, as {@link OpDefinition.pack} does for the operator's own. */
   readonly pack?: Pack
-  /** Where the kernel only runs jobs, which types and dims decide: operands whose elements decide them, too. */
+  /** Where the kernel only runs jobs, which types and dims decide: operands that do, too, such as `y` and `list 2`. */
   readonly looksAt?: readonly string[]
   /** Whether the kernel writes an output that does not lie on the heap part by part, each while it is in the cache. */
   readonly isByParts?: boolean

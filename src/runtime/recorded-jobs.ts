@@ -10,12 +10,16 @@ export interface Arenas {
   readonly jobs: Arena
 }
 
+/** Most bytes that lie between two jobs of a kernel: those of more take so long that writing them would gain little. */
+const MAX_BETWEEN = 1 << 18
+
 /** Writes the jobs of a step. */
 export class RecordedJobs implements JobWatcher {
   made: readonly FixedJob[] = []
   private readonly arenas: Arenas
   private readonly constants: readonly ArrayBufferView[]
   private readonly threads: number
+  private readonly between: Uint8Array[] = []
   private isWhole = true
 
   constructor(arenas: Arenas, constants: readonly ArrayBufferView[], threads: number) {
@@ -37,6 +41,17 @@ export class RecordedJobs implements JobWatcher {
   missed(): void {
     this.isWhole = false
     this.made = []
+  }
+
+  take(bytes: number): Uint8Array | undefined {
+    const memory = this.isWhole && bytes <= MAX_BETWEEN ? this.arenas.values.take(bytes) : undefined
+    if (memory) this.between.push(memory)
+    return memory
+  }
+
+  /** The kernel is done: later steps may have the memory that lay between its jobs. */
+  giveBack(): void {
+    for (const memory of this.between.splice(0)) this.arenas.values.giveBack(memory)
   }
 
   private isOfConstant(input: NumericArray): boolean {

@@ -254,6 +254,7 @@ class Recorder {
     yield* runThrough(recorded, jobs)
     const isDone = this.takeOver(step, context)
     context.seal()
+    jobs?.giveBack()
     for (const slot of step.outputs) if (slot >= 0) this.hold(slot)
     for (const slot of step.free) this.release(slot)
     if (isDone) return
@@ -302,8 +303,11 @@ class Recorder {
   }
 
   private isFixedOperand(step: Step, name: string): boolean {
-    const operand = step.call.operands.find(other => other.name === name)
-    return operand === undefined || step.inputs[operand.index] === undefined || this.isFixed(step, operand.index)
+    const [own, place = 0] = name.split(' ')
+    const operand = step.call.operands.find(other => other.name === own)
+    if (operand === undefined) return true
+    const position = operand.index + Number(place)
+    return step.inputs[position] === undefined || this.isFixed(step, position)
   }
 
   private operandOf({ inputs, memo: { packs } }: Step, position: number): Tensor {

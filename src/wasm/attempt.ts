@@ -3,6 +3,7 @@ import type { Kernel, KernelContext, Op } from '../op-kit/define.ts'
 import { withOutput } from '../op-kit/with-output.ts'
 import type { NumericArray } from '../tensor/dtype.ts'
 import type { Tensor } from '../tensor/tensor.ts'
+import { jobWatcher } from './job-watcher.ts'
 import { type JobTemplate, runJob } from './jobs.ts'
 import type { TensorOperands } from './selector.ts'
 import { type Temporaries, temporaries } from './temporary.ts'
@@ -16,9 +17,9 @@ export interface Work extends Temporaries {
 
 export function workFor({ threads }: Pick<KernelContext, 'threads'>): Work {
   // Not by a spread of the whole, for which V8 takes two microseconds.
-  const { allocate, allocateDoubles, allocateIntegers, free } = temporaries()
+  const { allocate, allocateDoubles, allocateIntegers, allocateBetween, free } = temporaries()
   const run: Work['run'] = (template, inputs, to) => runJob(template, inputs, to, threads)
-  return { allocate, allocateDoubles, allocateIntegers, free, threads, run }
+  return { allocate, allocateDoubles, allocateIntegers, allocateBetween, free, threads, run }
 }
 
 /**
@@ -46,6 +47,7 @@ export const attemptKernel = (op: Op, attempt: Attempt): Kernel =>
     } finally {
       work.free()
     }
+    jobWatcher()?.missed()
     const rest = op.run(operands, parameters, withMade(context, first, others))
     if (rest) yield* rest
   }

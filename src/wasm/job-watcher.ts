@@ -12,6 +12,8 @@ export interface JobWatcher {
   ran(job: WatchedJob, inputs: readonly NumericArray[], out: NumericArray): void
   /** A job has run in another way, or a kernel does more than run jobs. */
   missed(): void
+  /** Memory on the heap for what jobs of a kernel hand on, which stays as they do; undefined where there is none. */
+  take(bytes: number): Uint8Array | undefined
 }
 
 let watcher: JobWatcher | undefined

@@ -3,6 +3,7 @@ import type { Kernel, KernelContext, Op, Packed, Parameters, Selection } from '.
 import { withOutput } from '../op-kit/with-output.ts'
 import type { DType, NumericArray } from '../tensor/dtype.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
+import { jobWatcher } from './job-watcher.ts'
 import { type JobTemplate, runAtOnce, runJob } from './jobs.ts'
 
 /** Operands that are tensors, by name; undefined where left out. */
@@ -56,7 +57,10 @@ export const jobKernel =
   (operands, parameters, context) => {
     const out = context.rawOutput()
     const { packed, threads } = context
-    const reference = (): void | Paced => op.run(operands, parameters, withOutput(context, out))
+    const reference = (): void | Paced => {
+      jobWatcher()?.missed()
+      return op.run(operands, parameters, withOutput(context, out))
+    }
     const other = otherwise?.(operands as TensorOperands, packed, out, threads)
     if (other) return unlessFull(other, reference)
     const job = bind(operands as TensorOperands, packed, out, context)

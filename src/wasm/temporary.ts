@@ -1,5 +1,6 @@
 import { allocateRaw } from '../tensor/tensor.ts'
 import { heapAllocate, heapFree } from './heap.ts'
+import { jobWatcher } from './job-watcher.ts'
 
 /** Arrays for what a kernel needs in between. */
 export interface Temporaries {
@@ -9,6 +10,8 @@ export interface Temporaries {
   allocateDoubles(count: number): Float64Array<ArrayBuffer>
   /** The same for integers of 32 bits. */
   allocateIntegers(count: number): Int32Array
+  /** As {@link allocate}, for what jobs alone write and read: where they are recorded, it stays where it is. */
+  allocateBetween(count: number): Float32Array
   /** Gives all of them back. */
   free(): void
 }
@@ -31,6 +34,10 @@ export function temporaries(): Temporaries {
     allocateIntegers(count) {
       const { buffer, byteOffset } = allocate(count)
       return new Int32Array(buffer, byteOffset, count)
+    },
+    allocateBetween(count) {
+      const kept = jobWatcher()?.take(count * 4)
+      return kept ? new Float32Array(kept.buffer, kept.byteOffset, count) : allocate(count)
     },
     free: () => blocks.forEach(heapFree)
   }

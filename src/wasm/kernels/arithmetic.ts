@@ -274,7 +274,7 @@ function clampSelection(
     const bounds = new Tensor(x.type, boundsOf(given), [2])
     return { template, inputs: [arrayOf(given.x!), arrayOf(bounds)] }
   })
-  return { kernel }
+  return { kernel, looksAt: ['min', 'max'] }
 }
 
 /**

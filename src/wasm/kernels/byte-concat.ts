@@ -2,10 +2,11 @@ import type { Paced } from '../../kernels/core/pace.ts'
 import { bytesOf, quantizationOf, recodingTable } from '../../kernels/quantized/codes.ts'
 import type { ByteConcatParams } from '../../op-kit/byte-concat.ts'
 import type { KernelContext, Op, Parameters, ValueOperands } from '../../op-kit/define.ts'
-import { quantizedParts } from '../../op-kit/quantized.ts'
+import { OPERANDS_OF_PART, quantizedParts } from '../../op-kit/quantized.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { heapAllocate, heapFree, isOnHeap } from '../heap.ts'
+import { jobWatcher } from '../job-watcher.ts'
 import { type JobTemplate, runJob } from '../jobs.ts'
 import { remembered } from '../remembered.ts'
 import { arrayOf, selectorFor, staged } from '../selector.ts'
@@ -47,7 +48,12 @@ export const selectQLinearConcat = selectorFor<{ readonly axis: number }>(({ op,
         return { codes, table: tables[i]([from.scale, from.zero, to.scale, to.zero], make) }
       })
       return joinParts(op, recoded, [outer, size], { operands, parameters, context })
-    }
+    },
+    looksAt: [
+      'yScale',
+      'yZero',
+      ...given.flatMap((_, i) => [`parts ${OPERANDS_OF_PART * i + 1}`, `parts ${OPERANDS_OF_PART * i + 2}`])
+    ]
   }
 })
 
@@ -64,7 +70,8 @@ export const selectByteConcat = selectorFor<ByteConcatParams>(({ op, operands, p
         table: parameters.tables[i]
       }))
       return joinParts(op, parts, [outer, size], { operands: given, parameters: own, context })
-    }
+    },
+    looksAt: []
   }
 })
 
@@ -104,6 +111,7 @@ function* joinParts(
   } finally {
     if (whole) heapFree(whole)
   }
+  jobWatcher()?.missed()
   const rest = op.run(operands, parameters, withOutput(context, out))
   if (rest) yield* rest
 }

@@ -72,13 +72,14 @@ function convSelection(
   const numbers =
     type === 'int32' ? undefined : (given: TensorOperands) => numbersOf(given, shape, type, parameters.range)
   const kernel = convKernel(op, plain, winograd, shape.groups * shape.m, numbers)
-  if (way.kernel === 'byteDepthwise') return { kernel }
+  const looksAt = ['xZero', 'wZero', ...(numbers ? IN_NUMBERS : [])]
+  if (way.kernel === 'byteDepthwise') return { kernel, looksAt }
   const hasZeros = operands.wZero !== undefined
   const weights = packOf(shape, rows > 0, hasZeros)
   const names = Object.keys(operands).filter(name => IN_NUMBERS.has(name))
   const pack = numbers ? withNumbers(weights, numbers, names) : weights
   // Sizes follow from the constant weights; where there are none, nothing is packed.
-  return { kernel, pack: namedPack([op.name, type, rows > 0, hasZeros, ...names].join(' '), pack) }
+  return { kernel, pack: namedPack([op.name, type, rows > 0, hasZeros, ...names].join(' '), pack), looksAt }
 }
 /** Operands of which the numbers are made. */
 const IN_NUMBERS: ReadonlySet<string> = new Set(['xScale', 'wScale', 'yScale', 'yZero', 'bias'])

@@ -5,7 +5,16 @@ import { poolAxes, type PoolParams } from '../../op-kit/pool-shape.ts'
 import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, type TensorOperands } from '../selector.ts'
+import {
+  arrayOf,
+  type Candidate,
+  floatBits,
+  jobKernel,
+  jobSelection,
+  selectorFor,
+  staged,
+  type TensorOperands
+} from '../selector.ts'
 import { SCRATCH_BYTES } from '../workspace.ts'
 import { isByte, isSingle } from './byte-product.ts'
 import { windowArguments } from './window-arguments.ts'
@@ -25,6 +34,8 @@ const BEFORE = 32
 const VECTOR = 16
 /** A half less 2^-21 * 512, 2^-24 * 512 for a zero point that is added, and what covers errors of double precision. */
 const LIMIT = 0.4995
+/** Operands that arguments and factors follow from. */
+const QUANTIZATION = ['xScale', 'xZero', 'resultScale', 'resultZero']
 /** Quotients of scales above which float32 could overflow. */
 const MAX_FACTOR = 2 ** 40
 
@@ -41,7 +52,7 @@ export function byteMaxPool(
     inputs: staged(1),
     args: planes.windows
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+  return jobSelection(op, template, ['x'])
 }
 
 interface AverageParams extends PoolParams {
@@ -81,7 +92,8 @@ export const selectQLinearAveragePool = selectorFor<AverageParams>(({ op, operan
         ]
       }
       return { template, inputs: [arrayOf(given.x!), counts, found.scales] }
-    })
+    }),
+    looksAt: QUANTIZATION
   }
 })
 
@@ -142,7 +154,8 @@ export const selectQLinearGlobalPool = selectorFor<{ readonly channelsLast: bool
           args: [Number(x.type === 'int8'), found.zero, found.yZero, count, inner]
         }
         return template && { template, inputs: [arrayOf(given.x!), found.scales] }
-      })
+      }),
+      looksAt: QUANTIZATION
     }
   }
 )

@@ -3,7 +3,7 @@ import { normalizeAxis } from '../../shapes/dim.ts'
 import type { DType } from '../../tensor/dtype.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged } from '../selector.ts'
+import { arrayOf, jobSelection, type Selector, selectorFor, staged } from '../selector.ts'
 import { panelOf } from './reduce.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
@@ -51,5 +51,5 @@ export const selectCumSum: Selector = selectorFor<Params>(({ op, operands, param
     inputs: staged(1),
     args: [size, inner, panel, type, Number(parameters.exclusive), Number(parameters.reverse)]
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.data!)] })) }
+  return jobSelection(op, template, ['data'])
 })

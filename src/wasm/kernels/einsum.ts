@@ -48,12 +48,12 @@ export const selectEinsum = selectorFor<{ readonly equation: Equation }>(call =>
   const jobs = given.length === 2 ? pairJobs(given, output, elements) : jobsOfMany(given, output, elements)
   if (jobs === undefined) return undefined
   const [{ template, inputs: order }] = jobs
-  if (jobs.length > 1) return { kernel: jobsKernel(op, jobs) }
+  if (jobs.length > 1) return { kernel: jobsKernel(op, jobs), looksAt: [] }
   const kernel = jobKernel(op, given => ({
     template,
     inputs: order.map(i => arrayOf(listOf(given)[i]))
   }))
-  return { kernel }
+  return { kernel, looksAt: [] }
 })
 
 const isServed = (type: DType): type is ElementType => Object.hasOwn(ELEMENTS, type)
@@ -109,11 +109,11 @@ function contractionOf(
 }
 
 const jobsKernel = (op: Op, jobs: readonly EinsumJob[]): Kernel =>
-  attemptKernel(op, function* (given, out, { allocate, run }) {
+  attemptKernel(op, function* (given, out, { allocateBetween, run }) {
     const y = arrayOf(out())
     const values = listOf(given).map(arrayOf)
     for (const [i, { template, inputs, count }] of jobs.entries()) {
-      const to = i === jobs.length - 1 ? y : allocate(count)
+      const to = i === jobs.length - 1 ? y : allocateBetween(count)
       const read = inputs.map(value => values[value])
       if (!(yield* run(template, read, to))) return false
       values.push(to)
@@ -147,9 +147,10 @@ function ofOneOperand(
     const sums = { labels: kept, dims: kept.map(label => data.dims[labels.indexOf(label)]) }
     const move = moveJob(sums, output, 1, ELEMENTS[type])
     if (move === undefined) return ofOnes(op, type, { labels, dims: data.dims }, output)
-    return { kernel: jobsKernel(op, [{ template, inputs: [0], count: countOf(sums.dims, ELEMENTS[type]) }, move]) }
+    const sum = { template, inputs: [0], count: countOf(sums.dims, ELEMENTS[type]) }
+    return { kernel: jobsKernel(op, [sum, move]), looksAt: [] }
   }
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(onlyOne(given))] })) }
+  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(onlyOne(given))] })), looksAt: [] }
 }
 
 /** Sums of one operand, also along diagonals: products by ones. */
@@ -174,5 +175,5 @@ function ofOnes(
     const inputs = [arrayOf(onlyOne(given)), ones]
     return { template: job.template, inputs: job.inputs.map(i => inputs[i]) }
   })
-  return { kernel }
+  return { kernel, looksAt: [] }
 }

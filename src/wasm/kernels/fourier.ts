@@ -3,8 +3,8 @@ import { axisSteps, factorsOf, type Half, halfOf, MAX_FACTOR } from '../../kerne
 import { normalizeAxes } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, type Candidate, floatBits, jobKernel, selectorFor, staged, workOfFlops } from '../selector.ts'
-import { type Pass, passesKernel } from './passes.ts'
+import { type Candidate, floatBits, jobSelection, selectorFor, staged, workOfFlops } from '../selector.ts'
+import { type Pass, passesSelection } from './passes.ts'
 
 /** Points of all lines below which setting a job up costs more than it gains. */
 const MIN_POINTS = 1 << 8
@@ -107,9 +107,9 @@ export const selectDft = selectorFor<DftParams>(call => {
   if (operands.x?.type !== 'float32') return undefined
   const passes = passesOf(call, operands.x.dims)
   if (passes === undefined || passes.length === 0) return undefined
-  if (passes.length > 1) return { kernel: passesKernel(op, 'x', passes) }
+  if (passes.length > 1) return passesSelection(op, 'x', passes)
   const [{ template, tables }] = passes
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!), ...tables] })) }
+  return jobSelection(op, template, ['x', ...tables])
 })
 
 /** One pass for each axis, in their order; undefined where one is not served. */
@@ -187,11 +187,5 @@ export const selectStft = selectorFor<StftParams>(({ op, operands: { signal, win
     hasWindow: window !== undefined
   })
   if (template === undefined) return undefined
-  const roots = rootsOf(n)
-  return {
-    kernel: jobKernel(op, given => {
-      const x = arrayOf(given.signal!)
-      return { template, inputs: [x, given.window ? arrayOf(given.window) : x, roots] }
-    })
-  }
+  return jobSelection(op, template, ['signal', window ? 'window' : 'signal', rootsOf(n)])
 })

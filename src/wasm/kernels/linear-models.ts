@@ -95,7 +95,8 @@ export const selectLinearRegressor = selectorFor<{
   if (post !== 'NONE' && (targets > 1 || post === 'PROBIT')) return undefined
   const job = linearJob(operands.x, model)
   const wide = job ? undefined : wideJob(operands.x, model)
-  if (job) return { kernel: jobKernel(op, ({ x }) => ({ template: job.template, inputs: job.inputsOf(x!) })) }
+  if (job)
+    return { kernel: jobKernel(op, ({ x }) => ({ template: job.template, inputs: job.inputsOf(x!) })), looksAt: [] }
   if (wide === undefined) return undefined
   const kernel = attemptKernel(op, function* ({ x }, out, work) {
     const products = yield* wide.run(x!, work)

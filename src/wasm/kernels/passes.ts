@@ -1,4 +1,4 @@
-import type { Kernel, Op } from '../../op-kit/define.ts'
+import type { Kernel, Op, Selection } from '../../op-kit/define.ts'
 import type { NumericArray } from '../../tensor/dtype.ts'
 import { attemptKernel, type Work } from '../attempt.ts'
 import { type JobTemplate, runAtOnce } from '../jobs.ts'
@@ -18,11 +18,11 @@ export function* inTurn(
   passes: readonly Pass[],
   x: NumericArray,
   out: NumericArray,
-  { allocate, threads, run }: Work
+  { allocateBetween, threads, run }: Work
 ): Generator<void, boolean> {
   let from = x
   for (const [i, { template, tables, count }] of passes.entries()) {
-    const to = i === passes.length - 1 ? out : allocate(count)
+    const to = i === passes.length - 1 ? out : allocateBetween(count)
     const inputs = [from, ...tables]
     if (!runAtOnce(template, inputs, to, threads) && !(yield* run(template, inputs, to))) return false
     from = to
@@ -31,8 +31,14 @@ export function* inTurn(
 }
 
 /**
- * A kernel that computes output 0 by jobs one after the other.
+ * Selects a kernel that computes output 0 by jobs one after the other, which types and dims decide.
  * @param name the operand that the first job reads
  */
-export const passesKernel = (op: Op, name: string, passes: readonly Pass[]): Kernel =>
-  attemptKernel(op, (given, out, work) => inTurn(passes, arrayOf(given[name]!), arrayOf(out()), work))
+export const passesSelection = (
+  op: Op,
+  name: string,
+  passes: readonly Pass[]
+): Selection & { readonly kernel: Kernel } => ({
+  kernel: attemptKernel(op, (given, out, work) => inTurn(passes, arrayOf(given[name]!), arrayOf(out()), work)),
+  looksAt: []
+})

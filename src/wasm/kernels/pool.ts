@@ -15,7 +15,7 @@ import { byteMaxPool } from './byte-pool.ts'
 import { isByte } from './byte-product.ts'
 import { conversionTemplate } from './convert.ts'
 import { firstOutputOnly } from './first-output.ts'
-import { type Pass, passesKernel } from './passes.ts'
+import { type Pass, passesSelection } from './passes.ts'
 import { selectGlobalPool } from './reduce.ts'
 import { threeAxes, windowArguments } from './window-arguments.ts'
 
@@ -43,14 +43,16 @@ export const selectMaxPool = selectorFor<MaxPoolParams>(call => {
   const selection = axes && highestSelection(call, axes, x.type)
   if (!selection) return undefined
   const kernel = axes.some(hasEmpty) ? withEmpty(selection.kernel, axes) : selection.kernel
+  // What windows without elements are is written beside the jobs, by loops.
+  const looks = selection.looksAt && !axes.some(hasEmpty) ? { looksAt: selection.looksAt } : {}
   const template = highestTemplate(x.dims, axes, call.parameters)
-  if (template === undefined) return { kernel: firstOutputOnly(call.op, kernel) }
-  if (!isByte(x.type)) return { kernel: withIndices(call.op, kernel, template) }
+  if (template === undefined) return { kernel: firstOutputOnly(call.op, kernel), ...looks }
+  if (!isByte(x.type)) return { kernel: withIndices(call.op, kernel, template), ...looks }
   // float32 holds all bytes, so that the highest of them are found as numbers.
   const widen = [x.dims, call.dims].map(dims =>
     conversionTemplate(x.type as 'int8' | 'uint8', 'float32', product(dims))
   )
-  return { kernel: withIndices(call.op, kernel, template, widen) }
+  return { kernel: withIndices(call.op, kernel, template, widen), ...looks }
 })
 
 function highestSelection(
@@ -175,7 +177,7 @@ function poolSelection(
         ]
   if (passes.includes(undefined)) return undefined
   const [{ template, tables }, ...others] = passes as Pass[]
-  if (others.length > 0) return { kernel: passesKernel(op, 'x', passes as Pass[]), looksAt: [] }
+  if (others.length > 0) return passesSelection(op, 'x', passes as Pass[])
   return jobSelection(op, template, ['x', ...tables])
 }
 

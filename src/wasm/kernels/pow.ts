@@ -48,7 +48,7 @@ export const selectPow = selectorFor<Params>(({ op, operands, parameters, dims }
     const isHeld = exponent.type === 'float32' || Math.fround(degree) === degree
     return power && isHeld ? { template: power, inputs: [x, Float32Array.of(degree)] } : undefined
   })
-  return { kernel }
+  return { kernel, looksAt: isOne ? ['exponent'] : [] }
 })
 
 /** Pow of float64: of one exponent, which is read in every run, 2 gives squares. */
@@ -134,5 +134,5 @@ export const selectIntegerPow = selectorFor<Params>(({ op, operands, parameters,
     const one = base.type === 'int32' ? Int32Array.of(degree) : BigInt64Array.of(BigInt(degree))
     return yield* run(power, [x, one], y)
   })
-  return { kernel }
+  return { kernel, looksAt: isOne ? ['exponent'] : [] }
 })

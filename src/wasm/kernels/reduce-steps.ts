@@ -13,7 +13,7 @@ import { aroundAxes } from './axes.ts'
 import { conversionTemplate } from './convert.ts'
 import { binaryTemplate, unaryTemplate } from './elementwise.ts'
 import { mvnAxes, type MvnParams } from './normalization.ts'
-import { inTurn, passesKernel } from './passes.ts'
+import { inTurn, passesSelection } from './passes.ts'
 import { FLOATS, keptOf, reducedAxes, type ReduceParams, reducePasses, reduceTemplate, sumTemplate } from './reduce.ts'
 import { logSumExpTemplate } from './softmax.ts'
 
@@ -160,9 +160,7 @@ export const selectLogSum = selectorFor<ReduceParams>(call => {
   const passes = reducePasses(data.dims, 'sum', reducedAxes(parameters, data.dims.length), FLOATS)
   if (passes.length === 0) return undefined
   const count = product(dims)
-  return {
-    kernel: passesKernel(op, 'data', [...passes, { template: unaryTemplate(count, ['log'], LOG), tables: [], count }])
-  }
+  return passesSelection(op, 'data', [...passes, { template: unaryTemplate(count, ['log'], LOG), tables: [], count }])
 })
 
 /** LpNormalization of float32. */

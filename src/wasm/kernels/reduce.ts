@@ -8,7 +8,7 @@ import { arrayOf, type Candidate, floatBits, jobSelection, type Selector, select
 import { type ArithmeticKind, arithmeticTemplate } from './arithmetic.ts'
 import { aroundAxes } from './axes.ts'
 import { INTEGERS } from './integers.ts'
-import { type Pass, passesKernel } from './passes.ts'
+import { type Pass, passesSelection } from './passes.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 4
@@ -88,7 +88,7 @@ function reduceSelection(
   const templateOf = doublesOf(data, kind, axes) ?? templatesOf(data.type, kind)
   if (templateOf === undefined) return measuresSelection(op, name, data, kind, axes)
   const layout = aroundAxes(data.dims, axes)
-  if (layout === undefined) return { kernel: passesKernel(op, name, reducePasses(data.dims, kind, axes, templateOf)) }
+  if (layout === undefined) return passesSelection(op, name, reducePasses(data.dims, kind, axes, templateOf))
   if (layout.size === 1) return undefined
   const template = templateOf(layout, kind)
   return jobSelection(op, template, [name])
@@ -130,7 +130,7 @@ function measuresSelection(
   }
   const [first, last] = [passOf(before, dims), passOf(after, kept)]
   if (first === undefined || last === undefined) return undefined
-  return { kernel: passesKernel(op, name, [...first, ...reducePasses(dims, 'sum', axes, templateOf), ...last]) }
+  return passesSelection(op, name, [...first, ...reducePasses(dims, 'sum', axes, templateOf), ...last])
 }
 
 type TemplateOf = (layout: AxisLayout, kind: Kind, isRooted?: boolean, place?: Place) => JobTemplate

@@ -14,7 +14,7 @@ import {
   tileOfFlops,
   workOfFlops
 } from '../selector.ts'
-import { type Pass, passesKernel } from './passes.ts'
+import { type Pass, passesSelection } from './passes.ts'
 
 /** Elements of the output below which setting jobs up costs more than it gains; of a job that only moves them. */
 const MIN_ELEMENTS = 1 << 8
@@ -140,7 +140,7 @@ export const selectResampled: Selector = selectorFor<Parameters>(call => {
     passes.push(pass)
     dims[taps.axis] = taps.count
   }
-  return { kernel: passesKernel(op, 'x', passes) }
+  return passesSelection(op, 'x', passes)
 })
 
 /** @param types numbers of the types of what is read and written */

@@ -1,7 +1,7 @@
 import { axisLayout } from '../../kernels/core/axis-layout.ts'
 import { normalizeAxis } from '../../shapes/dim.ts'
 import { product } from '../../tensor/tensor.ts'
-import { arrayOf, floatBits, jobKernel, selectorFor, staged } from '../selector.ts'
+import { floatBits, jobSelection, selectorFor, staged } from '../selector.ts'
 
 /** Elements below which setting a job up costs more than it gains. */
 const MIN_ELEMENTS = 1 << 8
@@ -40,5 +40,5 @@ export const selectResponse = selectorFor<Params>(({ op, operands: { x }, parame
     inputs: staged(1),
     args: [count, inner, before, region - 1 - before, floatBits(alpha / size), floatBits(bias), Number(beta === 0.5)]
   } as const
-  return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.x!)] })) }
+  return jobSelection(op, template, ['x'])
 })

@@ -2,7 +2,7 @@ import type { Op, Selection } from '../../op-kit/define.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { attemptKernel } from '../attempt.ts'
 import type { JobTemplate } from '../jobs.ts'
-import { arrayOf, jobKernel, type Selector, selectorFor, staged, workOfFlops } from '../selector.ts'
+import { arrayOf, jobSelection, type Selector, selectorFor, staged, workOfFlops } from '../selector.ts'
 import { arithmeticTemplate } from './arithmetic.ts'
 import { MIN_MULTIPLICATIONS, type Product, productOf, type ProductParams } from './matrix.ts'
 import { matrixTemplate, merged } from './transpose.ts'
@@ -54,17 +54,16 @@ function wideSelection(
   const { template, m, n } = found
   const addition = added && arithmeticTemplate('add', type, [m, n], added.dims, [m, n])
   if (added && addition === undefined) return undefined
-  if (turn === undefined && added === undefined)
-    return { kernel: jobKernel(op, given => ({ template, inputs: [arrayOf(given.a!), arrayOf(given.b!)] })) }
-  const kernel = attemptKernel(op, function* (given, out, { allocate, run }) {
+  if (turn === undefined && added === undefined) return jobSelection(op, template, ['a', 'b'])
+  const kernel = attemptKernel(op, function* (given, out, { allocateBetween, run }) {
     const y = arrayOf(out())
     const factor = arrayOf(given.b!)
-    const turned = turn ? allocate(factor.byteLength / 4) : factor
+    const turned = turn ? allocateBetween(factor.byteLength / 4) : factor
     if (turn && !(yield* run(turn, [factor], turned))) return false
     if (!(yield* run(template, [arrayOf(given.a!), turned], y))) return false
     return addition === undefined || (yield* run(addition, [y, arrayOf(given.c!)], y))
   })
-  return { kernel }
+  return { kernel, looksAt: [] }
 }
 
 interface WideTemplate {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../../src/tensor/tensor.ts'
 import { heapStats } from '../../../src/wasm/heap.ts'
-import { watchingJobs } from '../../../src/wasm/job-watcher.ts'
+import { type WatchedJob, watchingJobs } from '../../../src/wasm/job-watcher.ts'
 import { runOp } from '../../ops/harness.ts'
 import { expectEqual, noise, runAccelerated } from '../compare.ts'
 
@@ -283,7 +283,12 @@ test.each([
   const blocks: number[] = []
   const inputs = [noise(x, 1), noise(w, 2)]
   const options = { region: 'heap', attributes: { pads: [pad, pad, pad, pad] }, constants: { w: 1 } } as const
-  watchingJobs({ ran: job => blocks.push(job.blocks), missed: () => blocks.push(0) }, () => {
+  const watcher = {
+    ran: (job: WatchedJob) => blocks.push(job.blocks),
+    missed: () => blocks.push(0),
+    take: () => undefined
+  }
+  watchingJobs(watcher, () => {
     runAccelerated(KIND, inputs, options)
   })
   // The weights are packed before.
