@@ -70,7 +70,7 @@ function withSink(w: Writer, scores: Made, sink: Made): Made {
   const column = part(w, scores, last, 0, 1)
   const own = add(w, times(w, column, 0), w.cast(sink, typeOf(scores)))
   const weights = softmaxed(w, joined(w, [scores, own], last), last)
-  return sliced(w, weights, w.constant('int64', [0]), w.constant('int64', [-1]), [last])
+  return part(w, weights, last, 0, -1)
 }
 
 /** Which keys causality shows: key `j` to the query of row `i` where `j <= i + past`; `[queries, keys]`. */
@@ -150,10 +150,8 @@ export function behindPast(w: Writer, fresh: Made, past: Made | undefined, kept:
     const all = joined(w, [before, fresh], 2)
     return { all, present: all }
   }
-  const start = sizeList(w, [kept])
-  const end = sizeList(w, [addSizes(w, kept, sizeAt(w, fresh, 2))])
-  const first = sliced(w, before, w.constant('int64', [0]), start, [2])
-  const rest = sliced(w, before, end, w.constant('int64', [2 ** 31 - 1]), [2])
+  const first = part(w, before, 2, 0, kept)
+  const rest = part(w, before, 2, addSizes(w, kept, sizeAt(w, fresh, 2)), 2 ** 31 - 1)
   const all = joined(w, [first, fresh], 2)
   return { all, present: joined(w, [all, rest], 2) }
 }

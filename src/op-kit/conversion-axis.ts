@@ -1,7 +1,6 @@
-import { fail } from '../errors.ts'
 import { elementwise, gathered, joined, reduced, shapeOf, upTo } from './conversion-kit.ts'
 import { add, sub } from './conversion-parts.ts'
-import { reshapedExactly } from './conversion-sizes.ts'
+import { inputOf, reshapedExactly } from './conversion-sizes.ts'
 import { type Made, rankOf, type SourceCall, type Writer } from './conversion.ts'
 
 /** A tensor along an axis that is known only while the model runs: `[before, size, after]`. */
@@ -16,8 +15,7 @@ export interface AxisBlocks {
 /** Views a tensor as blocks along the axis that an input gives. For ONNX. */
 export function blocksAlong(call: SourceCall, w: Writer, x: Made): AxisBlocks {
   const rank = rankOf(x)
-  const given = call.source('axis') ?? fail('unsupported-op', 'the axis is not known')
-  const list = w.reshape(w.cast(given, 'int64'), [1])
+  const list = w.reshape(w.cast(inputOf(call, 'axis'), 'int64'), [1])
   const isNegative = elementwise(w, 'Less', list, w.constant('int64', [0]))
   const axis = elementwise(w, 'Where', isNegative, add(w, list, w.constant('int64', [rank])), list)
   const shape = shapeOf(w, x)

@@ -3,7 +3,7 @@ import type { Constant } from '../graph/graph.ts'
 import { tensorOfBytes } from '../tensor/bytes.ts'
 import type { DType } from '../tensor/dtype.ts'
 import { elementCount, fileBytes, product, Tensor, withDims } from '../tensor/tensor.ts'
-import { joined, sliced, upTo } from './conversion-kit.ts'
+import { joined, upTo } from './conversion-kit.ts'
 import { div, mul, part, sub } from './conversion-parts.ts'
 import { dimsOf, type Made, typeOf, type Writer } from './conversion.ts'
 
@@ -153,5 +153,5 @@ export const blockOfEach = (w: Writer, count: number, size: number): Made =>
 export function firstOfLast(w: Writer, x: Made, count: number): Made {
   const axis = dimsOf(x).length - 1
   if (dimsOf(x)[axis] === count) return x
-  return sliced(w, x, w.constant('int64', [0]), w.constant('int64', [count]), [axis])
+  return part(w, x, axis, 0, count)
 }

@@ -1,5 +1,5 @@
 import { MAX_FLOAT32 } from '../tensor/dtype.ts'
-import { elementwise, gathered, reduced, transposed, unsqueezed, upTo } from './conversion-kit.ts'
+import { elementwise, gathered, reduced, topOf, transposed, unsqueezed, upTo } from './conversion-kit.ts'
 import {
   add,
   clamped,
@@ -102,16 +102,7 @@ function weightsOf(call: SourceCall, w: Writer, weighing: Weighing): Made {
 function chosen(w: Writer, scores: Made, experts: number, count: number): Made {
   const backwards = w.constant('int64', upTo(experts).reverse())
   const turned = gathered(w, scores, backwards, 1)
-  const k = w.dialect === 'onnx' ? w.constant('int64', [count]) : w.scalar('int64', count)
-  const [, indices] =
-    w.dialect === 'onnx'
-      ? w.nodes('TopK', [turned, k], { axis: 1 }, { outputs: 2 })
-      : w.nodes(
-          'TopK',
-          [turned, k],
-          { axis: 1, mode: 'max', sort: 'value', stable: true, index_element_type: { dtype: 'int64' } },
-          { outputs: 2, since: 11 }
-        )
+  const [, indices] = topOf(w, turned, count, 1)
   const own = unsqueezed(w, indices, [2])
   const hits = elementwise(w, 'Equal', own, w.constant('int64', upTo(experts).reverse()))
   const found = reduced(w, 'ReduceMax', w.cast(hits, 'int32'), [1], false)

@@ -139,6 +139,25 @@ export const sliced = (w: Writer, x: Made, starts: Made, ends: Made, axes: reado
     : w.node('Slice', [x, starts, ends, stepList, axisList])
 }
 
+/**
+ * The largest or smallest elements along an axis and where they are, in order; of equal ones the first.
+ * @returns the elements, and their positions as int64
+ */
+export const topOf = (w: Writer, x: Made, count: number, axis: number, mode: 'max' | 'min' = 'max'): readonly Made[] =>
+  w.dialect === 'onnx'
+    ? w.nodes(
+        'TopK',
+        [x, w.constant('int64', [count])],
+        { axis, ...(mode === 'min' && { largest: 0 }) },
+        { outputs: 2 }
+      )
+    : w.nodes(
+        'TopK',
+        [x, w.scalar('int64', count)],
+        { axis, mode, sort: 'value', stable: true, index_element_type: { dtype: 'int64' } },
+        { outputs: 2, since: 11 }
+      )
+
 type Reduction = 'ReduceSum' | 'ReduceMean' | 'ReduceMax' | 'ReduceMin' | 'ReduceProd' | 'ReduceL1' | 'ReduceL2'
 
 /** A reduction over axes. */
@@ -179,11 +198,13 @@ export function knownNumbers(x: Made | undefined): number[] | undefined {
   return known && elementsOf(known).map(Number)
 }
 
+const isOfRank = ({ fact }: Made, rank: number): boolean => fact.kind === 'tensor' && fact.shape?.length === rank
+
 /** A scalar of a tensor of one element. */
-export const asScalar = (w: Writer, x: Made): Made => (rankOf(x) === 0 ? x : w.reshape(x, []))
+export const asScalar = (w: Writer, x: Made): Made => (isOfRank(x, 0) ? x : w.reshape(x, []))
 
 /** A list of one of a tensor of one element. */
-export const asList = (w: Writer, x: Made): Made => (rankOf(x) === 1 ? x : w.reshape(x, [-1]))
+export const asList = (w: Writer, x: Made): Made => (isOfRank(x, 1) ? x : w.reshape(x, [-1]))
 
 /** The longest list of numbers that becomes a constant of a model. */
 const MAX_LIST = 2 ** 24

@@ -33,17 +33,23 @@ export function looped(
   initial: readonly Made[],
   iterate: MakeIteration
 ): Looped {
-  if (w.dialect === 'openvino') return loopedInOpenvino(w, [count, goes, ...initial], iterate)
-  let outputs = 0
+  const isOnnx = w.dialect === 'onnx'
+  let stackedCount = 0
   const body = w.block('body', inner => {
     const iteration = inner.input(tensorFact('int64', []))
-    const before = inner.input(tensorFact('bool', []))
+    const before = isOnnx ? inner.input(tensorFact('bool', [])) : inner.scalar('bool', true)
     const carried = initial.map(value => inner.input(tensorFact(typeOf(value), dimsOf(value))))
     const { goes: after = before, next, stacked = [] } = iterate(inner, iteration, carried)
-    outputs = next.length + stacked.length
-    return [inner.node('Identity', [after]), ...next, ...stacked]
+    stackedCount = stacked.length
+    return isOnnx
+      ? [inner.node('Identity', [after]), ...next, ...stacked]
+      : [after, ...next, ...stacked.map(each => unsqueezed(inner, each, [0]))]
   })
-  const values = w.nodes('Loop', [count, goes, ...initial], { body }, { outputs })
+  const inputs = [count, goes, ...initial]
+  const isStacked = [...initial.map(() => false), ...Array<boolean>(stackedCount).fill(true)]
+  const values = isOnnx
+    ? w.nodes('Loop', inputs, { body }, { outputs: isStacked.length })
+    : loopOfOpenvino(w, body, inputs, isStacked)
   return { carried: values.slice(0, initial.length), stacked: values.slice(initial.length) }
 }
 
@@ -80,19 +86,4 @@ export function loopOfOpenvino(
   const backEdges = carried.map((_, i) => ({ fromResult: 1 + i, toParameter: 1 + i }))
   const how = { outputs: isStacked.length, portMaps: new Map([['body', entries]]), backEdges }
   return w.nodes('Loop', inputs, { body }, how)
-}
-
-function loopedInOpenvino(w: Writer, inputs: readonly Made[], iterate: MakeIteration): Looped {
-  const initial = inputs.slice(2)
-  let stackedCount = 0
-  const body = w.block('body', inner => {
-    const iteration = inner.input(tensorFact('int64', []))
-    const carried = initial.map(value => inner.input(tensorFact(typeOf(value), dimsOf(value))))
-    const { goes = inner.scalar('bool', true), next, stacked = [] } = iterate(inner, iteration, carried)
-    stackedCount = stacked.length
-    return [goes, ...next, ...stacked.map(each => unsqueezed(inner, each, [0]))]
-  })
-  const isStacked = [...initial.map(() => false), ...Array<boolean>(stackedCount).fill(true)]
-  const values = loopOfOpenvino(w, body, inputs, isStacked)
-  return { carried: values.slice(0, initial.length), stacked: values.slice(initial.length) }
 }

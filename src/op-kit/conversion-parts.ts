@@ -1,5 +1,6 @@
 import { type DType, isFloat } from '../tensor/dtype.ts'
 import { elementwise, reduced, sliced, swappedLast, upTo } from './conversion-kit.ts'
+import { type Size, sizeList } from './conversion-sizes.ts'
 import { type Made, type NewAttributes, rankOf, type SourceCall, typeOf, type Writer } from './conversion.ts'
 import type { Written } from './source-types.ts'
 
@@ -80,9 +81,9 @@ export const splitEvenly = (w: Writer, x: Made, axis: number, count: number): re
 export const linearSampling = ({ dialect, opset }: Writer): 'linear' | 'bilinear' =>
   dialect === 'onnx' && opset < 20 ? 'bilinear' : 'linear'
 
-/** `x[from:to]` along an axis; `to` may be beyond the end. */
-export const part = (w: Writer, x: Made, axis: number, from: number, to: number): Made =>
-  sliced(w, x, w.constant('int64', [from]), w.constant('int64', [to]), [axis])
+/** `x[from:to]` along an axis; `to` may be beyond the end, or negative and so count from there. */
+export const part = (w: Writer, x: Made, axis: number, from: Size, to: Size): Made =>
+  sliced(w, x, sizeList(w, [from]), sizeList(w, [to]), [axis])
 
 /** Zeros before and after the elements along an axis. */
 export function padded(w: Writer, x: Made, axis: number, before: number, after: number): Made {

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import type { FirstScore, PostTransform } from '../kernels/ml/scores.ts'
 import { DTYPES, isFloat } from '../tensor/dtype.ts'
-import { elementwise, gathered, joined, unsqueezed } from './conversion-kit.ts'
+import { elementwise, gathered, joined, topOf, unsqueezed } from './conversion-kit.ts'
 import { plus, softmaxed, wideType } from './conversion-parts.ts'
 import { type Made, rankOf, typeOf, type Writer } from './conversion.ts'
 import type { Labels } from './ml-labels.ts'
@@ -32,8 +32,7 @@ export function labelOf(w: Writer, scores: Made, count: number, { type, values }
     const isSecond = elementwise(w, 'Greater', w.reshape(scores, [-1]), w.scalar(typeOf(scores), bound))
     return elementwise(w, 'Where', isSecond, w.scalar(type, values[1]), w.scalar(type, values[0]))
   }
-  const how = { axis: 1, mode: 'max', sort: 'value', stable: true, index_element_type: { dtype: 'int64' as const } }
-  const [, largest] = w.nodes('TopK', [scores, w.scalar('int64', 1)], how, { outputs: 2, since: 11 })
+  const [, largest] = topOf(w, scores, 1, 1)
   return gathered(w, w.constant(type, values), w.reshape(largest, [-1]), 0)
 }
 

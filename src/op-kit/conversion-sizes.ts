@@ -1,7 +1,8 @@
 import { fail } from '../errors.ts'
 import type { Elem } from '../shapes/fact.ts'
 import { isSym } from '../shapes/sym.ts'
-import { asList, elementwise, extreme, joined, picked, shapeOf, upTo } from './conversion-kit.ts'
+import type { DType } from '../tensor/dtype.ts'
+import { asList, asScalar, elementwise, extreme, joined, picked, shapeOf, upTo } from './conversion-kit.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, type Writer } from './conversion.ts'
 
 /** A number that may be known only while the model runs: then it is a list of one int64. */
@@ -106,11 +107,18 @@ export const counted = (w: Writer, start: Size, end: Size): Made =>
           { since: 4 }
         )
 
+/**
+ * The input that gives a parameter.
+ * @throws NodewiseError `unsupported-op` where none does
+ */
+export const inputOf = (call: SourceCall, name: string): Made =>
+  call.source(name) ?? fail('unsupported-op', `${name} is not known`)
+
 /** A parameter that is a list: a constant, or the input that gives it. */
-export const listParameter = (call: SourceCall, name: string, w: Writer): Made =>
+export const listParameter = (call: SourceCall, name: string, w: Writer, type: DType = 'int64'): Made =>
   call.knows(name)
-    ? w.constant('int64', call.param<readonly number[]>(name))
-    : asList(w, w.cast(call.source(name) ?? fail('unsupported-op', `${name} is not known`), 'int64'))
+    ? w.constant(type, call.param<readonly number[]>(name))
+    : asList(w, w.cast(inputOf(call, name), type))
 
 /**
  * The entries of a parameter that is a list, of a length that follows from others where it is given.
@@ -126,6 +134,8 @@ export function sizesParameter(call: SourceCall, name: string, w: Writer, length
 
 /** A parameter that is a number. */
 export const sizeParameter = (call: SourceCall, name: string, w: Writer): Size =>
-  call.knows(name)
-    ? call.param<number>(name)
-    : w.reshape(w.cast(call.source(name) ?? fail('unsupported-op', `${name} is not known`), 'int64'), [1])
+  call.knows(name) ? call.param<number>(name) : w.reshape(w.cast(inputOf(call, name), 'int64'), [1])
+
+/** The same as a scalar. */
+export const numberParameter = (call: SourceCall, name: string, w: Writer, type: DType = 'int64'): Made =>
+  call.knows(name) ? w.scalar(type, call.param<number>(name)) : asScalar(w, w.cast(inputOf(call, name), type))

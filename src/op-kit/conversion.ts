@@ -165,22 +165,14 @@ export interface Conversions {
 
 type Convert = Conversion['convert']
 
+const ruleTo =
+  (to: Dialect) =>
+  (op: Op, convert: Convert): Conversion => ({ op, to, isFirst: false, isWithin: false, convert })
+
 /** A rule for ONNX models, asked where the operator has no ONNX version that takes the call. */
-export const toOnnx = (op: Op, convert: Convert): Conversion => ({
-  op,
-  to: 'onnx',
-  isFirst: false,
-  isWithin: false,
-  convert
-})
+export const toOnnx = /* @__PURE__ */ ruleTo('onnx')
 /** A rule for IR, asked where the operator has no version in IR that takes the call. */
-export const toOpenvino = (op: Op, convert: Convert): Conversion => ({
-  op,
-  to: 'openvino',
-  isFirst: false,
-  isWithin: false,
-  convert
-})
+export const toOpenvino = /* @__PURE__ */ ruleTo('openvino')
 /** The same rule, asked before the operator's own versions. */
 export const first = (rule: Conversion): Conversion => ({ ...rule, isFirst: true })
 /** The same rule, which also serves calls of its own dialect: it asks parameters and operands alone, no attributes. */
@@ -197,7 +189,7 @@ export const expands = (op: Op, convert: Convert): readonly Conversion[] => [
 
 /** Names why no node of a dialect says an operator, which tells people more than that there is no such operator. */
 export const refuses = (op: Op, to: Dialect, reason: string): Conversion =>
-  (to === 'onnx' ? toOnnx : toOpenvino)(op, () => fail('unsupported-op', reason))
+  ruleTo(to)(op, () => fail('unsupported-op', reason))
 
 /** The operator of this name in a list. @throws NodewiseError `internal` */
 export const opNamed = (ops: readonly Op[], name: string): Op =>

@@ -7,7 +7,7 @@ import {
   sizeOf,
   type Weighing
 } from '../../op-kit/conversion-attention.ts'
-import { elementwise, expanded, gathered, joined, sliced, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { elementwise, expanded, gathered, joined, unsqueezed } from '../../op-kit/conversion-kit.ts'
 import {
   add,
   byRootMeanSquare,
@@ -227,9 +227,7 @@ function expandGrouped(call: SourceCall, w: Writer): readonly (Made | undefined)
     const all = padded(w, before ? joined(w, [before, codes], 2) : codes, 2, 0, 1)
     const present = rowsAt(w, all, rows.present)
     presents.push(asCodes(call, w, present))
-    const stored = slides
-      ? rowsAt(w, all, rows.attended)
-      : sliced(w, present, w.constant('int64', [0]), sizeList(w, [total]), [2])
+    const stored = slides ? rowsAt(w, all, rows.attended) : part(w, present, 2, 0, total)
     return fromCodes(call, w, stored, i)
   })
   const group = heads / shared

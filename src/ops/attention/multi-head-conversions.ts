@@ -11,7 +11,7 @@ import {
   type Rotation,
   sizeOf
 } from '../../op-kit/conversion-attention.ts'
-import { elementwise, expanded, sliced, squeezed, stacked, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { elementwise, expanded, squeezed, stacked, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { mul, multiplied, part, split, splitEvenly, widened, withAdded } from '../../op-kit/conversion-parts.ts'
 import {
   addSizes,
@@ -140,7 +140,7 @@ function followed(w: Writer, heads: Made, beams: Made, past: Size): Made {
   const [samples, total, size] = [sizeAt(w, beams, 0), sizeAt(w, heads, 2), sizeOf(heads)]
   const own = w.constant('int64', upTo(width), [1, width, 1])
   const isPast = elementwise(w, 'Less', counted(w, 0, total), sizeList(w, [past]))
-  const given = sliced(w, w.cast(beams, 'int64'), w.constant('int64', [0]), sizeList(w, [total]), [2])
+  const given = part(w, w.cast(beams, 'int64'), 2, 0, total)
   const from = unsqueezed(w, elementwise(w, 'Where', isPast, given, own), [2, 4])
   const apart = reshapedBy(w, heads, [samples, width, count, total, size])
   const index = expanded(w, from, sizeList(w, [1, 1, count, 1, size]))

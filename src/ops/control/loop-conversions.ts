@@ -14,6 +14,7 @@ import {
 } from '../../op-kit/conversion-kit.ts'
 import { loopOfOpenvino } from '../../op-kit/conversion-loops.ts'
 import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
+import { inputOf, numberParameter } from '../../op-kit/conversion-sizes.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, isConcrete, normalizeAxis, unknownDim } from '../../shapes/dim.ts'
 import { type Fact, tensorFact } from '../../shapes/fact.ts'
@@ -126,7 +127,7 @@ function tripOfLoop(call: SourceCall, w: Writer): Made | undefined {
     const trip = call.param<number | undefined>('trip')
     return trip === undefined || trip < 0 ? undefined : w.scalar('int64', trip)
   }
-  const trip = asScalar(w, w.cast(call.source('trip') ?? fail('unsupported-op', 'there is no trip count'), 'int64'))
+  const trip = numberParameter(call, 'trip', w)
   const most = w.scalar('int64', 2n ** 63n - 1n)
   return elementwise(w, 'Where', elementwise(w, 'Less', trip, w.scalar('int64', 0)), most, trip)
 }
@@ -148,7 +149,7 @@ function tripOfIterator(call: SourceCall, w: Writer, { inputs }: LoopPorts, oper
 export const conditionOf = (call: SourceCall, w: Writer): Made =>
   call.knows('condition')
     ? w.scalar('bool', call.param<boolean | undefined>('condition') ?? true)
-    : asScalar(w, call.source('condition') ?? fail('unsupported-op', 'there is no condition'))
+    : asScalar(w, inputOf(call, 'condition'))
 
 /** Empty outputs, as OpenVINO infers them where the first condition is a known false. */
 const neverRun = (call: SourceCall, w: Writer): readonly Made[] =>
@@ -195,6 +196,6 @@ function tripForOpenvino(call: SourceCall, w: Writer): Made {
     const trip = call.param<number | undefined>('trip')
     return w.scalar('int64', trip === undefined ? -1 : Math.max(0, trip))
   }
-  const trip = asScalar(w, call.source('trip') ?? fail('unsupported-op', 'there is no trip count'))
+  const trip = numberParameter(call, 'trip', w)
   return w.node('Maximum', [trip, w.scalar('int64', 0)])
 }

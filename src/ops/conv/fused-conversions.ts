@@ -61,7 +61,7 @@ function expandCausal(call: SourceCall, w: Writer): readonly Made[] {
   const results = [y]
   if (call.outputCount > 1) {
     const end = sizeAt(w, all, 2)
-    results.push(sliced(w, all, sizeList(w, [subSizes(w, end, before)]), sizeList(w, [end]), [2]))
+    results.push(part(w, all, 2, subSizes(w, end, before), end))
   }
   return results.map(each => w.cast(inOrder(each), own))
 }

@@ -1,5 +1,5 @@
-import { elementwise, gathered, joined, reduced, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { add, div, mul, sub } from '../../op-kit/conversion-parts.ts'
+import { elementwise, gathered, joined, reduced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, div, mul, part, sub } from '../../op-kit/conversion-parts.ts'
 import {
   counted,
   extremeSize,
@@ -15,10 +15,6 @@ import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Write
 import { atPlaces, candidatesOf, type Classes } from './class-nms-conversion.ts'
 import { detectionOutput } from './detection-output.ts'
 import { NONE, single, suppressed } from './suppress-conversion.ts'
-
-/** A part of the last axis. */
-const part = (w: Writer, x: Made, start: Size, end: Size): Made =>
-  w.node('Slice', [x, sizeList(w, [start]), sizeList(w, [end]), w.constant('int64', [-1])])
 
 const clipped = (w: Writer, x: Made): Made => w.node('Clip', [x, single(w, 0), single(w, 1)])
 
@@ -45,20 +41,20 @@ function priorsOf(call: SourceCall, w: Writer, { priors }: Sizes): { boxes: Made
   const all = reshapedBy(w, row(0), [batch, priors, 1, size])
   const [width, height] = [call.param<number>('width'), call.param<number>('height')]
   const pixels = w.constant('float32', [width, height, width, height])
-  const boxes = normalized ? all : div(w, part(w, all, 1, 5), pixels)
+  const boxes = normalized ? all : div(w, part(w, all, -1, 1, 5), pixels)
   if (!call.param<boolean>('hasVariances')) return { boxes, variances: undefined }
-  return { boxes, variances: reshapedBy(w, part(w, row(1), 0, mulSizes(w, priors, 4)), [batch, priors, 1, 4]) }
+  return { boxes, variances: reshapedBy(w, part(w, row(1), -1, 0, mulSizes(w, priors, 4)), [batch, priors, 1, 4]) }
 }
 
 /** Boxes that codes move from others. */
 function moved(call: SourceCall, w: Writer, from: Made, codes: Made, variances: Made | undefined): Made {
   const steps = variances ? mul(w, variances, codes) : codes
   const centered = (): Made => {
-    const [low, high] = [part(w, from, 0, 2), part(w, from, 2, 4)]
+    const [low, high] = [part(w, from, -1, 0, 2), part(w, from, -1, 2, 4)]
     const size = sub(w, high, low)
     const middle = div(w, add(w, low, high), single(w, 2))
-    const center = add(w, middle, mul(w, part(w, steps, 0, 2), size))
-    const half = div(w, mul(w, elementwise(w, 'Exp', part(w, steps, 2, 4)), size), single(w, 2))
+    const center = add(w, middle, mul(w, part(w, steps, -1, 0, 2), size))
+    const half = div(w, mul(w, elementwise(w, 'Exp', part(w, steps, -1, 2, 4)), size), single(w, 2))
     return joined(w, [sub(w, center, half), add(w, center, half)], 3)
   }
   const boxes = call.param<boolean>('centers') ? centered() : add(w, from, steps)
@@ -162,7 +158,7 @@ function filled(call: SourceCall, w: Writer, found: Made, { images, priors, clas
   const marked = joined(w, [found, w.constant('float32', [-1, 0, 0, 0, 0, 0, 0], [1, 7])], 0)
   const missing = extremeSize(w, 'Max', subSizes(w, rows, sizeAt(w, marked, 0)), 0)
   const padded = w.node('Pad', [marked, sizeList(w, [0, 0, missing, 0])])
-  const all = sliced(w, padded, w.constant('int64', [0]), sizeList(w, [rows]), [0])
+  const all = part(w, padded, 0, 0, rows)
   return reshapedBy(w, all, [1, 1, rows, 7])
 }
 

@@ -1,7 +1,14 @@
 import { fail } from '../../errors.ts'
-import { elementwise, extreme, joined, shapeOf, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { add, div, sub } from '../../op-kit/conversion-parts.ts'
-import { mulSizes, reshapedBy, sizeAt, sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
+import { elementwise, extreme, joined, shapeOf, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, div, part, sub } from '../../op-kit/conversion-parts.ts'
+import {
+  mulSizes,
+  numberParameter,
+  reshapedBy,
+  sizeAt,
+  sizeList,
+  sizeParameter
+} from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   type Made,
@@ -23,13 +30,6 @@ function nextFloat(value: number, direction: 1 | -1): number {
   const bits = new Int32Array(Float32Array.of(single).buffer)
   bits[0] += Math.sign(single) === direction ? 1 : -1
   return new Float32Array(bits.buffer)[0]
-}
-
-/** A number that a rule reads: a constant, or the input that gives it. */
-function numberFor(call: SourceCall, w: Writer, name: string, type: DType): Made {
-  if (call.knows(name)) return w.scalar(type, call.param<number>(name))
-  const given = call.source(name) ?? fail('unsupported-op', `${name} is not known`)
-  return w.reshape(w.cast(given, type), [])
 }
 
 /** Boxes that ONNX keeps, which computes in float32. */
@@ -63,7 +63,7 @@ function nmsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const given = single(w, call.operand('scores'))
   let [scores, least]: [Made, Made | undefined] = [given, undefined]
   if (!call.knows('minScore')) {
-    const threshold = numberFor(call, w, 'minScore', 'float32')
+    const threshold = numberParameter(call, 'minScore', w, 'float32')
     const isEnough = elementwise(w, 'GreaterOrEqual', given, threshold)
     scores = elementwise(w, 'Where', isEnough, given, w.scalar('float32', -Infinity))
     least = w.scalar('float32', -MAX_FLOAT32)
@@ -71,7 +71,7 @@ function nmsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
     least = w.scalar('float32', nextFloat(call.param<number>('minScore'), -1))
   const indices = w.node(
     'NonMaxSuppression',
-    [boxes, scores, numberFor(call, w, 'maxBoxes', 'int64'), numberFor(call, w, 'iou', 'float32'), least],
+    [boxes, scores, numberParameter(call, 'maxBoxes', w), numberParameter(call, 'iou', w, 'float32'), least],
     { center_point_box: call.param('encoding') === 'center' ? 1 : 0 }
   )
   const found = { indices, scores: scoresOf(w, scores, indices) }
@@ -95,7 +95,7 @@ function softNms(call: SourceCall, w: Writer): readonly Made[] {
   const [batches, classes, count] = [0, 1, 2].map(axis => sizeAt(w, scores, axis))
   const groups = mulSizes(w, batches, classes)
   const whole = w.node('Expand', [unsqueezed(w, cornersOf(call, w), [1]), sizeList(w, [batches, classes, count, 4])])
-  const minScore = numberFor(call, w, 'minScore', 'float32')
+  const minScore = numberParameter(call, 'minScore', w, 'float32')
   const isEnough = elementwise(w, 'GreaterOrEqual', scores, minScore)
   const candidates = elementwise(w, 'Where', isEnough, scores, w.scalar('float32', NONE))
   const kept = suppressed(
@@ -103,8 +103,8 @@ function softNms(call: SourceCall, w: Writer): readonly Made[] {
     { boxes: reshapedBy(w, whole, [groups, count, 4]), scores: reshapedBy(w, candidates, [groups, count]) },
     {
       maxBoxes: sizeParameter(call, 'maxBoxes', w),
-      iou: numberFor(call, w, 'iou', 'float32'),
-      fading: { sigma: numberFor(call, w, 'sigma', 'float32'), minScore, drops: call.param('dropsFading') }
+      iou: numberParameter(call, 'iou', w, 'float32'),
+      fading: { sigma: numberParameter(call, 'sigma', w, 'float32'), minScore, drops: call.param('dropsFading') }
     }
   )
   const [values, order] = w.nodes('TopK', [kept, sizeList(w, [count])], { axis: 1 }, { outputs: 2 })
@@ -124,9 +124,8 @@ function softNms(call: SourceCall, w: Writer): readonly Made[] {
 function outputsOf(call: SourceCall, w: Writer, found: Kept): readonly Made[] {
   const { indices, scores } = call.param('sorted') ? byScore(w, found) : found
   const type = call.param<DType>('indexType')
-  const list = (...items: number[]): Made => w.constant('int64', items)
-  const places = w.cast(sliced(w, indices, list(0), list(2), [1]), 'float32')
-  const count = sliced(w, shapeOf(w, indices), list(0), list(1), [0])
+  const places = w.cast(part(w, indices, 1, 0, 2), 'float32')
+  const count = part(w, shapeOf(w, indices), 0, 0, 1)
   const scored = joined(w, [places, w.reshape(scores, [-1, 1])], 1)
   return [w.cast(indices, type), scored, w.cast(count, type)].slice(0, call.outputCount)
 }
@@ -141,8 +140,8 @@ function nmsToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const inputs = [
     boxes,
     call.operand('scores'),
-    numberFor(call, w, 'maxBoxes', 'int64'),
-    numberFor(call, w, 'iou', 'float32'),
+    numberParameter(call, 'maxBoxes', w),
+    numberParameter(call, 'iou', w, 'float32'),
     threshold,
     w.scalar('float32', 0)
   ]

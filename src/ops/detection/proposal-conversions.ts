@@ -1,4 +1,3 @@
-import { fail } from '../../errors.ts'
 import { MAX_LOG_SCALE } from '../../kernels/detection/refine.ts'
 import {
   elementwise,
@@ -15,6 +14,7 @@ import {
   counted,
   extremeSize,
   floorDivSizes,
+  listParameter,
   mulSizes,
   reshapedBy,
   type Size,
@@ -147,10 +147,7 @@ function proposalToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const p = call.parameters as ProposalParams
   const [scores, deltas] = asFloats(call, w, ['scores', 'deltas'])
   const type = typeOf(call.operand('scores'))
-  const list = call.knows('image')
-    ? w.constant('float32', call.param<readonly number[]>('image'))
-    : w.cast(call.source('image') ?? fail('unsupported-op', 'the size of the image is not known'), 'float32')
-  const { height, width, scaleY, scaleX } = frameOf(w, list, 0)
+  const { height, width, scaleY, scaleX } = frameOf(w, listParameter(call, 'image', w, 'float32'), 0)
   const limits = p.tensorflow ? pairs(w, height, width, 0) : pairs(w, width, height, 0)
   const extra = p.tensorflow ? 0 : 1
   const boxes = proposed(w, deltas, limits, p)

@@ -1,5 +1,6 @@
 import { fail } from '../../errors.ts'
-import { joined, sliced, transposed } from '../../op-kit/conversion-kit.ts'
+import { joined, transposed } from '../../op-kit/conversion-kit.ts'
+import { part } from '../../op-kit/conversion-parts.ts'
 import {
   extremeSize,
   floorDivSizes,
@@ -34,19 +35,18 @@ function regionYoloToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const regions = softmax ? call.param<number>('regions') : call.param<readonly number[]>('mask').length
   const size = coordinates + classes + 1
   const [batch, , height, width] = sizesOf(w, x)
-  const list = (item: number): Made => w.constant('int64', [item])
-  const all = dimsOf(x)[1] === regions * size ? x : sliced(w, x, list(0), list(regions * size), [1])
+  const all = dimsOf(x)[1] === regions * size ? x : part(w, x, 1, 0, regions * size)
   const split = reshapedBy(w, all, [batch, regions, size, height, width])
   const widths = softmax ? [2, coordinates - 2, 1, classes] : [2, coordinates - 2, 1 + classes]
   const found = widths.map((count, i) => {
     if (count === 0) return undefined
     const start = widths.slice(0, i).reduce((a, b) => a + b, 0)
-    const part = sliced(w, split, list(start), list(start + count), [2])
-    if (i === 1) return part
-    const wide = w.cast(part, type === 'bfloat16' || type === 'float16' ? 'float32' : type)
+    const own = part(w, split, 2, start, start + count)
+    if (i === 1) return own
+    const wide = w.cast(own, type === 'bfloat16' || type === 'float16' ? 'float32' : type)
     return w.cast(i === 3 ? w.node('Softmax', [wide], { axis: 2 }) : w.node('Sigmoid', [wide]), type)
   })
-  const parts = found.filter(part => part !== undefined)
+  const parts = found.filter(own => own !== undefined)
   const made = reshapedBy(w, joined(w, parts, 2), [batch, regions * size, height, width])
   if (!softmax) return [made]
   const [first, last] = [normalizeAxis(call.param('axis'), 4), normalizeAxis(call.param('endAxis'), 4)]

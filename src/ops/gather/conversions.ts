@@ -18,7 +18,7 @@ import {
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
 import { add } from '../../op-kit/conversion-parts.ts'
-import { reshapedExactly } from '../../op-kit/conversion-sizes.ts'
+import { numberParameter, reshapedExactly } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
   dimsOf,
@@ -221,7 +221,7 @@ const WITH_ONE_HOT: Readonly<Partial<Record<DType, DType>>> = {
 
 function oneHotToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const [on, off] = [call.operand('on'), call.operand('off')]
-  const depth = call.knows('depth') ? w.scalar('int64', call.param<number>('depth')) : depthOf(call, w)
+  const depth = numberParameter(call, 'depth', w)
   let indices = w.cast(call.operand('indices'), 'int64')
   // ONNX counts negative indices from the end: those of IR are moved beyond all classes.
   if (call.param('negative') === 'error') {
@@ -235,17 +235,14 @@ function oneHotToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   return [w.cast(w.node('OneHot', [indices, depth, values], { axis: call.param<number>('axis') }), type)]
 }
 
-const depthOf = (call: SourceCall, w: Writer): Made => {
-  const depth = call.source('depth') ?? fail('unsupported-op', 'the depth is not known')
-  return asScalar(w, w.cast(depth, 'int64'))
-}
-
 function oneHotToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const values = call.operand('values')
   const [off, on] = [0, 1].map(i => gathered(w, values, w.scalar('int64', i), 0))
   const given = typeOf(call.operand('indices'))
   const indices = w.cast(call.operand('indices'), given === 'int32' ? 'int32' : 'int64')
-  const depth = call.knows('depth') ? w.scalar('int64', Math.trunc(call.param<number>('depth'))) : depthOf(call, w)
+  const depth = call.knows('depth')
+    ? w.scalar('int64', Math.trunc(call.param<number>('depth')))
+    : numberParameter(call, 'depth', w)
   const wraps = call.param('negative') === 'wrap'
   const wide = w.cast(depth, typeOf(indices))
   const positive = wraps

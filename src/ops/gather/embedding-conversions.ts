@@ -1,15 +1,6 @@
 import { fail } from '../../errors.ts'
-import {
-  elementwise,
-  expanded,
-  gathered,
-  reduced,
-  sliced,
-  unsqueezed,
-  upTo,
-  zeroOf
-} from '../../op-kit/conversion-kit.ts'
-import { div, mul } from '../../op-kit/conversion-parts.ts'
+import { elementwise, expanded, gathered, reduced, unsqueezed, upTo, zeroOf } from '../../op-kit/conversion-kit.ts'
+import { div, mul, part } from '../../op-kit/conversion-parts.ts'
 import {
   addSizes,
   counted,
@@ -67,7 +58,7 @@ function offsetsToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   )
   const bags = addSizes(w, sizeAt(w, call.operand('offsets'), 0), 1)
   const [sums, counts] = sumsOf(call, w, reduced(w, 'ReduceSum', isPassed, [1], false), bags).map(one =>
-    sliced(w, one, w.constant('int64', [1]), sizeList(w, [bags]), [0])
+    part(w, one, 0, 1, bags)
   )
   const most = isMean(call) ? w.node('Max', [counts, w.scalar('int64', 1)]) : undefined
   const result = most ? div(w, sums, w.cast(most, typeOf(sums))) : sums

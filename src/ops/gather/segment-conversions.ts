@@ -8,7 +8,6 @@ import {
   picked,
   reduced,
   shapeOf,
-  sliced,
   squeezed,
   unsqueezed,
   upTo
@@ -60,12 +59,12 @@ function segmentMaxToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const index = expanded(w, unsqueezed(w, held, inner), shapeOf(w, x))
   const first = expanded(w, w.cast(lowest, type), shape)
   const best = w.node('ScatterElements', [first, index, x], { axis: 0, reduction: 'max' })
-  const kept = sliced(w, best, w.constant('int64', [0]), count, [0])
+  const kept = part(w, best, 0, 0, count)
   if (call.param('fill') === 'lowest') return [w.cast(kept, own)]
   const none = expanded(w, w.scalar('int64', 0), rows)
   const ones = expanded(w, w.scalar('int64', 1), shapeOf(w, held))
   const hits = w.node('ScatterElements', [none, held, ones], { axis: 0, reduction: 'max' })
-  const isHit = unsqueezed(w, w.cast(sliced(w, hits, w.constant('int64', [0]), count, [0]), 'bool'), inner)
+  const isHit = unsqueezed(w, w.cast(part(w, hits, 0, 0, count), 'bool'), inner)
   return [w.cast(elementwise(w, 'Where', isHit, kept, w.scalar(type, 0)), own)]
 }
 

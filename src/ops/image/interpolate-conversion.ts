@@ -3,6 +3,7 @@ import { drain } from '../../kernels/core/pace.ts'
 import type { AxisTaps } from '../../kernels/image/resample.ts'
 import { type CoordinateMode, nearestIndices, type ResizedAxis } from '../../kernels/image/resize-taps.ts'
 import { gathered, restored, transposed, upTo } from '../../op-kit/conversion-kit.ts'
+import { inputOf } from '../../op-kit/conversion-sizes.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type Dim, normalizeAxes } from '../../shapes/dim.ts'
 import { type DType, DTYPES, isFloat } from '../../tensor/dtype.ts'
@@ -116,8 +117,7 @@ function resizeOf(call: SourceCall, w: Writer, x: Made, axes: readonly number[],
   const isSure = scales?.every(scale => scale <= 1 || scale >= 2)
   if (by === 'scales' && (!isSure || coordinates === 'align_corners'))
     fail('unsupported-op', 'scales, by which an axis of unknown size may keep its elements here and not in ONNX')
-  const given = call.source(by) ?? fail('unsupported-op', `${by} is left out`)
-  const list = w.cast(given, by === 'sizes' ? 'int64' : 'float32')
+  const list = w.cast(inputOf(call, by), by === 'sizes' ? 'int64' : 'float32')
   return resizedBy(w, x, by, list, axes, {
     mode: mode === 'nearest' ? 'nearest' : mode === 'cubic' ? 'cubic' : 'linear',
     coordinate_transformation_mode: coordinates,

@@ -1,7 +1,7 @@
 import type { RgbOrder, YuvLayout } from '../../kernels/image/yuv.ts'
-import { reduced, sliced, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { add, mul, sub, wideType } from '../../op-kit/conversion-parts.ts'
-import { floorDivSizes, mulSizes, reshapedBy, type Size, sizeAt, sizeList } from '../../op-kit/conversion-sizes.ts'
+import { reduced, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, mul, part, sub, wideType } from '../../op-kit/conversion-parts.ts'
+import { floorDivSizes, mulSizes, reshapedBy, sizeAt } from '../../op-kit/conversion-sizes.ts'
 import { type Conversion, type Made, type SourceCall, toOnnx, typeOf, type Writer } from '../../op-kit/conversion.ts'
 import { type DType, isFloat } from '../../tensor/dtype.ts'
 import { nv12Ops, yuvOps } from './yuv.ts'
@@ -17,9 +17,8 @@ function parted(w: Writer, all: Made, layout: YuvLayout): Planes {
   const [images, rows, width] = [0, 1, 2].map(axis => sizeAt(w, all, axis))
   const half = floorDivSizes(w, rows, 3)
   const height = mulSizes(w, half, 2)
-  const list = (size: Size): Made => sizeList(w, [size])
-  const luma = sliced(w, all, list(0), list(height), [1])
-  const rest = sliced(w, all, list(height), list(rows), [1])
+  const luma = part(w, all, 1, 0, height)
+  const rest = part(w, all, 1, height, rows)
   const columns = floorDivSizes(w, width, 2)
   if (layout === 'nv12') return { luma, chroma: reshapedBy(w, rest, [images, half, columns, 2]) }
   const planes = reshapedBy(w, rest, [images, 2, half, columns])

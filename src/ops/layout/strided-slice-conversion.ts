@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
-import { asList, elementwise, joined, picked, sliced, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { elementwise, joined, picked, sliced, squeezed, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { add } from '../../op-kit/conversion-parts.ts'
+import { listParameter } from '../../op-kit/conversion-sizes.ts'
 import { dimsOf, type Made, rankOf, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
 import { entriesOf } from './strided-slice.ts'
 
@@ -21,7 +22,7 @@ function listOf(call: SourceCall, name: string, w: Writer): List {
     const numbers = call.param<readonly number[]>(name)
     return { known: at => numbers[at], value: at => w.constant('int64', [numbers[at]]), length: numbers.length }
   }
-  const given = asList(w, w.cast(call.source(name) ?? fail('unsupported-op', `${name} is not known`), 'int64'))
+  const given = listParameter(call, name, w)
   const [length] = dimsOf(given)
   if (typeof length !== 'number') return fail('unsupported-op', `the length of ${name} is not known`)
   return { known: () => undefined, value: at => picked(w, given, [at]), length }

@@ -1,19 +1,17 @@
-import { fail } from '../../errors.ts'
-import { gathered, picked, reduced, shapeOf, sliced, upTo } from '../../op-kit/conversion-kit.ts'
-import { add, mul } from '../../op-kit/conversion-parts.ts'
+import { gathered, picked, reduced, shapeOf, upTo } from '../../op-kit/conversion-kit.ts'
+import { add, mul, part } from '../../op-kit/conversion-parts.ts'
+import { inputOf } from '../../op-kit/conversion-sizes.ts'
 import { type Made, rankOf, type SourceCall, type Writer } from '../../op-kit/conversion.ts'
 
 /** Transpose by an order that is known only while the model runs: the elements in their new order, by their offsets. */
 export function openTransposeToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const rank = rankOf(data)
-  const given = call.source('order') ?? fail('unsupported-op', 'the order is not known')
-  const order = w.reshape(w.cast(given, 'int64'), [rank])
+  const order = w.reshape(w.cast(inputOf(call, 'order'), 'int64'), [rank])
   const shape = shapeOf(w, data)
-  const list = (...items: number[]): Made => w.constant('int64', items)
   const strides = w.node(
     'Concat',
-    upTo(rank).map(axis => reduced(w, 'ReduceProd', sliced(w, shape, list(axis + 1), list(rank), [0]), [0], true)),
+    upTo(rank).map(axis => reduced(w, 'ReduceProd', part(w, shape, 0, axis + 1, rank), [0], true)),
     { axis: 0 }
   )
   const [dims, steps] = [shape, strides].map(one => gathered(w, one, order, 0))

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts'
-import { elementwise, expanded, gathered, reduced, sliced, squeezed, stacked } from '../../op-kit/conversion-kit.ts'
+import { elementwise, expanded, gathered, reduced, squeezed, stacked } from '../../op-kit/conversion-kit.ts'
 import { looped } from '../../op-kit/conversion-loops.ts'
 import { add, clamped, mul, multiplied, part, split, sub, withAdded } from '../../op-kit/conversion-parts.ts'
 import { counted, type Size, sizeAt, sizeList, sizeScalar, subSizes } from '../../op-kit/conversion-sizes.ts'
@@ -93,7 +93,7 @@ function weightsOf(call: SourceCall, w: Writer, name: 'w' | 'r'): Made {
 function roundedInputs(w: Writer, x: Made, lengths: Made | undefined): Made {
   if (lengths === undefined) return dynamically(w, x)
   const longest = w.reshape(reduced(w, 'ReduceMax', lengths, [0, 1], false), [1])
-  const own = sliced(w, x, w.constant('int64', [0]), longest, [0])
+  const own = part(w, x, 0, 0, longest)
   const [, scale, zero] = w.standard('DynamicQuantizeLinear', [own], {}, 3)
   return dequantized(w, w.standard('QuantizeLinear', [x, scale, zero])[0], scale, zero)
 }

@@ -1,7 +1,7 @@
 import { fail } from '../../errors.ts'
-import { asScalar, elementwise, reduced, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
+import { elementwise, reduced, squeezed, topOf, unsqueezed, upTo } from '../../op-kit/conversion-kit.ts'
 import { add, clamped, mul, sub } from '../../op-kit/conversion-parts.ts'
-import { sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
+import { numberParameter, sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversion,
   type Conversions,
@@ -98,15 +98,13 @@ function logSumExp(call: SourceCall, w: Writer): readonly Made[] {
   // An infinite one is made finite, since infinities minus themselves are NaN.
   const highest = clamped(w, reduced(w, 'ReduceMax', x, axes, true), -bound, bound)
   const sum = reduced(w, 'ReduceSum', elementwise(w, 'Exp', sub(w, x, highest)), axes, keepsDims(call))
-  const shift = keepsDims(call) ? highest : w.node('Squeeze', [highest, w.constant('int64', axes)])
+  const shift = keepsDims(call) ? highest : squeezed(w, highest, axes)
   return [w.cast(add(w, log(w, sum), shift), typeOf(data))]
 }
 
 /** The axis is always written: OpenVINO does not read the layer without it, though its specification lets it be. */
 const cumSumToOpenvino = (call: SourceCall, w: Writer): readonly Made[] => {
-  const axis = call.knows('axis')
-    ? w.scalar('int64', call.param<number>('axis'))
-    : asScalar(w, call.source('axis') ?? fail('unsupported-op', 'the axis is not known'))
+  const axis = numberParameter(call, 'axis', w)
   const attributes = { exclusive: call.param<boolean>('exclusive'), reverse: call.param<boolean>('reverse') }
   return [w.node('CumSum', [call.operand('data'), axis], attributes)]
 }
@@ -137,7 +135,7 @@ function topKToOnnx(call: SourceCall, w: Writer): readonly Made[] {
 function topKToOpenvino(call: SourceCall, w: Writer): readonly Made[] {
   const data = call.operand('data')
   const isTurned = !ranksNanAlike(call)
-  const k = call.knows('k') ? w.scalar('int64', call.param<number>('k')) : asScalar(w, givenK(call))
+  const k = numberParameter(call, 'k', w)
   const attributes = {
     axis: normalizeAxis(call.param('axis'), rankOf(data)),
     mode: isTurned || call.param<boolean>('largest') ? 'max' : 'min',
@@ -156,8 +154,6 @@ const ranksNanAlike = (call: SourceCall): boolean =>
 
 const TOPK_TYPES: readonly DType[] = ['float32', 'float64', 'int64', 'int32']
 
-const givenK = (call: SourceCall): Made => call.source('k') ?? fail('unsupported-op', 'k is not known')
-
 /** The first of several equal elements is the one that a stable TopK gives. */
 const argToOpenvino =
   (mode: 'max' | 'min') =>
@@ -168,14 +164,9 @@ const argToOpenvino =
     const isLast = call.param<boolean>('last')
     if (isLast && typeof size !== 'number') fail('unsupported-op', 'the last of equal elements needs a known size')
     const turned = isLast ? w.node('Reverse', [data, w.constant('int64', [axis])], { mode: 'index' }) : data
-    const [, indices] = w.nodes(
-      'TopK',
-      [turned, w.scalar('int64', 1)],
-      { axis, mode, sort: 'value', stable: true, index_element_type: { dtype: 'int64' } },
-      { outputs: 2, since: 11 }
-    )
+    const [, indices] = topOf(w, turned, 1, axis, mode)
     const found = isLast ? sub(w, w.scalar('int64', (size as number) - 1), indices) : indices
-    return [call.param('keepDims') ? found : w.node('Squeeze', [found, w.constant('int64', [axis])])]
+    return [call.param('keepDims') ? found : squeezed(w, found, [axis])]
   }
 
 const nonZeroToOnnx = (call: SourceCall, w: Writer): readonly Made[] => [

@@ -7,14 +7,14 @@ import {
   elementwise,
   gathered,
   joined,
-  sliced,
   squeezed,
   transposed,
   unsqueezed,
   upTo,
   zeroOf
 } from '../../op-kit/conversion-kit.ts'
-import { div, mul, widened, wideType } from '../../op-kit/conversion-parts.ts'
+import { div, mul, part, widened, wideType } from '../../op-kit/conversion-parts.ts'
+import { numberParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
   dimsOf,
@@ -125,15 +125,9 @@ function mirrored(w: Writer, x: Made, axis: number, bins: number, points: number
   return mul(w, gathered(w, x, indices, axis), w.constant(typeOf(x), signs, [points, ...ones, 2]))
 }
 
-/** A parameter that is a number, as a scalar. */
-const numberOf = (call: SourceCall, name: string, w: Writer): Made | undefined => {
-  if (!call.knows(name)) {
-    const given = call.source(name)
-    return given && asScalar(w, w.cast(given, 'int64'))
-  }
-  const value = call.param<number | undefined>(name)
-  return value === undefined ? undefined : w.scalar('int64', value)
-}
+/** The length of frames as a scalar, where it is given. */
+const lengthOf = (call: SourceCall, w: Writer): Made | undefined =>
+  call.knows('length') && call.param('length') === undefined ? undefined : numberParameter(call, 'length', w)
 
 function stftToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   if (call.param('form') !== 'openvino') return undefined
@@ -142,7 +136,7 @@ function stftToOnnx(call: SourceCall, w: Writer): readonly Made[] | undefined {
   const isBatched = rankOf(signal) === 2
   const x = widened(w, unsqueezed(w, signal, isBatched ? [2] : [0, 2]))
   const window = widened(w, paddedTo(w, call.operand('window'), call.param('length')))
-  const inputs = [x, numberOf(call, 'step', w), window, numberOf(call, 'length', w)]
+  const inputs = [x, numberParameter(call, 'step', w), window, lengthOf(call, w)]
   // The shape inference of ONNX takes 0 where the attribute is absent, its specification 1.
   const frames = w.node('STFT', inputs, { onesided: true }, { isExplicit: true })
   const inOrder = call.param<boolean>('transposed') ? transposed(w, frames, [0, 2, 1, 3]) : frames
@@ -157,9 +151,9 @@ function stftToOpenvino(call: SourceCall, w: Writer): readonly Made[] | undefine
   if (dims.length === 3 && dims[2] !== 1) fail('unsupported-op', 'STFT of IR transforms real signals only')
   const x = dims.length === 3 ? squeezed(w, signal, [2]) : signal
   const given = call.optional('window')
-  const length = numberOf(call, 'length', w) ?? (given ? asScalar(w, dimAt(w, given, 0)) : asScalar(w, dimAt(w, x, 1)))
+  const length = lengthOf(call, w) ?? (given ? asScalar(w, dimAt(w, given, 0)) : asScalar(w, dimAt(w, x, 1)))
   const window = given ?? w.node('Broadcast', [w.scalar(typeOf(x), 1), asList(w, length)], { mode: 'numpy' })
-  const step = numberOf(call, 'step', w) ?? fail('unsupported-op', 'the frame step is not known')
+  const step = numberParameter(call, 'step', w)
   const half = w.node('STFT', [x, window, length, step], { transpose_frames: false })
   if (call.param<boolean>('onesided')) return [half]
   const own = call.knows('length')
@@ -204,7 +198,7 @@ function istftToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const window = widened(w, paddedTo(w, call.operand('window'), size))
   const waves = mul(w, w.constant(own, basisOf(size), [2 * bins, 1, size]), window)
   const sums = w.node('ConvTranspose', [columns, waves], { strides: [step] })
-  const ones = elementwise(w, 'Equal', sliced(w, columns, ...listsOf(w, 0, 1), [1]), w.scalar(own, NaN))
+  const ones = elementwise(w, 'Equal', part(w, columns, 1, 0, 1), w.scalar(own, NaN))
   const counts = w.cast(elementwise(w, 'Not', ones), own)
   const squares = w.reshape(mul(w, window, window), [1, 1, size])
   const weights = w.node('ConvTranspose', [counts, squares], { strides: [step] })
@@ -216,11 +210,6 @@ function istftToOnnx(call: SourceCall, w: Writer): readonly Made[] {
   const flat = squeezed(w, signal, [1])
   return [w.cast(isBatched ? flat : squeezed(w, flat, [0]), typeOf(x))]
 }
-
-const listsOf = (w: Writer, start: number, end: number): [Made, Made] => [
-  w.constant('int64', [start]),
-  w.constant('int64', [end])
-]
 
 /** A window that is shorter than the frame is padded with zeros on both sides in IR, and an error in ONNX. */
 function paddedTo(w: Writer, window: Made, length: number): Made {
@@ -242,7 +231,7 @@ function cut(call: SourceCall, w: Writer, signal: Made, frames: unknown): Made {
     return fail('unsupported-op', 'the length of the signal is not known before the model runs')
   const whole = (frames - 1) * step + size
   const samples = given ?? (frames - 1) * step
-  const kept = sliced(w, signal, ...listsOf(w, start, Math.min(whole, start + samples)), [2])
+  const kept = part(w, signal, 2, start, Math.min(whole, start + samples))
   const missing = samples - Math.max(0, Math.min(whole, start + samples) - start)
   if (missing <= 0) return kept
   const pads = w.constant('int64', [0, 0, 0, 0, 0, missing])

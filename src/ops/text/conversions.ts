@@ -1,5 +1,5 @@
-import { elementwise, expanded, joined, reduced, sliced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
-import { add, sub } from '../../op-kit/conversion-parts.ts'
+import { elementwise, expanded, joined, reduced, transposed, unsqueezed } from '../../op-kit/conversion-kit.ts'
+import { add, part, sub } from '../../op-kit/conversion-parts.ts'
 import { counted, type Size, sizeAt, sizeList, sizeParameter } from '../../op-kit/conversion-sizes.ts'
 import {
   type Conversions,
@@ -44,7 +44,7 @@ function decoded(call: SourceCall, w: Writer, best: Made, isWithin: Made, blank:
   const one = w.constant('int64', [1])
   const none = w.scalar('int64', -1)
   const [shape, row] = [sizeList(w, [steps, sizeAt(w, best, 1)]), sizeList(w, [1, sizeAt(w, best, 1)])]
-  const before = sliced(w, best, w.constant('int64', [0]), w.constant('int64', [-1]), [0])
+  const before = part(w, best, 0, 0, -1)
   const isNew = elementwise(w, 'Not', elementwise(w, 'Equal', best, joined(w, [expanded(w, none, row), before], 0)))
   const isClass = elementwise(w, 'And', isWithin, elementwise(w, 'Not', elementwise(w, 'Equal', best, blank)))
   const isKept = call.param<boolean>('mergesRepeated') ? elementwise(w, 'And', isClass, isNew) : isClass
@@ -54,7 +54,7 @@ function decoded(call: SourceCall, w: Writer, best: Made, isWithin: Made, blank:
   const target = elementwise(w, 'Where', isKept, places, end)
   const empty = expanded(w, none, add(w, shape, w.constant('int64', [1, 0])))
   const found = w.node('ScatterElements', [empty, target, best], { axis: 0 })
-  const classes = sliced(w, found, w.constant('int64', [0]), end, [0])
+  const classes = part(w, found, 0, 0, end)
   return { classes, counts: reduced(w, 'ReduceSum', kept, [0], false) }
 }
 
