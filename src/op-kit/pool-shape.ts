@@ -4,6 +4,7 @@ import type { TensorFact } from '../shapes/fact.ts'
 import {
   axisValues,
   type Rounding,
+  type Sliding,
   slidings,
   windowAxes,
   type WindowAxis,
@@ -40,10 +41,15 @@ export const openvinoPool = {
 }
 
 /**
- * Shape of a pooling.
+ * Dims of what has a place for each window of a pool, or of what windows with these places read.
+ * @param sizeOf the size along a spatial axis, from that of the data; batch and channels are the data's own
  * @throws NodewiseError `rank-mismatch`, and errors of the attributes
  */
-export function pooledShape({ shape }: TensorFact, p: PoolParams): Dim[] {
+export function windowDims(
+  shape: readonly Dim[] | undefined,
+  p: Omit<PoolParams, 'rounding'>,
+  sizeOf: (dim: Dim, kernel: number, sliding: Sliding, axis: number) => Dim
+): Dim[] {
   const rank = p.kernel.length
   if (rank === 0) fail('value-out-of-range', 'the kernel has no dims')
   if (shape !== undefined && shape.length !== rank + 2) {
@@ -53,11 +59,16 @@ export function pooledShape({ shape }: TensorFact, p: PoolParams): Dim[] {
     )
   }
   const kernel = axisValues(p.kernel, rank, 'kernel', 1)
-  const counts = slidings(rank, p).map((sliding, i) =>
-    windowCount(shape?.[i + 2] ?? unknownDim(), kernel[i], sliding, p.rounding)
-  )
-  return [shape?.[0] ?? unknownDim(), shape?.[1] ?? unknownDim(), ...counts]
+  const sizes = slidings(rank, p).map((sliding, i) => sizeOf(shape?.[i + 2] ?? unknownDim(), kernel[i], sliding, i + 2))
+  return [shape?.[0] ?? unknownDim(), shape?.[1] ?? unknownDim(), ...sizes]
 }
+
+/**
+ * Shape of a pooling.
+ * @throws NodewiseError `rank-mismatch`, and errors of the attributes
+ */
+export const pooledShape = ({ shape }: TensorFact, p: PoolParams): Dim[] =>
+  windowDims(shape, p, (dim, kernel, sliding) => windowCount(dim, kernel, sliding, p.rounding))
 
 /** The windows along each axis, for shapes that {@link pooledShape} has checked. */
 export const poolAxes = (dims: readonly number[], outDims: readonly number[], p: PoolParams): WindowAxis[] =>

@@ -2,12 +2,13 @@ import { type GateFunction, gateFunctions } from './recurrent-functions.ts'
 import {
   type AttributeSource,
   choice,
+  type ConstantSource,
   derive,
   float,
   floats,
   int,
+  is,
   mapped,
-  type NodeFacts,
   type Source,
   texts
 } from './sources.ts'
@@ -88,40 +89,36 @@ export const onnxBind = (otherwise: readonly string[]): Bind => {
       })
     ),
     clip,
-    biases: { kind: 'constant', value: 'apart' }
+    biases: is('apart')
   }
 }
 
-const irFunctions = (node: NodeFacts, otherwise: readonly string[], directions: number): GateFunction[][] =>
-  gateFunctions({
-    names: lower(node.get(texts('activations')) ?? []),
-    otherwise,
-    directions,
-    allowed: ['relu', 'sigmoid', 'tanh']
-  })
+const irBind = (
+  layout: Layout,
+  directions: ConstantSource<readonly boolean[]> | AttributeSource<readonly boolean[]>,
+  otherwise: readonly string[]
+): Bind => ({
+  layout: is(layout),
+  directions,
+  hiddenSize: int('hidden_size', 0),
+  functions: derive(node =>
+    gateFunctions({
+      names: lower(node.get(texts('activations')) ?? []),
+      otherwise,
+      directions: (directions.kind === 'constant' ? directions.value : node.get(directions))?.length ?? 1,
+      allowed: ['relu', 'sigmoid', 'tanh']
+    })
+  ),
+  clip,
+  biases: is('summed')
+})
 
 /** Parameters of IR's sequences. */
-export const irSequenceBind = (otherwise: readonly string[]): Bind => {
-  const direction = choice('direction', DIRECTIONS)
-  return {
-    layout: { kind: 'constant', value: IR_SEQUENCE },
-    directions: direction,
-    hiddenSize: int('hidden_size', 0),
-    functions: derive(node => irFunctions(node, otherwise, node.get(direction)?.length ?? 1)),
-    clip,
-    biases: { kind: 'constant', value: 'summed' }
-  }
-}
+export const irSequenceBind = (otherwise: readonly string[]): Bind =>
+  irBind(IR_SEQUENCE, choice('direction', DIRECTIONS), otherwise)
 
 /** Parameters of IR's cells. */
-export const irCellBind = (otherwise: readonly string[]): Bind => ({
-  layout: { kind: 'constant', value: IR_CELL },
-  directions: { kind: 'constant', value: DIRECTIONS.forward },
-  hiddenSize: int('hidden_size', 0),
-  functions: derive(node => irFunctions(node, otherwise, 1)),
-  clip,
-  biases: { kind: 'constant', value: 'summed' }
-})
+export const irCellBind = (otherwise: readonly string[]): Bind => irBind(IR_CELL, is(DIRECTIONS.forward), otherwise)
 
 /** Types that IR's operators take. */
 export const IR_TYPES = { x: FLOATS, w: FLOATS, r: FLOATS, b: FLOATS, h: FLOATS, c: FLOATS, lengths: INTEGERS }

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
 import { maxUnpool as unpool } from '../../kernels/pool/max-unpool.ts'
 import { type DataDependent, params, type RunParams, type ShapeParams } from '../../op-kit/define.ts'
+import { windowDims } from '../../op-kit/pool-shape.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { inputInts, ints, optionalInput } from '../../op-kit/sources.ts'
 import { onnxWindows } from '../../op-kit/window-sources.ts'
@@ -13,12 +14,11 @@ import {
   mulDims,
   printDim,
   printShape,
-  subDims,
-  unknownDim
+  subDims
 } from '../../shapes/dim.ts'
 import { type TensorFact, tensorFact } from '../../shapes/fact.ts'
 import { lengthOf, sizesOf, unknownDims } from '../../shapes/lists.ts'
-import { atLeastOne, axisValues, slidings, type WindowParams } from '../../shapes/window.ts'
+import { atLeastOne, type WindowParams } from '../../shapes/window.ts'
 
 interface Params extends WindowParams {
   kernel: readonly number[]
@@ -84,21 +84,10 @@ function sameShape(x: TensorFact, indices: TensorFact): readonly Dim[] | undefin
 }
 
 /** The smallest shape that a pool with these attributes would have had as input. */
-function unpooledShape(pooled: readonly Dim[] | undefined, p: ShapeParams<Params> | RunParams<Params>): Dim[] {
-  const rank = p.kernel.length
-  if (rank === 0) fail('value-out-of-range', 'the kernel has no dims')
-  if (pooled !== undefined && pooled.length !== rank + 2) {
-    fail(
-      'rank-mismatch',
-      `data of shape ${printShape(pooled)} and a kernel of ${rank} dims; data of rank ${rank + 2} are expected`
-    )
-  }
-  const kernel = axisValues(p.kernel, rank, 'kernel_shape', 1)
-  const spatial = slidings(rank, p).map(({ stride, begin, end }, i) => {
+const unpooledShape = (pooled: readonly Dim[] | undefined, p: ShapeParams<Params> | RunParams<Params>): Dim[] =>
+  windowDims(pooled, p, (dim, kernel, { stride, begin, end }, axis) => {
     const pads = p.outputShape === undefined ? begin + end : 0
-    const size = subDims(addDims(mulDims(subDims(pooled?.[i + 2] ?? unknownDim(), 1), stride), kernel[i]), pads)
-    if (maxDim(size) < 1) fail('shape-mismatch', `the result would have ${printDim(size)} elements along axis ${i + 2}`)
+    const size = subDims(addDims(mulDims(subDims(dim, 1), stride), kernel), pads)
+    if (maxDim(size) < 1) fail('shape-mismatch', `the result would have ${printDim(size)} elements along axis ${axis}`)
     return atLeastOne(size)
   })
-  return [pooled?.[0] ?? unknownDim(), pooled?.[1] ?? unknownDim(), ...spatial]
-}
