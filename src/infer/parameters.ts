@@ -6,7 +6,7 @@ import { type Dim, isConcrete, mayMatch, printShape, productOf } from '../shapes
 import { type Elem, type Fact, isPartial, type PartialTensor, type TensorFact } from '../shapes/fact.ts'
 import { fresh, isSym } from '../shapes/sym.ts'
 import { DTYPES } from '../tensor/dtype.ts'
-import { toNumbers } from '../tensor/elements.ts'
+import { safeNumber, toNumbers } from '../tensor/elements.ts'
 import { withArticle } from '../tensor/map.ts'
 import type { Tensor } from '../tensor/tensor.ts'
 
@@ -92,9 +92,6 @@ function numberOf(element: Elem): Dim {
   if (isSym(element)) return element
   return typeof element === 'bigint' ? safeNumber(element) : Number(element)
 }
-
-const safeNumber = (element: bigint): number =>
-  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(element)))
 
 /** The first of {@link elementsOf}; the only one of most values that are looked at while a graph runs. */
 function firstElement(value: Tensor | PartialTensor): Elem {

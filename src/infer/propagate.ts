@@ -2,6 +2,7 @@ import { placeOf } from '../bind/bind.ts'
 import { type BoundGraph, type Call, isCall } from '../bind/call.ts'
 import { NodewiseError } from '../errors.ts'
 import { declaredOf, type GraphPort, type Node, type ValueId } from '../graph/graph.ts'
+import { drain } from '../kernels/core/pace.ts'
 import type { Body } from '../op-kit/define.ts'
 import { type Fact, UNKNOWN_TENSOR } from '../shapes/fact.ts'
 import { refuseUnknownOptions } from '../suggest.ts'
@@ -53,10 +54,7 @@ export interface InnerOptions extends PropagateOptions, InferOptions {
  * collected. Nodes without an operator fall back to their declared types.
  */
 export function propagate(bound: BoundGraph, options?: InnerOptions): Propagation {
-  const steps = propagating(bound, options)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  return step.value
+  return drain(propagating(bound, options))
 }
 
 /**

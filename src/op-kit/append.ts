@@ -1,9 +1,11 @@
 import { copyStrided } from '../kernels/core/copy-strided.ts'
+import { oncePer } from '../kernels/core/once.ts'
 import { type IndexPolicy, resolveIndices } from '../kernels/gather/indices.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
 import { type Grown, type Room, roomOf } from '../tensor/room.ts'
 import { areSameDims, Tensor } from '../tensor/tensor.ts'
-import { oncePerOp, withOtherKernel } from './derived.ts'
+import type { Op } from './define.ts'
+import { withOtherKernel } from './derived.ts'
 
 /**
  * Concat as a plan has it where its result is what the next run is given: rows are written behind those of the first
@@ -11,7 +13,7 @@ import { oncePerOp, withOtherKernel } from './derived.ts'
  * joined as ever.
  * @param concat the operator in its place
  */
-export const appendTo = /* @__PURE__ */ oncePerOp(concat =>
+export const appendTo = /* @__PURE__ */ oncePer((concat: Op) =>
   withOtherKernel(concat, 'Append', function* (operands, parameters, context) {
     const inputs = operands.inputs as readonly Tensor[]
     const axis = normalizeAxis(parameters.axis as number, inputs[0].dims.length)
@@ -66,7 +68,7 @@ export interface Reordering {
  * stays what it was; else the result has room for more.
  * @param gather the operator in its place
  */
-export const reorderOf = /* @__PURE__ */ oncePerOp(gather =>
+export const reorderOf = /* @__PURE__ */ oncePer((gather: Op) =>
   withOtherKernel(gather, 'Reorder', function* (operands, parameters, context) {
     const { data, indices } = operands as Readonly<Record<string, Tensor>>
     const [batch] = data.dims

@@ -1,9 +1,11 @@
 import { axisLayout } from '../kernels/core/axis-layout.ts'
+import { oncePer } from '../kernels/core/once.ts'
 import { COST, Pace } from '../kernels/core/pace.ts'
 import { bytesOf } from '../kernels/quantized/codes.ts'
 import { normalizeAxis } from '../shapes/dim.ts'
 import { product, type Tensor } from '../tensor/tensor.ts'
-import { oncePerOp, withOtherKernel } from './derived.ts'
+import type { Op } from './define.ts'
+import { withOtherKernel } from './derived.ts'
 import { withOutput } from './with-output.ts'
 
 /** What {@link byteConcat} computes. */
@@ -18,7 +20,7 @@ export interface ByteConcatParams {
  * DequantizeLinear, Concat and QuantizeLinear.
  * @param concat the operator in its place
  */
-export const byteConcat = /* @__PURE__ */ oncePerOp(concat =>
+export const byteConcat = /* @__PURE__ */ oncePer((concat: Op) =>
   withOtherKernel(concat, 'ByteConcat', function* (operands, parameters, context) {
     const inputs = operands.inputs as readonly Tensor[]
     const { axis, tables } = parameters as unknown as ByteConcatParams

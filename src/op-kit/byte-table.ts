@@ -84,8 +84,7 @@ export function* computed(
   parameters: Parameters,
   result: Tensor
 ): Paced {
-  const work = op.run(operands, parameters, withOutput(CONTEXT, result))
-  if (work) yield* work
+  yield* op.run(operands, parameters, withOutput(CONTEXT, result)) ?? []
 }
 
 /** Runs the parts on all codes: those of `a` down the table, those of `b` across. */

@@ -64,8 +64,7 @@ export const inEitherLayout = (base: Op): Op =>
       if (!params.channelsLast) return yield* base.run(operands, params, context) ?? []
       const out = context.rawOutput()
       const work = allocate(out.type, channelsFirstDims(out.dims))
-      const inner = base.run({ ...operands, x: yield* channelsFirst(x) }, params, withOutput(context, work))
-      if (inner) yield* inner
+      yield* base.run({ ...operands, x: yield* channelsFirst(x) }, params, withOutput(context, work)) ?? []
       yield* toChannelsLast(work, out)
     }
   })

@@ -1,11 +1,11 @@
 import { convertPaced } from '../kernels/core/convert-paced.ts'
 import { binary } from '../kernels/core/elementwise.ts'
+import { oncePer } from '../kernels/core/once.ts'
 import { ADD, MULTIPLY } from '../kernels/elementwise/binary.ts'
 import { type TensorFact, tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { allocate, type Tensor, withDims } from '../tensor/tensor.ts'
-import { defineOp } from './define.ts'
-import { oncePerOp } from './derived.ts'
+import { defineOp, type Op } from './define.ts'
 import { withOutput } from './with-output.ts'
 
 /**
@@ -14,7 +14,7 @@ import { withOutput } from './with-output.ts'
  * added, all in double precision, and rounded once.
  * @param conv ConvInteger
  */
-export const convIntegerToFloat = /* @__PURE__ */ oncePerOp(conv =>
+export const convIntegerToFloat = /* @__PURE__ */ oncePer((conv: Op) =>
   defineOp({
     name: 'ConvIntegerToFloat',
     operands: {

@@ -1,5 +1,6 @@
 import { type AnyUnaryLoops, binary, unary } from '../kernels/core/elementwise.ts'
 import { workTensorOf } from '../kernels/core/numbers.ts'
+import { oncePer } from '../kernels/core/once.ts'
 import type { Paced } from '../kernels/core/pace.ts'
 import { swish } from '../kernels/elementwise/activations.ts'
 import { ADD } from '../kernels/elementwise/binary.ts'
@@ -14,7 +15,6 @@ import {
   params,
   type ValueOperands
 } from './define.ts'
-import { oncePerOp } from './derived.ts'
 import { defineRules, type KernelDefinition, type RulesDefinition, withKernel } from './rules.ts'
 import { withOutput } from './with-output.ts'
 
@@ -62,7 +62,9 @@ export interface FusedParams {
  * An operator that begins with `base` and adds a bias, a residual and an activation: what the planner makes of several
  * nodes. Its own kernel runs the kernels of its parts one after the other.
  */
-export const fusedOp = /* @__PURE__ */ oncePerOp(base => withKernel(defineRules(fusedRules(base)), fusedKernel(base)))
+export const fusedOp = /* @__PURE__ */ oncePer((base: Op) =>
+  withKernel(defineRules(fusedRules(base)), fusedKernel(base))
+)
 
 /**
  * Rules of {@link fusedOp}; operators of files that are fused already add their operator versions. Their name is
@@ -79,20 +81,12 @@ export const fusedKernel = (base: Op): KernelDefinition<Operands, FusedParams & 
   run: (values, parameters, context) => runParts(base, values, parameters, context)
 })
 
-/** Adds the operand `residual`. */
-export const residualPart = (): EpiloguePart => ({
+/** Adds an operand: the bias has a number for each column. */
+export const addedPart = (operand: 'bias' | 'residual'): EpiloguePart => ({
   op: addition,
   parameters: {},
   result: 'a',
-  others: { b: 'residual' }
-})
-
-/** Adds the operand `bias`, a number for each column. */
-export const biasPart = (): EpiloguePart => ({
-  op: addition,
-  parameters: {},
-  result: 'a',
-  others: { b: 'bias' }
+  others: { b: operand }
 })
 
 /** Applies an elementwise function. */

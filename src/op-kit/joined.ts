@@ -1,6 +1,6 @@
+import { oncePer } from '../kernels/core/once.ts'
 import type { Tensor } from '../tensor/tensor.ts'
-import { defineOp, type Parameters, params } from './define.ts'
-import { oncePerOp } from './derived.ts'
+import { defineOp, type Op, type Parameters, params } from './define.ts'
 import { withOutput } from './with-output.ts'
 
 /** Operands of {@link joinedProducts} that are second factors. */
@@ -16,7 +16,7 @@ export const factorsOf = <T>({ b0, b1, b2 }: Factors<T>): T[] => [b0, b1, b2].fi
  * factor. Its own kernel computes one after the other.
  * @param base the product; its operands are `a` and `b`
  */
-export const joinedProducts = /* @__PURE__ */ oncePerOp(base =>
+export const joinedProducts = /* @__PURE__ */ oncePer((base: Op) =>
   defineOp({
     name: `Joined${base.name}`,
     operands: { a: 'tensor', b0: 'tensor', b1: 'tensor', b2: 'optional' },
@@ -26,8 +26,7 @@ export const joinedProducts = /* @__PURE__ */ oncePerOp(base =>
 
     *run({ a, ...rest }, parameters, context) {
       for (const [i, b] of factorsOf<Tensor>(rest).entries()) {
-        const work = base.run({ a, b }, parameters, withOutput(context, context.rawOutput(i)))
-        if (work) yield* work
+        yield* base.run({ a, b }, parameters, withOutput(context, context.rawOutput(i))) ?? []
       }
     }
   })

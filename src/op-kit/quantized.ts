@@ -91,8 +91,7 @@ export function quantizedForm(
       for (const operand of names) numbers[operand] = yield* dequantized(tensors[operand], quantization(operand))
       const out = context.rawOutput()
       const result = allocate('float64', out.dims)
-      const inner = base.run(numbers, params, withOutput(context, result))
-      if (inner) yield* inner
+      yield* base.run(numbers, params, withOutput(context, result)) ?? []
       const { scale, zero } = quantization(RESULT)
       yield* requantize(result, { scale: divisor(scale), zero }, out, evenCodes(params))
     }

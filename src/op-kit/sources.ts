@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import type { Attribute, Constant, DeclaredType } from '../graph/graph.ts'
 import { type DType, dtypeFromName, dtypeFromOnnx } from '../tensor/dtype.ts'
+import { safeNumber } from '../tensor/elements.ts'
 import { elementCount, memoryBytes, type Tensor } from '../tensor/tensor.ts'
 import type {
   AttributeSource,
@@ -83,10 +84,6 @@ function splitList(text: string): string[] {
 const wrongKind = (name: string, attribute: Attribute, expected: string): never =>
   fail('unknown-attribute-value', `attribute "${name}" holds ${attribute.kind}; ${expected} is expected`)
 
-/** Only the order matters beyond 2^53 (slice ends such as 2^63-1); a bound that no size reaches says the same. */
-const safe = (value: bigint | number): number =>
-  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)))
-
 const bigint = (attribute: Attribute, name: string): bigint =>
   attribute.kind === 'int'
     ? attribute.value
@@ -96,7 +93,7 @@ const bigint = (attribute: Attribute, name: string): bigint =>
 
 /** An integer; values beyond 2^53 are cut to the largest safe integer. */
 export const int = (name: string, fallback?: number): AttributeSource<number> =>
-  source(name, fallback, attribute => safe(bigint(attribute, name)), AS_IT_IS)
+  source(name, fallback, attribute => safeNumber(bigint(attribute, name)), AS_IT_IS)
 
 /** An integer that must stay exact (seeds, fill values). */
 export const exactInt = (name: string, fallback?: bigint): AttributeSource<bigint> =>
@@ -117,8 +114,8 @@ export const ints = (name: string, fallback?: readonly number[]): AttributeSourc
     name,
     fallback,
     attribute => {
-      if (attribute.kind === 'ints') return attribute.numbers ?? attribute.value.map(safe)
-      if (attribute.kind === 'text') return splitList(attribute.value).map(item => safe(parseInteger(item, name)))
+      if (attribute.kind === 'ints') return attribute.numbers ?? attribute.value.map(safeNumber)
+      if (attribute.kind === 'text') return splitList(attribute.value).map(item => safeNumber(parseInteger(item, name)))
       return wrongKind(name, attribute, 'a list of integers')
     },
     AS_IT_IS

@@ -1,6 +1,6 @@
 import type { Call } from '../bind/call.ts'
 import type { Constant, ValueId } from '../graph/graph.ts'
-import { biasPart, fusedOp } from '../op-kit/fused.ts'
+import { addedPart, fusedOp } from '../op-kit/fused.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { inputsOf } from './code-ops.ts'
@@ -175,7 +175,11 @@ function folded(
   }
   if (isGemm(call)) return fusedCall(call, call.op, inputs, { ...call.known, beta: 1 })
   if (!isMatMul(call)) return fusedCall(call, call.op, inputs, call.known)
-  return fusedCall(call, fusedOp(call.op), inputs, { ...call.known, epilogue: [biasPart()], activation: undefined })
+  return fusedCall(call, fusedOp(call.op), inputs, {
+    ...call.known,
+    epilogue: [addedPart('bias')],
+    activation: undefined
+  })
 }
 
 /** `scale / sqrt(variance + epsilon)` of each channel. */

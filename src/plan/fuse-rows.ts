@@ -1,4 +1,4 @@
-import { biasPart, fusedOp } from '../op-kit/fused.ts'
+import { addedPart, fusedOp } from '../op-kit/fused.ts'
 import { type Dim, sameDim } from '../shapes/dim.ts'
 import { fusedCall } from './fuse.ts'
 import { areDims, isFloat32, operandOf, type PlanGraph, shapeOf } from './graph.ts'
@@ -45,7 +45,7 @@ export const rowsPattern: Pattern = {
     const root = calls.get('parted')!.call
     const bias = biasOf(match)
     if (bias === undefined) return { call: fusedCall(root, matmul, operands, known) }
-    const fused = { ...known, epilogue: [biasPart()], activation: undefined }
+    const fused = { ...known, epilogue: [addedPart('bias')], activation: undefined }
     return { call: fusedCall(root, fusedOp(matmul), { ...operands, bias }, fused) }
   }
 }

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { mapType } from '../tensor/map.ts'
-import type { Tensor } from '../tensor/tensor.ts'
+import { areSameDims, type Tensor } from '../tensor/tensor.ts'
 import { type Dim, hullDims, maxDim, minDim, sameDim, unknownDim } from './dim.ts'
 import { integerOf } from './elem.ts'
 import {
@@ -146,13 +146,10 @@ function mergeOptionals(a: OptionalFact, b: OptionalFact, policy: Policy): Optio
 
 function sameValues(a: Tensor | PartialTensor, b: Tensor | PartialTensor): boolean {
   if (a === b) return true
-  if (isPartial(a) !== isPartial(b) || !sameDims(a.dims, b.dims)) return false
+  if (isPartial(a) !== isPartial(b) || !areSameDims(a.dims, b.dims)) return false
   for (let i = 0; i < a.data.length; i++) if (!sameElem(a.data[i], b.data[i])) return false
   return true
 }
-
-const sameDims = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((dim, i) => dim === b[i])
 
 const sameElem = (a: Elem, b: Elem): boolean => Object.is(a, b) || (isSym(a) && isSym(b) && sameInt(a, b))
 
@@ -163,7 +160,7 @@ function hullValues(a: Tensor | PartialTensor, b: Tensor | PartialTensor): Tenso
   if (sameValues(a, b))
     return isPartial(a) && isPartial(b) ? { ...a, data: a.data.map((element, i) => eitherElem(element, b.data[i])) } : a
   const { kind } = DTYPES[a.type]
-  if (!['int', 'uint', 'bool'].includes(kind) || !sameDims(a.dims, b.dims)) return undefined
+  if (!['int', 'uint', 'bool'].includes(kind) || !areSameDims(a.dims, b.dims)) return undefined
   const data: Elem[] = []
   for (let i = 0; i < a.data.length; i++) {
     const x = integerOf(a.data[i])

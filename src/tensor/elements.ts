@@ -27,6 +27,13 @@ export function toNumbers(tensor: Tensor): Numbers {
 export const toDoubles = (tensor: Tensor): Numbers =>
   is64BitInteger(tensor.type) ? roundedDoubles(tensor) : toNumbers(tensor)
 
+/**
+ * An integer as a number. Only the order matters beyond 2^53 (slice ends such as 2^63-1); a bound that no size reaches
+ * says the same.
+ */
+export const safeNumber = (integer: bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(integer)))
+
 /** Element `i` in row-major order, exact. */
 export function elementAt(tensor: Tensor, i: number): Element {
   const { type } = tensor

@@ -10,6 +10,15 @@ import { chunkSize, COST, DONE, inChunks } from './pace.ts'
 export type BigInts = BigInt64Array | BigUint64Array
 
 /**
+ * Elements that compare with each other: numbers, 64-bit integers, or both mixed (JavaScript compares them exactly).
+ */
+export type Comparable = ArrayLike<number> | ArrayLike<bigint>
+
+/** The numbers of a tensor; 64-bit integers stay bigints. */
+export const comparable = (tensor: Tensor): Comparable =>
+  is64BitInteger(tensor.type) ? (tensor.data as BigInts) : toNumbers(tensor)
+
+/**
  * `count` zeros to compute with, for one call: few are cut from larger memory, which is kept with them. Unlike
  * `new Float64Array` it fails with a code where the count is too large, as dims of tensors without data may be.
  * @throws NodewiseError `limit-exceeded`

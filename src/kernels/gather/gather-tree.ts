@@ -1,13 +1,9 @@
-import { is64BitInteger } from '../../tensor/dtype.ts'
-import { toNumbers } from '../../tensor/elements.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
+import { comparable, type Comparable } from '../core/numbers.ts'
 import { COST, inChunks, Pace } from '../core/pace.ts'
 import type { Positions } from '../core/positions.ts'
 import { gatherOffsets } from './gather.ts'
 import { reportIndex } from './indices.ts'
-
-/** Numbers of any type; 64-bit integers stay exact. */
-export type Integers = ArrayLike<number> | ArrayLike<bigint>
 
 /** The operands of GatherTree. */
 export interface BeamSearch {
@@ -25,18 +21,14 @@ export interface BeamSearch {
  * @throws NodewiseError `index-out-of-range`, see {@link followBeams}
  */
 export function* gatherBeams({ stepIds, parentIds, maxSeqLen, endToken }: BeamSearch, out: Tensor): Generator<void> {
-  const offsets = yield* followBeams(numbersOf(parentIds), numbersOf(maxSeqLen), parentIds.dims)
-  yield* endSequences(offsets, numbersOf(stepIds), numbersOf(endToken)[0], stepIds.dims)
+  const offsets = yield* followBeams(comparable(parentIds), comparable(maxSeqLen), parentIds.dims)
+  yield* endSequences(offsets, comparable(stepIds), comparable(endToken)[0], stepIds.dims)
   yield* gatherOffsets(stepIds, offsets, out, 1)
   const [end] = endToken.data
   yield* inChunks(offsets.length, (from, to) => {
     for (let i = from; i < to; i++) if (offsets[i] < 0) out.data[i] = end
   })
 }
-
-/** The numbers of a tensor; 64-bit integers stay bigints. */
-export const numbersOf = (tensor: Tensor): Integers =>
-  is64BitInteger(tensor.type) ? (tensor.data as BigInt64Array) : toNumbers(tensor)
 
 /**
  * Follows the parents of beam search backwards.
@@ -49,8 +41,8 @@ export const numbersOf = (tensor: Tensor): Integers =>
  *   backwards
  */
 export function* followBeams(
-  parents: Integers,
-  lengths: Integers,
+  parents: Comparable,
+  lengths: Comparable,
   [steps, batches, beams]: readonly number[]
 ): Generator<void, Positions> {
   const offsets = new Int32Array(parents.length).fill(-1)
@@ -79,7 +71,7 @@ export function* followBeams(
 /** Ends each sequence after its first `end` token: later offsets become -1. */
 function* endSequences(
   offsets: Positions,
-  ids: Integers,
+  ids: Comparable,
   end: number | bigint,
   [steps, batches, beams]: readonly number[]
 ): Generator<void> {

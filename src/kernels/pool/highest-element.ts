@@ -1,10 +1,7 @@
-import type { WindowAxis } from '../../shapes/window.ts'
+import { ALONE, type WindowAxis } from '../../shapes/window.ts'
 import type { Numbers } from '../../tensor/elements.ts'
 import type { BigInts } from '../core/numbers.ts'
 import { COST, type Pace } from '../core/pace.ts'
-
-/** An axis of size 1. */
-const ALONE: WindowAxis = { size: 1, count: 1, kernel: 1, stride: 1, dilation: 1, begin: 0, end: 0 }
 
 /** For each window along an axis the first element that it reads, and the one after the last; equal: none. */
 interface Spans {

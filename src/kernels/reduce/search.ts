@@ -1,7 +1,4 @@
-/**
- * Elements that compare with each other: numbers, 64-bit integers, or both mixed (JavaScript compares them exactly).
- */
-export type Comparable = ArrayLike<number> | ArrayLike<bigint>
+import type { Comparable } from '../core/numbers.ts'
 
 /** How many of the elements `[from, to)`, which ascend, are below `value`. */
 export function countBelow(sorted: Comparable, from: number, to: number, value: number | bigint): number {

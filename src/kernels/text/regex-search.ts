@@ -1,3 +1,4 @@
+import { oncePer } from '../core/once.ts'
 import { COST, type Pace, QUANTUM } from '../core/pace.ts'
 import { DEAD, Dfa, NO_ROOM, TEXT_END } from './regex-dfa.ts'
 import { type Automaton, follow, STATE_COST } from './regex.ts'
@@ -10,13 +11,7 @@ const UNDECIDED = 'undecided'
 const MAX_STEPS = 8
 const MIN_STEPS = 1000
 
-const dfas = new WeakMap<Automaton, Dfa>()
-
-function dfaOf(automaton: Automaton): Dfa {
-  let dfa = dfas.get(automaton)
-  if (dfa === undefined) dfas.set(automaton, (dfa = new Dfa(automaton)))
-  return dfa
-}
+const dfaOf = /* @__PURE__ */ oncePer((automaton: Automaton) => new Dfa(automaton))
 
 /** Characters up to which a search may take no pause. */
 const FEW = 1 << 12

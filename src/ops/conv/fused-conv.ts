@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import { broadcastResult } from '../../op-kit/broadcast.ts'
-import { type EpiloguePart, fusedKernel, fusedRules, residualPart } from '../../op-kit/fused.ts'
+import { addedPart, type EpiloguePart, fusedKernel, fusedRules } from '../../op-kit/fused.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
 import { derive, floats, type NodeFacts } from '../../op-kit/sources.ts'
 import { commonType } from '../../op-kit/types.ts'
@@ -19,7 +19,7 @@ const activationOf = (node: NodeFacts): ReturnType<typeof fusedActivation> =>
 /** `residual`, input 3, is added before the activation. */
 function epilogueOf(node: NodeFacts): readonly EpiloguePart[] {
   const { epilogue } = activationOf(node)
-  return node.hasInput(3) ? [residualPart(), ...epilogue] : epilogue
+  return node.hasInput(3) ? [addedPart('residual'), ...epilogue] : epilogue
 }
 
 /** Rules of {@link fusedConv}. */

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
+import { comparable } from '../../kernels/core/numbers.ts'
 import { drain } from '../../kernels/core/pace.ts'
-import { followBeams, gatherBeams, numbersOf } from '../../kernels/gather/gather-tree.ts'
+import { followBeams, gatherBeams } from '../../kernels/gather/gather-tree.ts'
 import { defineOp } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { type Dim, meetDims, printDim, unknownDim } from '../../shapes/dim.ts'
@@ -34,7 +35,7 @@ export const gatherTree = defineOp({
   validate({ parentIds, maxSeqLen }) {
     const parents = knownValue(parentIds)
     const lengths = knownValue(maxSeqLen)
-    if (parents && lengths) drain(followBeams(numbersOf(parents), numbersOf(lengths), parents.dims))
+    if (parents && lengths) drain(followBeams(comparable(parents), comparable(lengths), parents.dims))
   },
 
   run({ stepIds, parentIds, maxSeqLen, endToken }, _, call) {

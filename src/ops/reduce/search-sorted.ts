@@ -1,15 +1,15 @@
 import { fail } from '../../errors.ts'
 import { storeIntegers } from '../../kernels/core/integers.ts'
+import { comparable } from '../../kernels/core/numbers.ts'
 import { chunkSize, COST } from '../../kernels/core/pace.ts'
-import { type Comparable, countBelow, countUpTo } from '../../kernels/reduce/search.ts'
+import { countBelow, countUpTo } from '../../kernels/reduce/search.ts'
 import { defineOp, type KernelContext, type Op, params } from '../../op-kit/define.ts'
 import { checkRank, checkRankAtLeast } from '../../op-kit/ranks.ts'
 import { flag, mapped, type } from '../../op-kit/sources.ts'
 import { commonType, NUMERIC } from '../../op-kit/types.ts'
 import { type Dim, mayMatch, printShape } from '../../shapes/dim.ts'
 import { tensorFact } from '../../shapes/fact.ts'
-import { type DType, is64BitInteger } from '../../tensor/dtype.ts'
-import { toNumbers } from '../../tensor/elements.ts'
+import type { DType } from '../../tensor/dtype.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 
 interface Params {
@@ -92,9 +92,6 @@ function checkRows(sorted: readonly Dim[], values: readonly Dim[]): void {
       'only the last dim may differ'
   )
 }
-
-const comparable = (tensor: Tensor): Comparable =>
-  is64BitInteger(tensor.type) ? (tensor.data as BigInt64Array) : toNumbers(tensor)
 
 function* search(sorted: Tensor, x: Tensor, behindEqual: boolean, call: KernelContext): Generator<void> {
   const out = call.output()

@@ -1,6 +1,7 @@
 import { fail } from '../../errors.ts'
+import { oncePer } from '../../kernels/core/once.ts'
 import { Pace } from '../../kernels/core/pace.ts'
-import { countGrams, type Gram, type GramCounts, gramTree, type GramTree } from '../../kernels/text/grams.ts'
+import { countGrams, type Gram, type GramCounts, gramTree } from '../../kernels/text/grams.ts'
 import { params } from '../../op-kit/define.ts'
 import { checkRank } from '../../op-kit/ranks.ts'
 import { defineRules, withKernel } from '../../op-kit/rules.ts'
@@ -89,14 +90,8 @@ export const tfIdfVectorizer = /* @__PURE__ */ withKernel(tfIdfVectorizerRules, 
   }
 })
 
-const trees = new WeakMap<readonly Gram[], GramTree>()
-
 /** The prefix tree of the n-grams of a node, which is made once. */
-function treeOf(grams: readonly Gram[], min: number, max: number): GramTree {
-  let tree = trees.get(grams)
-  if (tree === undefined) trees.set(grams, (tree = gramTree(grams, min, max)))
-  return tree
-}
+const treeOf = /* @__PURE__ */ oncePer(gramTree)
 
 const itemsOf = ({ data }: Tensor): ArrayLike<string | bigint> =>
   data instanceof Int32Array ? Array.from(data, BigInt) : (data as ArrayLike<string | bigint>)
