@@ -151,12 +151,13 @@ async function loadMessage(
     openEarly: remote !== undefined,
     ...(options.docs !== undefined && { docs: options.docs }),
     ...((beside || given.size > 0) && {
-      openExternal: (location: string) =>
-        weightsIn(
-          given.get(plain(location))?.source ??
-            beside?.(location) ??
-            fail('missing-file', `"${location}" is not among the files of \`externalData\``)
-        )
+      openExternal: (location: string) => {
+        const own = given.get(plain(location))?.source
+        const found =
+          own ?? beside?.(location) ?? fail('missing-file', `"${location}" is not among the files of \`externalData\``)
+        // What lies beside a URL has not been opened yet.
+        return own || !remote ? weightsIn(found) : found
+      }
     })
   }
   const model = isText

@@ -1,8 +1,5 @@
-import { convolve } from '../../kernels/conv/conv.ts'
-import { drain } from '../../kernels/core/pace.ts'
 import { channelsFirst, channelsFirstDims } from '../../op-kit/channels-last.ts'
-import { convPlan } from '../../op-kit/conv-shape.ts'
-import type { Kernel, Op, Pack, Parameters } from '../../op-kit/define.ts'
+import type { Kernel, Pack, Parameters } from '../../op-kit/define.ts'
 import type { PackContext } from '../../op-kit/pack-context.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, Tensor } from '../../tensor/tensor.ts'
@@ -19,11 +16,11 @@ export const selectNhwcConv = selectorFor<FusedConvParams>(({ op, operands, para
   const { x, w } = operands
   if (x === undefined || w === undefined || dims.length < 3) return undefined
   const [planeDims, weightDims, madeDims] = [x.dims, w.dims, dims].map(channelsFirstDims)
-  // Selectors look at types and dims only.
+  // Selectors look at types and dims only, and kernels at what is packed.
   const turned = (tensor: Tensor, own: readonly number[]): Tensor =>
     unreadTensor({ type: tensor.type, dims: own }, () => tensor)
   const inner = selectConv({
-    op: planar(op),
+    op: { ...op, run: values => void leftUndone.add(values) },
     operands: { ...operands, x: turned(x, planeDims), w: turned(w, weightDims) },
     parameters: parameters as unknown as Parameters,
     dims: madeDims
@@ -40,14 +37,11 @@ export const selectNhwcConv = selectorFor<FusedConvParams>(({ op, operands, para
       const data = work.allocate(product(planeDims))
       const made = new Tensor('float32', work.allocate(product(madeDims)), madeDims)
       if (yield* work.run(toPlanes, [arrayOf(t.x!)], data)) {
-        // Weights that are packed are moved only where Conv's reference takes over.
-        const w = context.packed?.w
-          ? unreadTensor({ type: 'float32', dims: weightDims }, () => drain(channelsFirst(t.w!)))
-          : yield* channelsFirst(t.w!)
+        const w = context.packed?.w ? turned(t.w!, weightDims) : yield* channelsFirst(t.w!)
         const values = { ...given, x: new Tensor('float32', data, planeDims), w }
         const rest = run(values, params, { ...withOutput(context, made), packed: context.packed })
         if (rest) yield* rest
-        if (yield* work.run(back, [arrayOf(made)], arrayOf(out))) return
+        if (!leftUndone.has(values) && (yield* work.run(back, [arrayOf(made)], arrayOf(out)))) return
       }
     } finally {
       work.free()
@@ -69,15 +63,8 @@ export const selectNhwcConv = selectorFor<FusedConvParams>(({ op, operands, para
   return inner.pack ? { kernel, pack } : { kernel }
 })
 
-/** The operator of the other layout, whose kernel takes over where a job of Conv is not done. */
-const planar = (op: Op): Op => ({
-  ...op,
-  run(values, params, context) {
-    const { x, w, bias } = values as unknown as { x: Tensor; w: Tensor; bias?: Tensor }
-    const out = context.output() as Tensor
-    return convolve(x, w, bias, out, convPlan(x.dims, w.dims, out.dims, params as unknown as FusedConvParams))
-  }
-})
+/** Operands of Conv of which a job was not done. */
+const leftUndone = new WeakSet<object>()
 
 /** Transposes each of some matrices of float32. */
 function turn(count: number, rows: number, columns: number): JobTemplate | undefined {
