@@ -72,7 +72,73 @@ describe('a row of a constant is a constant', () => {
   })
 })
 
+/** Nodes that read a stack of three matrices, or what lies between two of them. */
+const taking = (nodes: readonly object[], dims: readonly number[], bounds?: readonly number[]): ModelParts =>
+  expert(0, true, {
+    opset: 18,
+    inputs: [port('x', 'float', dims)],
+    initializers: [
+      ...[stacked(true), int64s('axes', [1], [0])],
+      ...(bounds ?? [0, 1, 1]).map((bound, i) => int64s(['from', 'to', 'steps'][i], [1], [bound]))
+    ],
+    nodes
+  })
+const ROWS = ['p', 'q', 'r']
+const split = node('Split', ['stack'], ROWS, { axis: 0, num_outputs: 3 })
+const slice = node('Slice', ['stack', 'from', 'to', 'axes', 'steps'], ['s'])
+const add = node('Add', ['x', 's'], ['y'])
+const products = [
+  split,
+  ...ROWS.flatMap(row => [
+    node('Squeeze', [row, 'axes'], [`${row} matrix`]),
+    node('MatMul', ['x', `${row} matrix`], [`${row} y`])
+  ]),
+  node('Sum', ['p y', 'q y', 'r y'], ['y'])
+]
+
+describe('rows of a constant that lie together are constants', () => {
+  test.each<[string, ModelParts, number[]]>([
+    ['which a Split makes', taking([split, node('Sum', ['x', ...ROWS], ['y'])], [1, 40, 48]), [1, 40, 48]],
+    ['which a Squeeze makes matrices', taking(products, [5, 40]), [5, 40]],
+    ['which a Slice takes', taking([slice, add], [2, 40, 48], [1, 9, 1]), [2, 40, 48]],
+    ['which a Slice counts from the end', taking([slice, add], [1, 40, 48], [-2, -1, 1]), [1, 40, 48]],
+    ['which a Slice takes from before the first', taking([slice, add], [2, 40, 48], [-9, 2, 1]), [2, 40, 48]]
+  ])('%s', async (_, parts, dims) => {
+    expect(opsOf(await planOf(parts)).filter(op => /Split|Slice|Squeeze/.test(op))).toEqual([])
+    const session = new InferenceSession(await onnxModel(parts), { precision: 'exact' })
+    const feeds = { x: noise(dims, 7) }
+    const { y } = await session.run(feeds)
+    const { y: seen } = await session.run(feeds, { onStep: () => undefined })
+    session.dispose()
+    expect(y.data).toEqual(seen.data)
+  })
+
+  test('of which nothing else is read', async () => {
+    const graph = await graphOf(taking(products, [5, 40]))
+    expect(constantRows.run(graph)).toBe(true)
+    for (const [i, row] of ROWS.entries()) {
+      const matrix = graph.constantOf(`${row} matrix`)
+      expect(matrix).toMatchObject({ dims: [40, 48], raw: { length: 4 * 40 * 48 } })
+      expect('read' in matrix! && matrix.read().data).toEqual(elements.subarray(i * 40 * 48, (i + 1) * 40 * 48))
+    }
+  })
+})
+
 describe('rows are taken in each run', () => {
+  test('where a Slice leaves some out between them', async () => {
+    expect(opsOf(await planOf(taking([slice, add], [2, 40, 48], [0, 3, 2])))).toEqual(['Slice', 'Add'])
+  })
+
+  test('where many of them, which overlap, were larger than the constant', async () => {
+    const bounds = [0, 1, 2].flatMap(i => [int64s(`${i}`, [1], [i]), int64s(`to ${i}`, [1], [3])])
+    const slices = ['0', '1', '2'].map(i => node('Slice', ['stack', i, `to ${i}`, 'axes'], [`s${i}`]))
+    const last = node('Slice', ['stack', 'from', 'to', 'axes'], ['s'])
+    const joined = node('Concat', ['x', 's0', 's1', 's2', 's'], ['y'], { axis: 0 })
+    const parts = taking([...slices, last, joined], [1, 40, 48], [0, 2, 1])
+    const all = { ...parts, initializers: [...parts.initializers!, ...bounds] }
+    expect(opsOf(await planOf(all)).filter(op => op === 'Slice')).toHaveLength(1)
+  })
+
   test('where they do not lie together', async () => {
     const parts = expert(1, true, {
       inputs: [port('x', 'float', [5, 40])],
