@@ -56,7 +56,7 @@ interface Part {
 }
 
 /** The parts of constants that are constants of their own, by where they begin and their dims. */
-type Taken = Map<Constant, Map<string, number>>
+type Taken = Map<Constant, { readonly keys: Set<string>; elements: number }>
 
 /** A part by its first element and dims. */
 const keyOf = ({ start, dims }: Part): string => `from ${start} as ${dims.join()}`
@@ -67,10 +67,12 @@ const keyOf = ({ start, dims }: Part): string => `from ${start} as ${dims.join()
  */
 function isBounded(taken: Taken, parts: readonly Part[]): boolean {
   const { source } = parts[0]
-  const all = new Map(taken.get(source))
-  for (const part of parts) all.set(keyOf(part), elementCount(part.dims))
-  const total = [...all.values()].reduce((sum, count) => sum + count, 0)
-  if (total > 2 * elementCount(source.dims)) return false
+  const all = taken.get(source) ?? { keys: new Set(), elements: 0 }
+  const fresh = parts.filter(part => !all.keys.has(keyOf(part)))
+  const elements = fresh.reduce((sum, { dims }) => sum + elementCount(dims), all.elements)
+  if (elements > 2 * elementCount(source.dims)) return false
+  for (const part of fresh) all.keys.add(keyOf(part))
+  all.elements = elements
   taken.set(source, all)
   return true
 }
