@@ -5,10 +5,11 @@ import { tensorOfBytes } from '../tensor/bytes.ts'
 import { DTYPES, type StorageOf } from '../tensor/dtype.ts'
 import { elementCount, product, Tensor } from '../tensor/tensor.ts'
 import { derivedConstant } from './derive.ts'
-import { operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
+import { isPlanCall, operandOf, type PlanGraph, scalarOf, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
+const isConcat = isNamed('Concat')
 const isGather = isNamed('Gather')
 const isSplit = isNamed('Split')
 const isSlice = isNamed('Slice')
@@ -34,7 +35,7 @@ export const constantRows: Pass = {
       const { call } = item
       if (call.outputs.some(id => id !== undefined && graph.isOutside(id))) continue
       const parts = isReshaping(call) ? reshaped(graph, call, made) : partsOf(graph, call)
-      if (parts === undefined || !isBounded(taken, parts)) continue
+      if (parts === undefined || isJoined(graph, parts) || !isBounded(taken, parts)) continue
       for (const part of parts) {
         graph.constants.set(part.id, constantOf(part))
         made.set(part.id, part)
@@ -54,6 +55,10 @@ interface Part {
   readonly start: number
   readonly dims: readonly number[]
 }
+
+/** Whether parts are put together again: gates in another order are one weight, which ./computed-weights.ts makes. */
+const isJoined = (graph: PlanGraph, parts: readonly Part[]): boolean =>
+  parts.some(({ id }) => [...graph.readersOf(id)].some(reader => isPlanCall(reader) && isConcat(reader.call)))
 
 /** The parts of constants that are constants of their own, by where they begin and their dims. */
 type Taken = Map<Constant, { readonly keys: Set<string>; elements: number }>

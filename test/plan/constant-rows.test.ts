@@ -124,6 +124,18 @@ describe('rows of a constant that lie together are constants', () => {
   })
 })
 
+test('rows that are put together in another order are one constant, not several', async () => {
+  const nodes = [
+    node('Slice', ['stack', 'from', 'to', 'axes'], ['first']),
+    node('Slice', ['stack', 'to', 'end', 'axes'], ['others']),
+    node('Concat', ['others', 'first'], ['w'], { axis: 0 }),
+    node('MatMul', ['x', 'w'], ['y'])
+  ]
+  const parts = taking(nodes, [5, 40], [0, 1, 1])
+  const all = { ...parts, initializers: [...parts.initializers!, int64s('end', [1], [3])] }
+  expect(opsOf(await planOf(all))).toEqual(['MatMul'])
+})
+
 describe('rows are taken in each run', () => {
   test('where a Slice leaves some out between them', async () => {
     expect(opsOf(await planOf(taking([slice, add], [2, 40, 48], [0, 3, 2])))).toEqual(['Slice', 'Add'])
@@ -133,8 +145,9 @@ describe('rows are taken in each run', () => {
     const bounds = [0, 1, 2].flatMap(i => [int64s(`${i}`, [1], [i]), int64s(`to ${i}`, [1], [3])])
     const slices = ['0', '1', '2'].map(i => node('Slice', ['stack', i, `to ${i}`, 'axes'], [`s${i}`]))
     const last = node('Slice', ['stack', 'from', 'to', 'axes'], ['s'])
-    const joined = node('Concat', ['x', 's0', 's1', 's2', 's'], ['y'], { axis: 0 })
-    const parts = taking([...slices, last, joined], [1, 40, 48], [0, 2, 1])
+    const rectified = ['s0', 's1', 's2', 's'].map(part => node('Relu', [part], [`${part} or 0`]))
+    const joined = node('Concat', ['x', 's0 or 0', 's1 or 0', 's2 or 0', 's or 0'], ['y'], { axis: 0 })
+    const parts = taking([...slices, last, ...rectified, joined], [1, 40, 48], [0, 2, 1])
     const all = { ...parts, initializers: [...parts.initializers!, ...bounds] }
     expect(opsOf(await planOf(all)).filter(op => op === 'Slice')).toHaveLength(1)
   })
