@@ -71,6 +71,19 @@ export interface Constant {
   readonly raw?: ByteRange | undefined
   /** Made of another constant: it is not held where memory is needed, since it can be made again. */
   readonly isDerived?: true
+  /** Where each element is made of the same one of another constant, so that they need no memory but their own. */
+  readonly inPlace?: InPlace
+}
+
+/** How elements are made in place. */
+export interface InPlace {
+  /** Whose elements they are made of: it has the same type and dims. */
+  readonly of: Constant
+  /**
+   * Changes the elements of `of` to those of the constant.
+   * @throws NodewiseError what reading another constant throws
+   */
+  readonly change: (data: Tensor['data']) => void
 }
 
 /**

@@ -162,11 +162,27 @@ function folded(
   const given = inputsOf(call)
   const before = constantOf(graph, given[weights])!
   const added = bias && constantOf(graph, given[bias])
-  const scaled = derivedConstant(before, to, 'float32', before.dims, () =>
-    scaledTensor(tensorOf(before), factorsOf(statistics), run)
+  // Weights and bias need the factors of the channels, whichever of them is read first.
+  let made: Float64Array | undefined
+  const factors = (): Float64Array => (made ??= factorsOf(statistics))
+  const scale = (from: Float32Array, to: Float32Array): void => scaleChannels(from, to, factors(), run)
+  const scaled = derivedConstant(
+    before,
+    to,
+    'float32',
+    before.dims,
+    () => {
+      const { data, dims } = tensorOf(before)
+      const result = new Float32Array(data.length)
+      scale(data as Float32Array, result)
+      return new Tensor('float32', result, dims)
+    },
+    'read' in before
+      ? { inPlace: { of: before, change: data => scale(data as Float32Array, data as Float32Array) } }
+      : undefined
   )
   const shifts = derivedConstant(statistics.bias, `${to}\0bias`, 'float32', statistics.bias.dims, () =>
-    shiftsOf(statistics, added && tensorOf(added), beta)
+    shiftsOf(statistics, factors(), added && tensorOf(added), beta)
   )
   const inputs = {
     ...given,
@@ -185,34 +201,31 @@ function folded(
 /** `scale / sqrt(variance + epsilon)` of each channel. */
 function factorsOf({ scale, variance, epsilon }: Statistics): Float64Array {
   const [gains, variances] = [toDoubles(tensorOf(scale)), toDoubles(tensorOf(variance))]
-  return Float64Array.from(gains, (gain, i) => gain / Math.sqrt(variances[i] + epsilon))
+  const factors = new Float64Array(gains.length)
+  for (let i = 0; i < factors.length; i++) factors[i] = gains[i] / Math.sqrt(variances[i] + epsilon)
+  return factors
 }
 
 /** The bias of each channel after the normalization. */
-function shiftsOf(statistics: Statistics, before: Tensor | undefined, beta: number): Tensor {
-  const factors = factorsOf(statistics)
+function shiftsOf(statistics: Statistics, factors: Float64Array, before: Tensor | undefined, beta: number): Tensor {
   const [means, biases] = [toDoubles(tensorOf(statistics.mean)), toDoubles(tensorOf(statistics.bias))]
   const added = before && toDoubles(before)
-  const shifts = Float32Array.from(
-    factors,
-    (factor, i) => ((added ? beta * added[i] : 0) - means[i]) * factor + biases[i]
-  )
+  const shifts = new Float32Array(factors.length)
+  for (let i = 0; i < shifts.length; i++)
+    shifts[i] = ((added ? beta * added[i] : 0) - means[i]) * factors[i] + biases[i]
   return new Tensor('float32', shifts, [shifts.length])
 }
 
-/** Weights times the factor of their channel. */
-function scaledTensor({ data, dims }: Tensor, factors: Float64Array, run: number): Tensor {
-  const from = data as Float32Array
-  const result = new Float32Array(from.length)
+/** Writes weights times the factor of their channel; `to` may be `from`. */
+function scaleChannels(from: Float32Array, to: Float32Array, factors: Float64Array, run: number): void {
   const channels = factors.length
   // Of columns each element is of another channel than the one before: one loop, as loops of one turn take longer.
   if (run === 1)
     for (let row = 0; row < from.length; row += channels)
-      for (let i = 0; i < channels; i++) result[row + i] = from[row + i] * factors[i]
+      for (let i = 0; i < channels; i++) to[row + i] = from[row + i] * factors[i]
   else
     for (let start = 0, channel = 0; start < from.length; start += run, channel++) {
       const factor = factors[channel % channels]
-      for (let i = start; i < start + run; i++) result[i] = from[i] * factor
+      for (let i = start; i < start + run; i++) to[i] = from[i] * factor
     }
-  return new Tensor('float32', result, dims)
 }

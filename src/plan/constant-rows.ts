@@ -159,5 +159,5 @@ function constantOf(part: Part): Constant {
     source.verify?.()
     return tensorOfBytes(type, dims, raw.source.read(offset, length), 'onnx')
   }
-  return derivedConstant(source, key, type, dims, read, { source: raw.source, offset, length })
+  return derivedConstant(source, key, type, dims, read, { raw: { source: raw.source, offset, length } })
 }

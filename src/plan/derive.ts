@@ -1,4 +1,4 @@
-import type { ByteRange, Constant, ValueId } from '../graph/graph.ts'
+import type { Constant, ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, isHalf } from '../tensor/dtype.ts'
@@ -37,7 +37,7 @@ const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()
 
 /**
  * A constant that is made of another, by key in another way, when it is first read.
- * @param raw where its elements are, if they are in a file as they are in memory
+ * @param where where its elements are, if they are in a file as they are in memory, or how they are made in place
  */
 export function derivedConstant(
   of: Constant | Tensor,
@@ -45,13 +45,13 @@ export function derivedConstant(
   type: DType,
   dims: readonly number[],
   read: () => Tensor,
-  raw?: ByteRange
+  where: Pick<Constant, 'raw' | 'inPlace'> = {}
 ): Constant {
   const byKey = derivations.get(of) ?? new Map<string, Constant>()
   derivations.set(of, byKey)
   const place = 'place' in of ? of.place : {}
   const byteLength = fileBytes(type, elementCount(dims))
-  const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read, ...(raw && { raw }) }
+  const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read, ...where }
   byKey.set(key, constant)
   return constant
 }

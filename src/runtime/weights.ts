@@ -198,15 +198,14 @@ export class Weights implements CommonMemory {
     else heapFree(tensor.data)
   }
 
-  /** Undefined for what is small or does not lie in its file as in memory, and where the heap has no room. */
-  private readOntoHeap({ raw, type, dims, verify }: Constant): Tensor | undefined {
-    if (raw === undefined || raw.layout !== undefined) return undefined
-    const tensor = onHeap(type, dims, false)
+  /** Undefined for what is small or can not be read into given memory, and where the heap has no room. */
+  private readOntoHeap(constant: Constant): Tensor | undefined {
+    if (!fillsMemory(constant)) return undefined
+    const tensor = onHeap(constant.type, constant.dims, false)
     if (tensor === undefined) return undefined
     const target = bytesOf(tensor.data as Uint8Array)
     try {
-      verify?.()
-      readInto(raw.source, raw.offset, target)
+      fill(constant, tensor.data)
     } catch (error) {
       heapFree(target)
       throw error
@@ -247,6 +246,23 @@ export class Weights implements CommonMemory {
       return () => undefined
     }
     return notRead('a constant', { settle }).at(constant.place)
+  }
+}
+
+/** Whether {@link fill} can read a constant: it lies in a file as in memory, or is made in place of one that does. */
+const fillsMemory = ({ raw, inPlace }: Constant): boolean =>
+  inPlace
+    ? inPlace.of.raw?.source.remote === undefined && fillsMemory(inPlace.of)
+    : raw !== undefined && raw.layout === undefined
+
+/** Reads a constant into memory, where what is made in place is changed. */
+function fill({ raw, verify, inPlace }: Constant, data: Tensor['data']): void {
+  if (inPlace) {
+    fill(inPlace.of, data)
+    inPlace.change(data)
+  } else {
+    verify?.()
+    readInto(raw!.source, raw!.offset, bytesOf(data as Uint8Array))
   }
 }
 

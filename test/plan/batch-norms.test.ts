@@ -1,4 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { Blocks } from '../../src/runtime/blocks.ts'
+import { MemoryLimit } from '../../src/runtime/memory-limit.ts'
+import { Budget } from '../../src/runtime/memory.ts'
+import { isConstant } from '../../src/runtime/slots.ts'
+import { Weights } from '../../src/runtime/weights.ts'
+import { product } from '../../src/tensor/tensor.ts'
+import { isOnHeap } from '../../src/wasm/heap.ts'
 import { floats, int64s, type ModelParts, node, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
 import { differenceBetween, planOf } from './plan.ts'
@@ -158,6 +165,27 @@ describe('BatchNormalization stays what it is', () => {
   ])('%s', async (_, ops, parts) => {
     expect(await opsOf(parts)).toEqual(ops)
     expect(await differenceBetween(parts, { x: dimsOf(parts) })).toBeLessThan(1e-5)
+  })
+})
+
+describe('weights are read onto the heap and scaled there, without copies of them', () => {
+  const inFile = (...dims: number[]): object => {
+    const rawData = new Uint8Array(Float32Array.from(noise(dims, 1).data).buffer)
+    return { name: 'w', dims, dataType: 1, rawData }
+  }
+  test.each<[string, ModelParts]>([
+    ['of a convolution', model([1, 24, 9, 9], [inFile(8, 24, 3, 3)], [conv(), norm('made')])],
+    ['of a product', model([2, 200], [inFile(200, 8)], [node('MatMul', ['x', 'w'], ['made']), norm('made')])]
+  ])('%s', async (_, parts) => {
+    const { initial } = await planOf(parts)
+    const scaled = initial.find(constant => constant && product(constant.dims) > 1000)!
+    if (!isConstant(scaled)) throw new Error('these are read when a run needs them')
+    const weights = new Weights(new Blocks({}))
+    const { data } = weights.read(scaled, new Budget(new MemoryLimit(1 << 24), weights))
+    expect(isOnHeap(data as Float32Array)).toBe(true)
+    expect(data).toEqual(scaled.read().data)
+    weights.clear()
+    expect(await differenceBetween(parts, { x: dimsOf(parts) })).toBeLessThan(1e-4)
   })
 })
 
