@@ -153,10 +153,11 @@ async function loadMessage(
     ...((beside || given.size > 0) && {
       openExternal: (location: string) => {
         const own = given.get(plain(location))?.source
-        const found =
+        // What lies beside a URL is not opened yet; that it is no pointer is checked once it is.
+        if (!own && remote) return remote.open(location)
+        return weightsIn(
           own ?? beside?.(location) ?? fail('missing-file', `"${location}" is not among the files of \`externalData\``)
-        // What lies beside a URL has not been opened yet.
-        return own || !remote ? weightsIn(found) : found
+        )
       }
     })
   }

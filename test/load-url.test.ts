@@ -76,6 +76,29 @@ describe('a model at a URL', () => {
     expect(new Set(web.asked.map(({ path }) => path))).toEqual(new Set(['/m/model.onnx']))
   })
 
+  test('has its external data told for a pointer of Git LFS', async () => {
+    // As long as a pointer is: it would be read as the weights.
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1234\n`
+    const initializer = {
+      name: 'w',
+      dims: [4],
+      dataType: TYPE.UINT8,
+      dataLocation: 1,
+      externalData: [{ key: 'location', value: 'w.bin' }]
+    }
+    const output = [{ name: 'w', type: { tensorType: { elemType: TYPE.UINT8 } } }]
+    const model = modelBytes({ graph: { name: 'g', initializer: [initializer], output } })
+    web.files.set('/m/model.onnx', giving(model))
+    web.files.set('/m/w.bin', giving(new TextEncoder().encode(pointer)))
+    for (const whole of [false, true])
+      await expect(weights('/m/model.onnx', { whole })).rejects.toMatchObject({
+        code: 'invalid-file',
+        reason: expect.stringContaining('is a pointer of Git LFS to a file of 1234 bytes') as string
+      })
+    web.files.set('/m/w.bin', giving(new TextEncoder().encode('version ')))
+    expect([...(await weights('/m/model.onnx'))]).toEqual([118, 101, 114, 115])
+  })
+
   test('may have its data in another folder that is allowed, or given', async () => {
     web.files.set('/m/model.onnx', giving(apart('w.bin')))
     web.files.set('/data/w.bin', giving(data))

@@ -2,6 +2,7 @@ import { fail, NodewiseError } from '../errors.ts'
 import { isNode } from '../host.ts'
 import type { ByteSource } from './byte-source.ts'
 import { LateSource } from './late-source.ts'
+import { weightsIn } from './lfs-pointer.ts'
 import { type OpenedFile, openFile, type Opening } from './open.ts'
 import { inParallel } from './remote.ts'
 import { urlInside } from './url.ts'
@@ -25,7 +26,7 @@ export function filesBeside(model: URL, dataRoot: string | undefined, opening: O
     const urls = foldersOf(model, dataRoot).map(folder => urlInside(location, folder, what))
     const file = await openFirst(urls, location, opening)
     opened.push(file)
-    return file.source
+    return weightsIn(file.source)
   }
   return {
     opened,
