@@ -1,3 +1,4 @@
+import { channelsFirstDims } from '../../op-kit/channels-last.ts'
 import { activated } from '../../op-kit/conversion-activations.ts'
 import {
   elementwise,
@@ -6,6 +7,7 @@ import {
   gathered,
   joined,
   reduced,
+  restored,
   sliced,
   squeezed,
   staticDims,
@@ -29,6 +31,7 @@ import {
 import { causalConv } from './causal-conv.ts'
 import { convTranspose } from './conv-transpose.ts'
 import { fusedConv } from './fused-conv.ts'
+import { nhwcConv } from './nhwc-conv.ts'
 import { wordConvEmbedding } from './word-conv-embedding.ts'
 
 const CONV = ['kernel_shape', 'strides', 'pads', 'auto_pad', 'dilations', 'group'] as const
@@ -39,6 +42,15 @@ function expandFused(call: SourceCall, w: Writer): readonly Made[] {
   const operands = ['x', 'w', 'bias'].map(name => call.optional(name))
   const [sums] = w.standard('Conv', operands, ownAttributes(call, CONV))
   return [activated(call, w, withAdded(w, sums, call.optional('residual')))]
+}
+
+/** A convolution between permutations that bring the channels to the front and back. */
+function expandNhwc(call: SourceCall, w: Writer): readonly Made[] {
+  const x = call.operand('x')
+  const order = channelsFirstDims(upTo(rankOf(x)))
+  const operands = [transposed(w, x, order), transposed(w, call.operand('w'), order), call.optional('bias')]
+  const [y] = w.standard('Conv', operands, ownAttributes(call, CONV))
+  return [restored(w, y, order)]
 }
 
 /** A convolution of each channel with what came before. */
@@ -103,6 +115,7 @@ function expandWords(call: SourceCall, w: Writer): readonly Made[] {
 /** Convolutions of com.microsoft, expanded. */
 export const fusedConvRules: readonly Conversion[] = [
   ...expands(fusedConv, expandFused),
+  ...expands(nhwcConv, expandNhwc),
   ...expands(causalConv, expandCausal),
   ...expands(convTranspose, transposeWithPads),
   ...expands(wordConvEmbedding, expandWords)

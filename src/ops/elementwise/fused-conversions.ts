@@ -8,13 +8,16 @@ import {
   ofWide,
   plus,
   sigmoidWeighted,
+  splitEvenly,
   times,
   widened,
   withAdded
 } from '../../op-kit/conversion-parts.ts'
 import { type Conversion, expands, opNamed, type SourceCall, toOpenvino, typeOf } from '../../op-kit/conversion.ts'
 import { activationOps } from './activations.ts'
+import { biasAdd } from './bias-add.ts'
 import { biasGelu } from './bias-gelu.ts'
+import { biasSplitGelu } from './bias-split-gelu.ts'
 import { gatedAdd } from './gated-add.ts'
 import { scaledSiLU } from './scaled-silu.ts'
 
@@ -48,6 +51,13 @@ const biased = ofWide((w, x, call) => {
   return call.node.type === 'FastGelu' ? geluByTanh(w, sum) : geluByErf(w, sum)
 })
 
+const skipping = ofWide((w, x, call) => withAdded(w, withAdded(w, x, call.operand('bias')), call.operand('skip')))
+
+const geglu = ofWide((w, x, call) => {
+  const [left, right] = splitEvenly(w, withAdded(w, x, call.operand('bias')), 2, 2)
+  return mul(w, left, geluByErf(w, right))
+})
+
 const silu = ofWide((w, x, call) => {
   const scale = call.optional('scale')
   return sigmoidWeighted(
@@ -71,6 +81,8 @@ export const fusedElementwiseRules: readonly Conversion[] = [
   ...expands(activation('ParametricSoftplus'), parametricSoftplus),
   toOpenvino(activation('Celu'), celu),
   ...expands(biasGelu, biased),
+  ...expands(biasAdd, skipping),
+  ...expands(biasSplitGelu, geglu),
   ...expands(scaledSiLU, silu),
   ...expands(gatedAdd, gated)
 ]

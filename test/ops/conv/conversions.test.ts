@@ -150,3 +150,18 @@ test.each(['same_upper', 'same_lower'])(
     }
   }
 )
+
+test('NhwcConv of ONNX Runtime in IR', async () => {
+  const kind = ['onnx', 'NhwcConv', 1, 'com.microsoft'] as const
+  const [x, bias] = [randomFloats(1, [2, 5, 6, 4]), randomFloats(3, [6])]
+  for (const [group, isDynamic] of [
+    [1, false],
+    [2, true]
+  ] as const) {
+    const attributes = { group, pads: [1, 1, 1, 1], strides: [2, 1] }
+    const inputs = [x, randomFloats(2, [6, 3, 3, 4 / group]), bias]
+    expect(await differenceInOther(kind, inputs, { attributes, isDynamic, constants: [1, 2] })).toBeLessThan(1e-5)
+  }
+  const line = [randomFloats(4, [1, 7, 4]), randomFloats(5, [3, 2, 4])]
+  expect(await differenceInOther(kind, line)).toBeLessThan(1e-5)
+})

@@ -14,3 +14,9 @@ test('BiasGelu, FastGelu and scaled products of ONNX Runtime in IR', async () =>
     })
   ).toBeLessThan(1e-5)
 })
+
+test('BiasAdd and BiasSplitGelu in IR', async () => {
+  const domain = 'com.microsoft'
+  expect(await differenceInOther(['onnx', 'BiasAdd', 1, domain], [x, bias, other])).toBeLessThan(1e-6)
+  expect(await differenceInOther(['onnx', 'BiasSplitGelu', 1, domain], [x, bias])).toBeLessThan(1e-5)
+})
