@@ -1,21 +1,10 @@
 import { describe, test } from 'vitest'
 import { Tensor } from '../../../src/tensor/tensor.ts'
+import { mask, visible } from '../attention-masks.ts'
 import { expectEqual, noise } from '../compare.ts'
 
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
-
-const mask = (dims: readonly number[], seed: number): Tensor => {
-  const values = noise(dims, seed, 4).data.map(value => (value > 2 ? -Infinity : value))
-  return new Tensor('float32', values, dims)
-}
-
-const visible = (dims: readonly number[], seed: number): Tensor =>
-  new Tensor(
-    'bool',
-    Uint8Array.from(noise(dims, seed).data, value => Number(value > -0.3)),
-    dims
-  )
 
 describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in an %s', region => {
   test.each([0, 1, 2, 3].flatMap(mode => [1, 3, 12, 140].map(queries => [mode, queries] as const)))(

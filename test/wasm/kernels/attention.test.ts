@@ -4,24 +4,13 @@ import { HIDDEN } from '../../../src/kernels/attention/masks.ts'
 import { scaledDotProductAttention } from '../../../src/ops/attention/scaled-dot-product-attention.ts'
 import { Tensor } from '../../../src/tensor/tensor.ts'
 import fc from '../../fixtures/random-cases.ts'
+import { mask, visible } from '../attention-masks.ts'
 import { differenceOf, expectEqual, noise, runPlanned } from '../compare.ts'
 
 /** How operands lie in calls of files. */
 const AS_IT_IS = { rowsFirst: {}, parts: {}, safe: false, softcap: 0, spreads: false }
 /** Float sums in another order, and exp by a polynomial. */
 const TOLERANCE = 2e-6
-
-const mask = (dims: readonly number[], seed: number): Tensor => {
-  const values = noise(dims, seed, 4).data.map(value => (value > 2 ? -Infinity : value))
-  return new Tensor('float32', values, dims)
-}
-
-const visible = (dims: readonly number[], seed: number): Tensor =>
-  new Tensor(
-    'bool',
-    Uint8Array.from(noise(dims, seed).data, value => Number(value > -0.3)),
-    dims
-  )
 
 describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in an %s', region => {
   test('of any sizes equals the reference', () => {
