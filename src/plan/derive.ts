@@ -37,7 +37,7 @@ const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()
 
 /**
  * A constant that is made of another, by key in another way, when it is first read.
- * @param where where its elements are, if they are in a file as they are in memory, or how they are made in place
+ * @param where tells where its elements lie in a file, if as they lie in memory, or how they are made in place
  */
 export function derivedConstant(
   of: Constant | Tensor,

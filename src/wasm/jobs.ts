@@ -47,10 +47,11 @@ export function* runJob(
   threads: number
 ): Generator<void, boolean> {
   if (runAtOnce(template, inputs, out, threads)) return true
-  const workspace = workspaceOf()
-  if (workspace === undefined) return false
   const copies: Uint8Array[] = []
+  let isDone = false
   try {
+    const workspace = workspaceOf()
+    if (workspace === undefined) return false
     const addresses: number[] = []
     for (let i = 0; i < inputs.length; i++) {
       const first = firstOf(template, inputs, i)
@@ -68,7 +69,7 @@ export function* runJob(
       addresses.push(outCopy.byteOffset)
     }
     const write = (tiling: Tiling): void => writeJob(template, workspace, addresses, tiling)
-    const isDone = yield* addresses.includes(BY_PART)
+    isDone = yield* addresses.includes(BY_PART)
       ? runStaged({ template, inputs, out, addresses, write }, workspace, threads)
       : runInPlace(template, workspace, write, threads)
     if (isDone && outCopy !== undefined) copyBytes(outCopy, bytesOf(out))
@@ -76,6 +77,8 @@ export function* runJob(
     return isDone
   } finally {
     copies.forEach(heapFree)
+    // The kernel goes on in another way, which is not recorded.
+    if (!isDone) jobWatcher()?.missed()
   }
 }
 

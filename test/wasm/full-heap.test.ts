@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { axisLayout } from '../../src/kernels/core/axis-layout.ts'
+import { drain } from '../../src/kernels/core/pace.ts'
 import { convert } from '../../src/tensor/convert.ts'
 import { Tensor } from '../../src/tensor/tensor.ts'
 import { heapAllocate, heapFree } from '../../src/wasm/heap.ts'
+import { type JobWatcher, watchingJobs } from '../../src/wasm/job-watcher.ts'
+import { runJob } from '../../src/wasm/jobs.ts'
+import { softmaxTemplate } from '../../src/wasm/kernels/softmax.ts'
 import { runOp } from '../ops/harness.ts'
 import { differenceOf, noise, runAccelerated } from './compare.ts'
 import { freeHeld, hold } from './gather-calls.ts'
@@ -75,6 +80,15 @@ const cases: readonly (readonly [string, ...Call])[] = [
   ['BiasSplitGelu', ['onnx', 'BiasSplitGelu', 1, 'com.microsoft'], [rows, noise([heads * size], 1)], {}],
   ['NhwcConv', ['onnx', 'NhwcConv', 1, 'com.microsoft'], [noise([1, 9, 9, 5], 1), noise([7, 3, 3, 5], 2)], {}]
 ]
+
+test('a job that finds no room says so to whoever records jobs', () => {
+  const [x, out] = [noise([300, 300], 1).data, new Float32Array(300 * 300)]
+  const template = softmaxTemplate(axisLayout([300, 300], 1), false)
+  let missed = 0
+  const recorder: JobWatcher = { ran: () => expect.fail('it has run'), missed: () => missed++, take: () => undefined }
+  expect(watchingJobs(recorder, () => drain(runJob(template, [x], out, 1)))).toBe(false)
+  expect(missed).toBe(1)
+})
 
 describe('a kernel that finds the heap full leaves the call to the operator, and each output is made once', () => {
   test.each(cases)('%s', (_, ...call) => expectMadeOnce(...call))

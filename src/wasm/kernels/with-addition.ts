@@ -2,7 +2,7 @@ import { binary, unary, type UnaryLoop } from '../../kernels/core/elementwise.ts
 import type { Paced } from '../../kernels/core/pace.ts'
 import { ADD } from '../../kernels/elementwise/binary.ts'
 import { alignedDims, channelsOf } from '../../kernels/normalization/groups.ts'
-import type { Kernel } from '../../op-kit/define.ts'
+import type { Kernel, Op } from '../../op-kit/define.ts'
 import { withOutput } from '../../op-kit/with-output.ts'
 import { product, type Tensor } from '../../tensor/tensor.ts'
 import { attemptKernel } from '../attempt.ts'
@@ -21,6 +21,25 @@ function* isDone(template: JobTemplate, inputs: readonly Tensor[], out: Tensor, 
   return yield* runJob(template, inputs.map(arrayOf), arrayOf(out), threads)
 }
 
+/**
+ * A kernel that adds two operands by a job, and then changes the sum where it lies.
+ * @param next changes the sum, `out`; it has to end without the operator's own kernel
+ */
+const afterSum = (
+  op: Op,
+  addition: JobTemplate,
+  [left, right]: readonly [string, string],
+  next: (given: TensorOperands, out: Tensor, threads: number) => Paced
+): Kernel =>
+  function* (given, params, context) {
+    const out = context.rawOutput()
+    const tensors = given as TensorOperands
+    if (yield* isDone(addition, [tensors[left]!, tensors[right]!], out, context.threads))
+      return yield* next(tensors, out, context.threads)
+    const rest = op.run(given, params, withOutput(context, out))
+    if (rest) yield* rest
+  }
+
 interface GeluParams {
   readonly function: { readonly approximation?: 'none' | 'tanh'; readonly loop: UnaryLoop }
 }
@@ -36,17 +55,11 @@ export const selectBiasGelu = selectorFor<GeluParams>(call => {
   const addition = binaryTemplate('add', x.dims, bias.dims, dims)
   const activation = unaryTemplate(count, ...gelu)
   if (addition === undefined) return undefined
-  const kernel: Kernel = function* (given, params, context) {
-    const out = context.rawOutput()
-    const tensors = given as TensorOperands
-    if (!(yield* isDone(addition, [tensors.x!, tensors.bias!], out, context.threads))) {
-      const rest = op.run(given, params, withOutput(context, out))
-      if (rest) yield* rest
-    } else if (!(yield* isDone(activation, [out], out, context.threads))) {
-      // The sum may lie where x did, so that the reference cannot begin anew.
-      yield* unary({ float: parameters.function.loop }, out, out)
-    }
-  }
+  const kernel = afterSum(op, addition, ['x', 'bias'], function* (_, out, threads) {
+    if (yield* isDone(activation, [out], out, threads)) return
+    // The sum may lie where x did, so that the reference cannot begin anew.
+    yield* unary({ float: parameters.function.loop }, out, out)
+  })
   return { kernel, looksAt: [] }
 })
 
@@ -57,15 +70,10 @@ export const selectBiasAdd: Selector = ({ op, operands, dims }) => {
   const skipping = binaryTemplate('add', dims, dims, dims)
   const biasing = binaryTemplate('add', dims, bias.dims, dims)
   if (skipping === undefined || biasing === undefined) return undefined
-  const kernel: Kernel = function* (given, params, context) {
-    const out = context.rawOutput()
-    const t = given as TensorOperands
-    // The sum of the two that the result may lie over comes first.
-    if (!(yield* isDone(skipping, [t.x!, t.skip!], out, context.threads))) {
-      const rest = op.run(given, params, withOutput(context, out))
-      if (rest) yield* rest
-    } else if (!(yield* isDone(biasing, [out, t.bias!], out, context.threads))) yield* binary(ADD, out, t.bias!, out)
-  }
+  // The sum of the two that the result may lie over comes first.
+  const kernel = afterSum(op, skipping, ['x', 'skip'], function* ({ bias }, out, threads) {
+    if (!(yield* isDone(biasing, [out, bias!], out, threads))) yield* binary(ADD, out, bias!, out)
+  })
   return { kernel, looksAt: [] }
 }
 
