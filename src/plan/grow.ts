@@ -1,7 +1,7 @@
 import { altered, type Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import { appendTo, reorderOf } from '../op-kit/append.ts'
-import { isFloat32, isPlanCall, operandOf, planCallMaking, type PlanGraph, positionOf } from './graph.ts'
+import { isFloat32, isPlanCall, operandOf, planCallMaking, type PlanGraph, positionOf, shapeOf } from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed, numbersOf } from './patterns.ts'
 
@@ -62,10 +62,14 @@ function isFromBefore(graph: PlanGraph, id: ValueId | undefined): boolean {
   return isNamed('ReadValue')(call) || (isReordering(graph, call) && isFromBefore(graph, data))
 }
 
-/** Whether a Gather chooses entries of the batch for a call that alone reads their elements: others ask for dims. */
+/**
+ * Whether a Gather chooses entries of the batch by a list, which leaves the axes where they are, for a call that alone
+ * reads their elements: others ask for dims.
+ */
 const isReordering = (graph: PlanGraph, call: Call): boolean =>
   isNamed('Gather')(call) &&
   call.known.batchDims === 0 &&
+  shapeOf(graph, operandOf(call, 'indices'))?.length === 1 &&
   numbersOf(graph, call, 'axis')?.[0] === 0 &&
   [...graph.readersOf(call.outputs[0]!)].filter(item => !isPlanCall(item) || !isNamed('Shape')(item.call)).length ===
     1 &&

@@ -47,6 +47,21 @@ test.each<[string, ModelParts, string]>([
   expect(names.filter(name => name === 'Append' || name === 'Concat')).toEqual([expected])
 })
 
+test.each([
+  ['a list', [2], 2, ['Reorder', 'Append']],
+  ['a table of entries, which adds an axis', [1, 2], 3, ['Gather', 'Concat']]
+])('entries of a cache are chosen by %s', async (_name, dims, axis, expected) => {
+  const plan = await planOf({
+    inputs: [port('past', 'float', [2, 3, 's', 8]), port('order', 'int64', dims)],
+    outputs: [port('present', 'float')],
+    nodes: [
+      node('Gather', ['past', 'order'], ['chosen'], { axis: 0 }),
+      node('Concat', ['chosen', 'chosen'], ['present'], { axis })
+    ]
+  })
+  expect(opsOf(plan)).toEqual(expected)
+})
+
 test('who watches a run, and exact precision, see the node of the file', async () => {
   for (const options of [{ isObserved: true }, { isExact: true }])
     expect(opsOf(await planOf(model(), options))).toContain('Concat')
