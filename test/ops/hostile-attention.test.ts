@@ -1,5 +1,5 @@
 import type { Tensor } from '../../src/tensor/tensor.ts'
-import { holdCalls, type Hostile, i64, outcomeOf, t, up } from './hostile.ts'
+import { holdCalls, type Hostile, i64, outcomeOf, t, up, withAttributes, withInputs } from './hostile.ts'
 
 const BIG = 2 ** 40
 const q = up(1, 2, 4)
@@ -48,71 +48,27 @@ const calls: readonly Hostile[] = [
   ['com.microsoft:MultiHeadAttention', 1, [q, q, q], { num_heads: 0 }, 'unknown-attribute-value'],
   ['com.microsoft:MultiHeadAttention', 1, [q, q, q], { num_heads: -2 }, 'unknown-attribute-value'],
   ['com.microsoft:MultiHeadAttention', 1, [q, q, q], { num_heads: BIG }, 'shape-mismatch'],
-  [
-    'com.microsoft:MultiHeadAttention',
-    1,
-    [t('float32', [0, 2, 4]), t('float32', [0, 2, 4]), t('float32', [0, 2, 4])],
-    { num_heads: 2 },
-    'float32[0,2,4]'
-  ],
-  [
-    'com.microsoft:MultiHeadAttention',
-    1,
-    [q, t('float32', [1, 0, 4]), t('float32', [1, 0, 4])],
-    { num_heads: 2 },
-    'float32[1,2,4] 0 0 0 0 0 0 …'
-  ],
-  [
-    'com.microsoft:MultiHeadAttention',
-    1,
-    [t('float32', [1, 2, 0]), t('float32', [1, 2, 0]), q],
-    { num_heads: 2 },
-    'float32[1,2,4] NaN NaN NaN NaN NaN NaN …'
-  ],
-  [
-    'com.microsoft:MultiHeadAttention',
-    1,
-    [q, q, q, undefined, undefined, undefined, buffer, buffer, length(-1)],
-    { num_heads: 2 },
-    'value-out-of-range'
-  ],
-  [
-    'com.microsoft:MultiHeadAttention',
-    1,
-    [q, q, q, undefined, undefined, undefined, buffer, buffer, length(2 ** 31 - 1)],
-    { num_heads: 2 },
-    'value-out-of-range'
-  ],
-  ['com.microsoft:Attention', 1, [up(1, 2, 1), up(1, 6)], { num_heads: BIG }, 'shape-mismatch'],
-  ['com.microsoft:Attention', 1, [up(1, 2, 1), up(1, 6)], { num_heads: -1 }, 'unknown-attribute-value'],
-  [
+  ...withInputs('com.microsoft:MultiHeadAttention', 1, { num_heads: 2 }, [
+    [[t('float32', [0, 2, 4]), t('float32', [0, 2, 4]), t('float32', [0, 2, 4])], 'float32[0,2,4]'],
+    [[q, t('float32', [1, 0, 4]), t('float32', [1, 0, 4])], 'float32[1,2,4] 0 0 0 0 0 0 …'],
+    [[t('float32', [1, 2, 0]), t('float32', [1, 2, 0]), q], 'float32[1,2,4] NaN NaN NaN NaN NaN NaN …'],
+    [[q, q, q, undefined, undefined, undefined, buffer, buffer, length(-1)], 'value-out-of-range'],
+    [[q, q, q, undefined, undefined, undefined, buffer, buffer, length(2 ** 31 - 1)], 'value-out-of-range'],
+    [[t('float32', [BIG, 1, 0]), t('float32', [BIG, 1, 0]), t('float32', [BIG, 1, 0])], `float32[${BIG},1,0]`]
+  ]),
+  ...withAttributes(
     'com.microsoft:Attention',
     1,
     [up(1, 2, 1), up(1, 6)],
-    { num_heads: 1, qkv_hidden_sizes: [-1, -1, 8] },
-    'unknown-attribute-value'
-  ],
-  [
-    'com.microsoft:Attention',
-    1,
-    [up(1, 2, 1), up(1, 6)],
-    { num_heads: 1, qkv_hidden_sizes: [BIG, BIG, BIG] },
-    'dims-mismatch'
-  ],
-  [
-    'com.microsoft:Attention',
-    1,
-    [up(1, 2, 1), up(1, 6)],
-    { num_heads: 1, do_rotary: 1, rotary_embedding_dim: BIG },
-    'unknown-attribute-value'
-  ],
-  [
-    'com.microsoft:Attention',
-    1,
-    [up(1, 2, 1), up(1, 6)],
-    { num_heads: 1, do_rotary: 1, rotary_embedding_dim: -2 },
-    'unknown-attribute-value'
-  ],
+    [
+      [{ num_heads: BIG }, 'shape-mismatch'],
+      [{ num_heads: -1 }, 'unknown-attribute-value'],
+      [{ num_heads: 1, qkv_hidden_sizes: [-1, -1, 8] }, 'unknown-attribute-value'],
+      [{ num_heads: 1, qkv_hidden_sizes: [BIG, BIG, BIG] }, 'dims-mismatch'],
+      [{ num_heads: 1, do_rotary: 1, rotary_embedding_dim: BIG }, 'unknown-attribute-value'],
+      [{ num_heads: 1, do_rotary: 1, rotary_embedding_dim: -2 }, 'unknown-attribute-value']
+    ]
+  ),
   [
     'com.microsoft:RotaryEmbedding',
     1,
@@ -156,31 +112,28 @@ const calls: readonly Hostile[] = [
     { mrope_section: [] },
     'unknown-attribute-value'
   ],
-  [
-    'com.microsoft:GroupQueryAttention',
-    1,
-    grouped(0, 2 ** 31 - 1),
-    { num_heads: 2, kv_num_heads: 2 },
-    'value-out-of-range'
-  ],
-  ['com.microsoft:GroupQueryAttention', 1, grouped(0, -1), { num_heads: 2, kv_num_heads: 2 }, 'value-out-of-range'],
-  [
-    'com.microsoft:GroupQueryAttention',
-    1,
-    grouped(2 ** 31 - 1, 3),
-    { num_heads: 2, kv_num_heads: 2 },
-    'value-out-of-range'
-  ],
-  ['com.microsoft:GroupQueryAttention', 1, grouped(2, 3), { num_heads: 0, kv_num_heads: 2 }, 'unknown-attribute-value'],
-  ['com.microsoft:GroupQueryAttention', 1, grouped(2, 3), { num_heads: 2, kv_num_heads: 0 }, 'unknown-attribute-value'],
-  ['com.microsoft:GroupQueryAttention', 1, grouped(2, 3), { num_heads: BIG, kv_num_heads: 1 }, 'shape-mismatch'],
-  [
-    'com.microsoft:GroupQueryAttention',
-    1,
-    grouped(2, 3),
-    { num_heads: 2, kv_num_heads: 2, local_window_size: BIG },
-    WINDOWLESS
-  ],
+  ...withInputs('com.microsoft:GroupQueryAttention', 1, { num_heads: 2, kv_num_heads: 2 }, [
+    [grouped(0, 2 ** 31 - 1), 'value-out-of-range'],
+    [grouped(0, -1), 'value-out-of-range'],
+    [grouped(2 ** 31 - 1, 3), 'value-out-of-range']
+  ]),
+  ...withAttributes('com.microsoft:GroupQueryAttention', 1, grouped(2, 3), [
+    [{ num_heads: 0, kv_num_heads: 2 }, 'unknown-attribute-value'],
+    [{ num_heads: 2, kv_num_heads: 0 }, 'unknown-attribute-value'],
+    [{ num_heads: BIG, kv_num_heads: 1 }, 'shape-mismatch'],
+    [{ num_heads: 2, kv_num_heads: 2, local_window_size: BIG }, WINDOWLESS],
+    [{ num_heads: 2, kv_num_heads: 2, qk_output: -1 }, 'unknown-attribute-value'],
+    [
+      {
+        num_heads: 2,
+        kv_num_heads: 2,
+        kv_cache_bit_width: BIG,
+        k_quant_type: 'PER_TENSOR',
+        v_quant_type: 'PER_TENSOR'
+      },
+      'unknown-attribute-value'
+    ]
+  ]),
   [
     'com.microsoft:GroupQueryAttention',
     1,
@@ -194,20 +147,6 @@ const calls: readonly Hostile[] = [
     grouped(2 ** 31 - 2, 2 ** 31 - 1),
     { num_heads: 2, kv_num_heads: 2, sliding_window_cache: 1, local_window_size: 2, qk_output: 1 },
     WINDOWLESS
-  ],
-  [
-    'com.microsoft:GroupQueryAttention',
-    1,
-    grouped(2, 3),
-    { num_heads: 2, kv_num_heads: 2, qk_output: -1 },
-    'unknown-attribute-value'
-  ],
-  [
-    'com.microsoft:GroupQueryAttention',
-    1,
-    grouped(2, 3),
-    { num_heads: 2, kv_num_heads: 2, kv_cache_bit_width: BIG, k_quant_type: 'PER_TENSOR', v_quant_type: 'PER_TENSOR' },
-    'unknown-attribute-value'
   ],
   [
     'com.microsoft:SparseAttention',
@@ -229,13 +168,6 @@ const calls: readonly Hostile[] = [
     sparse(2 ** 31 - 1),
     { num_heads: 2, kv_num_heads: 2, sparse_block_size: 1 },
     'value-out-of-range'
-  ],
-  [
-    'com.microsoft:MultiHeadAttention',
-    1,
-    [t('float32', [BIG, 1, 0]), t('float32', [BIG, 1, 0]), t('float32', [BIG, 1, 0])],
-    { num_heads: 2 },
-    `float32[${BIG},1,0]`
   ],
   [
     'com.microsoft:Attention',

@@ -1,4 +1,4 @@
-import { f32, holdCalls, type Hostile, i64, one, t, up } from './hostile.ts'
+import { f32, holdCalls, type Hostile, i64, one, t, up, withInputs } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
   [
@@ -103,20 +103,34 @@ const calls: readonly Hostile[] = [
     {},
     'int64[2,3] 0 0 0 0 0 1'
   ],
-  [
-    'ov:MulticlassNms',
-    8,
-    [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-    { background_class: -1 },
-    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
-  ],
-  [
-    'ov:MatrixNms',
-    8,
-    [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-    { background_class: -1 },
-    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
-  ],
+  ...withInputs('ov:MulticlassNms', 8, { background_class: -1 }, [
+    [
+      [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+      'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
+    ],
+    [
+      [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+      'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
+    ],
+    [
+      [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
+      'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
+    ]
+  ]),
+  ...withInputs('ov:MatrixNms', 8, { background_class: -1 }, [
+    [
+      [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+      'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
+    ],
+    [
+      [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+      'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
+    ],
+    [
+      [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
+      'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
+    ]
+  ]),
   [
     'NonMaxSuppression',
     11,
@@ -131,20 +145,6 @@ const calls: readonly Hostile[] = [
     'int64[2,3] 0 0 0 0 0 1'
   ],
   [
-    'ov:MulticlassNms',
-    8,
-    [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-    { background_class: -1 },
-    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
-  ],
-  [
-    'ov:MatrixNms',
-    8,
-    [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-    { background_class: -1 },
-    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
-  ],
-  [
     'NonMaxSuppression',
     11,
     [
@@ -156,20 +156,6 @@ const calls: readonly Hostile[] = [
     ],
     {},
     'int64[1,3] 0 0 1'
-  ],
-  [
-    'ov:MulticlassNms',
-    8,
-    [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
-    { background_class: -1 },
-    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
-  ],
-  [
-    'ov:MatrixNms',
-    8,
-    [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
-    { background_class: -1 },
-    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
   ],
   ['NonMaxSuppression', 11, [t('float32', [1, 0, 4]), t('float32', [1, 1, 0])], {}, 'int64[0,3]'],
   ['NonMaxSuppression', 11, [up(1, 1, 4), t('float32', [1, 1, 1], 1), one(-5)], {}, 'int64[0,3]'],

@@ -1,5 +1,5 @@
 import { mapOf } from '../../src/tensor/map.ts'
-import { f32, holdCalls, type Hostile, i32, i64, one, t, up } from './hostile.ts'
+import { f32, holdCalls, type Hostile, i32, i64, one, t, up, withAttributes, withInputs } from './hostile.ts'
 
 const TWO = mapOf('int64', 'float32', [
   [0, 1],
@@ -9,35 +9,40 @@ const TWO = mapOf('int64', 'float32', [
 const calls: readonly Hostile[] = [
   ['SequenceAt', 11, [{ type: 'sequence', values: [TWO] }, one(0)], {}, 'type-not-allowed'],
   ['Identity', 25, [TWO], {}, 'type-not-allowed'],
-  ['Einsum', 12, [f32(1, 2)], { equation: '' }, 'rank-mismatch'],
-  ['Einsum', 12, [f32(1, 2)], { equation: '->' }, 'rank-mismatch'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i' }, 'float32[2] 1 2'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'ii' }, 'rank-mismatch'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'ij->' }, 'rank-mismatch'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i->ij' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i,j->ij' }, 'wrong-input-count'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i->ii' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: '...i->i' }, 'float32[2] 1 2'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i...j...->i' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'a1->a' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'ij,jk' }, 'wrong-input-count'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i→j' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'I->I' }, 'float32[2] 1 2'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i i->i' }, 'rank-mismatch'],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'i->i->i' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: '.i->i' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: '....i->i' }, 'unknown-attribute-value'],
-  [
+  ...withAttributes(
     'Einsum',
     12,
     [f32(1, 2)],
-    {
-      equation: 'iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii'
-    },
-    'rank-mismatch'
-  ],
-  ['Einsum', 12, [f32(1, 2)], { equation: 'ij->ik' }, 'unknown-attribute-value'],
-  ['Einsum', 12, [f32(1, 2)], { equation: ',i->i' }, 'wrong-input-count'],
+    [
+      [{ equation: '' }, 'rank-mismatch'],
+      [{ equation: '->' }, 'rank-mismatch'],
+      [{ equation: 'i' }, 'float32[2] 1 2'],
+      [{ equation: 'ii' }, 'rank-mismatch'],
+      [{ equation: 'ij->' }, 'rank-mismatch'],
+      [{ equation: 'i->ij' }, 'unknown-attribute-value'],
+      [{ equation: 'i,j->ij' }, 'wrong-input-count'],
+      [{ equation: 'i->ii' }, 'unknown-attribute-value'],
+      [{ equation: '...i->i' }, 'float32[2] 1 2'],
+      [{ equation: 'i...j...->i' }, 'unknown-attribute-value'],
+      [{ equation: 'a1->a' }, 'unknown-attribute-value'],
+      [{ equation: 'ij,jk' }, 'wrong-input-count'],
+      [{ equation: 'i→j' }, 'unknown-attribute-value'],
+      [{ equation: 'I->I' }, 'float32[2] 1 2'],
+      [{ equation: 'i i->i' }, 'rank-mismatch'],
+      [{ equation: 'i->i->i' }, 'unknown-attribute-value'],
+      [{ equation: '.i->i' }, 'unknown-attribute-value'],
+      [{ equation: '....i->i' }, 'unknown-attribute-value'],
+      [
+        {
+          equation:
+            'iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii'
+        },
+        'rank-mismatch'
+      ],
+      [{ equation: 'ij->ik' }, 'unknown-attribute-value'],
+      [{ equation: ',i->i' }, 'wrong-input-count']
+    ]
+  ),
   ['Einsum', 12, [up(2, 3)], { equation: 'ii->i' }, 'shape-mismatch'],
   ['Einsum', 12, [f32(1, 2), f32(1, 2, 3)], { equation: 'i,i->i' }, 'shape-mismatch'],
   [
@@ -84,27 +89,11 @@ const calls: readonly Hostile[] = [
   ['DFT', 20, [t('float32', [1, 0, 1]), undefined, one(1)], {}, 'value-out-of-range'],
   ['ov:IRDFT', 9, [up(2, 2), i64(0), i64(-5)], {}, 'value-out-of-range'],
   ['ov:DFT', 7, [up(4, 2), i64(0, 0)], {}, 'value-out-of-range'],
-  [
-    'ov:ISTFT',
-    16,
-    [up(3, 2, 2), f32(1, 2, 3, 4), one(0), one(1)],
-    { center: 'false', normalized: 'false' },
-    'value-out-of-range'
-  ],
-  [
-    'ov:ISTFT',
-    16,
-    [up(3, 2, 2), f32(1, 2, 3, 4), one(4), one(0)],
-    { center: 'false', normalized: 'false' },
-    'value-out-of-range'
-  ],
-  [
-    'ov:ISTFT',
-    16,
-    [up(3, 2, 2), f32(1, 2, 3, 4), one(4), one(1000000000000000)],
-    { center: 'false', normalized: 'false' },
-    'limit-exceeded'
-  ],
+  ...withInputs('ov:ISTFT', 16, { center: 'false', normalized: 'false' }, [
+    [[up(3, 2, 2), f32(1, 2, 3, 4), one(0), one(1)], 'value-out-of-range'],
+    [[up(3, 2, 2), f32(1, 2, 3, 4), one(4), one(0)], 'value-out-of-range'],
+    [[up(3, 2, 2), f32(1, 2, 3, 4), one(4), one(1000000000000000)], 'limit-exceeded']
+  ]),
   ['MelWeightMatrix', 17, [one(0), one(8), one(100), one(0, 'float32'), one(50, 'float32')], {}, 'float32[5,0]'],
   ['MelWeightMatrix', 17, [one(4), one(8), one(0), one(0, 'float32'), one(50, 'float32')], {}, 'value-out-of-range'],
   [
@@ -187,15 +176,16 @@ const calls: readonly Hostile[] = [
     { levels: 1 },
     'unknown-attribute-value'
   ],
-  [
+  ...withAttributes(
     'GRU',
     14,
     [up(1, 1, 2), up(1, 6, 2), up(1, 6, 2)],
-    { hidden_size: 0 },
-    'float32[1,1,1,2] 0.006692850962281227 0.000016701422282494605'
-  ],
-  ['GRU', 14, [up(1, 1, 2), up(1, 6, 2), up(1, 6, 2)], { hidden_size: -2 }, 'value-out-of-range'],
-  ['GRU', 14, [up(1, 1, 2), up(1, 6, 2), up(1, 6, 2)], { hidden_size: 3 }, 'dims-mismatch'],
+    [
+      [{ hidden_size: 0 }, 'float32[1,1,1,2] 0.006692850962281227 0.000016701422282494605'],
+      [{ hidden_size: -2 }, 'value-out-of-range'],
+      [{ hidden_size: 3 }, 'dims-mismatch']
+    ]
+  ),
   ['GRU', 14, [up(2, 1, 2), up(1, 6, 2), up(1, 6, 2), undefined, i32(5)], { hidden_size: 2 }, 'value-out-of-range'],
   ['GRU', 14, [up(2, 1, 2), up(1, 6, 2), up(1, 6, 2), undefined, i32(-1)], { hidden_size: 2 }, 'value-out-of-range'],
   [

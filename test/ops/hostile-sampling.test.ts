@@ -1,4 +1,4 @@
-import { f32, holdCalls, type Hostile, i64, t, up } from './hostile.ts'
+import { f32, holdCalls, type Hostile, i64, t, up, withAttributes } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
   ['Resize', 19, [up(1, 4), undefined, f32(1, 0)], { mode: 'nearest' }, 'value-out-of-range'],
@@ -79,69 +79,22 @@ const calls: readonly Hostile[] = [
     { mode: 'nearest', shape_calculation_mode: 'sizes', pads_begin: '0,0,-3,0', pads_end: '0' },
     'value-out-of-range'
   ],
-  [
+  ...withAttributes(
     'GridSample',
     20,
     [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'linear', padding_mode: 'zeros' },
-    'float32[1,1,1,4] 0 0 0 0'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'linear', padding_mode: 'border' },
-    'float32[1,1,1,4] NaN 3 NaN 2'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'linear', padding_mode: 'reflection' },
-    'float32[1,1,1,4] NaN NaN NaN 1'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'nearest', padding_mode: 'zeros' },
-    'float32[1,1,1,4] 0 0 0 0'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'nearest', padding_mode: 'border' },
-    'float32[1,1,1,4] 2 2 3 2'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'nearest', padding_mode: 'reflection' },
-    'float32[1,1,1,4] 0 0 0 1'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'cubic', padding_mode: 'zeros' },
-    'float32[1,1,1,4] 0 0 0 0'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'cubic', padding_mode: 'border' },
-    'float32[1,1,1,4] 0 3 0 2'
-  ],
-  [
-    'GridSample',
-    20,
-    [up(1, 1, 2, 2), t('float32', [1, 1, 4, 2], NaN, 0, Infinity, 0, -Infinity, NaN, 1e30, -1e30)],
-    { mode: 'cubic', padding_mode: 'reflection' },
-    'float32[1,1,1,4] 0 0 0 0.4375'
-  ],
+    [
+      [{ mode: 'linear', padding_mode: 'zeros' }, 'float32[1,1,1,4] 0 0 0 0'],
+      [{ mode: 'linear', padding_mode: 'border' }, 'float32[1,1,1,4] NaN 3 NaN 2'],
+      [{ mode: 'linear', padding_mode: 'reflection' }, 'float32[1,1,1,4] NaN NaN NaN 1'],
+      [{ mode: 'nearest', padding_mode: 'zeros' }, 'float32[1,1,1,4] 0 0 0 0'],
+      [{ mode: 'nearest', padding_mode: 'border' }, 'float32[1,1,1,4] 2 2 3 2'],
+      [{ mode: 'nearest', padding_mode: 'reflection' }, 'float32[1,1,1,4] 0 0 0 1'],
+      [{ mode: 'cubic', padding_mode: 'zeros' }, 'float32[1,1,1,4] 0 0 0 0'],
+      [{ mode: 'cubic', padding_mode: 'border' }, 'float32[1,1,1,4] 0 3 0 2'],
+      [{ mode: 'cubic', padding_mode: 'reflection' }, 'float32[1,1,1,4] 0 0 0 0.4375']
+    ]
+  ),
   ['GridSample', 20, [t('float32', [1, 1, 0, 2]), up(1, 1, 1, 2)], {}, 'float32[1,1,1,1] 0'],
   ['GridSample', 20, [t('float32', [1, 1, 1, 1], 1), f32(0)], {}, 'rank-mismatch'],
   ['AffineGrid', 20, [up(1, 2, 3), i64(1, 1, 0, 4)], {}, 'float32[1,0,4,2]'],

@@ -1,4 +1,4 @@
-import { f32, holdCalls, type Hostile, i64, one, t, text, up } from './hostile.ts'
+import { f32, holdCalls, type Hostile, i64, one, t, text, up, withAttributes } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
   ['Expand', 13, [text('x'), i64(20000000)], {}, 'limit-exceeded'],
@@ -175,10 +175,17 @@ const calls: readonly Hostile[] = [
   ['SplitToSequence', 11, [f32(1, 2, 3, 4), i64(2, 3)], {}, 'value-out-of-range'],
   ['SplitToSequence', 11, [t('float32', [3000000])], {}, 'limit-exceeded'],
   ['SplitToSequence', 11, [t('float32', [1000000000000, 0])], {}, 'limit-exceeded'],
-  ['Transpose', 13, [up(2, 3)], { perm: [0, 0] }, 'value-out-of-range'],
-  ['Transpose', 13, [up(2, 3)], { perm: [0] }, 'dims-mismatch'],
-  ['Transpose', 13, [up(2, 3)], { perm: [0, 2] }, 'value-out-of-range'],
-  ['Transpose', 13, [up(2, 3)], { perm: [-1, 0] }, 'value-out-of-range'],
+  ...withAttributes(
+    'Transpose',
+    13,
+    [up(2, 3)],
+    [
+      [{ perm: [0, 0] }, 'value-out-of-range'],
+      [{ perm: [0] }, 'dims-mismatch'],
+      [{ perm: [0, 2] }, 'value-out-of-range'],
+      [{ perm: [-1, 0] }, 'value-out-of-range']
+    ]
+  ),
   ['ov:Transpose', 1, [up(2, 3), i64(1, 1)], {}, 'value-out-of-range'],
   ['Squeeze', 13, [up(1, 2), i64(0, 0)], {}, 'float32[2] 1 2'],
   ['Squeeze', 13, [up(1, 2), i64(1)], {}, 'dims-mismatch'],
@@ -278,55 +285,20 @@ const calls: readonly Hostile[] = [
   ['ReduceSum', 13, [f32(1, 2), i64(-9223372036854775808n)], {}, 'axis-out-of-range'],
   ['ReduceMax', 18, [f32(NaN, 1)], {}, 'float32[1] NaN'],
   ['ov:ReduceMean', 1, [t('int32', [0]), i64(0)], {}, 'int32[] 0'],
-  [
+  ...withAttributes(
     'com.microsoft:GatherBlockQuantized',
     1,
     [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { block_size: 1099511627776 },
-    'float32[1,16] 0 0 0 0 0 0 …'
-  ],
-  [
-    'com.microsoft:GatherBlockQuantized',
-    1,
-    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { block_size: -16 },
-    'value-out-of-range'
-  ],
-  [
-    'com.microsoft:GatherBlockQuantized',
-    1,
-    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { bits: 0 },
-    'unknown-attribute-value'
-  ],
-  [
-    'com.microsoft:GatherBlockQuantized',
-    1,
-    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { bits: -4 },
-    'unknown-attribute-value'
-  ],
-  [
-    'com.microsoft:GatherBlockQuantized',
-    1,
-    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { bits: 1099511627776 },
-    'unknown-attribute-value'
-  ],
-  [
-    'com.microsoft:GatherBlockQuantized',
-    1,
-    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { gather_axis: 1099511627776 },
-    'axis-out-of-range'
-  ],
-  [
-    'com.microsoft:GatherBlockQuantized',
-    1,
-    [t('uint8', [2, 8]), i64(0), t('float32', [2, 1])],
-    { quantize_axis: -1099511627776 },
-    'axis-out-of-range'
-  ],
+    [
+      [{ block_size: 1099511627776 }, 'float32[1,16] 0 0 0 0 0 0 …'],
+      [{ block_size: -16 }, 'value-out-of-range'],
+      [{ bits: 0 }, 'unknown-attribute-value'],
+      [{ bits: -4 }, 'unknown-attribute-value'],
+      [{ bits: 1099511627776 }, 'unknown-attribute-value'],
+      [{ gather_axis: 1099511627776 }, 'axis-out-of-range'],
+      [{ quantize_axis: -1099511627776 }, 'axis-out-of-range']
+    ]
+  ),
   [
     'com.microsoft:GatherBlockQuantized',
     1,

@@ -1,226 +1,164 @@
-import { f32, holdCalls, type Hostile, i64, t, up } from './hostile.ts'
+import { f32, holdCalls, type Hostile, i64, t, up, withAttributes } from './hostile.ts'
 
 const calls: readonly Hostile[] = [
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { strides: [0, 1] }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { strides: [0, 1] }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [0, 1] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [0, 1] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { dilations: [0, 1] },
-    'value-out-of-range'
-  ],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { dilations: [0, 1] }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [-1, 1] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [-1, 1] }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { strides: [-1, 1] }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { strides: [-1, 1] }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 0 }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 0 }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { group: 0 }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { group: 0 }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 3 }, 'dims-mismatch'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 3 }, 'dims-mismatch'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { group: 3 }, 'dims-mismatch'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { group: 3 }, 'dims-mismatch'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: -1 }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: -1 }, 'value-out-of-range'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { group: -1 }, 'value-out-of-range'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { group: -1 }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { pads: [-1, 0, 0, 0] },
-    'value-out-of-range'
-  ],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1, 1] }, 'dims-mismatch'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1, 1] }, 'dims-mismatch'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { pads: [1, 1] }, 'dims-mismatch'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [1, 1] }, 'dims-mismatch'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { pads: [1099511627776, 0, 0, 0] },
-    'value-out-of-range'
-  ],
-  [
-    'DeformConv',
-    19,
-    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
-    { pads: [1099511627776, 0, 0, 0] },
-    'value-out-of-range'
-  ],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [1099511627776, 1] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [1099511627776, 1] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { strides: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  [
-    'DeformConv',
-    19,
-    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
-    { strides: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [1099511627776, 1] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { dilations: [1099511627776, 1] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { dilations: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  [
-    'DeformConv',
-    19,
-    [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
-    { dilations: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [3, 3] }, 'dims-mismatch'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [3, 3] }, 'dims-mismatch'],
-  ['ConvInteger', 10, [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])], { kernel_shape: [3, 3] }, 'dims-mismatch'],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { kernel_shape: [3, 3] }, 'dims-mismatch'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { kernel_shape: [0, 0] },
-    'value-out-of-range'
-  ],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'value-out-of-range'],
-  [
+  ...withAttributes(
+    'Conv',
+    11,
+    [up(1, 2, 4, 4), up(2, 2, 2, 2)],
+    [
+      [{ strides: [0, 1] }, 'value-out-of-range'],
+      [{ dilations: [0, 1] }, 'value-out-of-range'],
+      [{ strides: [-1, 1] }, 'value-out-of-range'],
+      [{ group: 0 }, 'value-out-of-range'],
+      [{ group: 3 }, 'dims-mismatch'],
+      [{ group: -1 }, 'value-out-of-range'],
+      [{ pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ pads: [1, 1] }, 'dims-mismatch'],
+      [{ pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ strides: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ dilations: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [3, 3] }, 'dims-mismatch'],
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'value-out-of-range'],
+      [{ pads: [-4, 0, -4, 0] }, 'value-out-of-range']
+    ]
+  ),
+  ...withAttributes(
     'ConvTranspose',
     11,
     [up(1, 2, 4, 4), up(2, 2, 2, 2)],
-    { auto_pad: 'SAME_UPPER', strides: [0, 0] },
-    'value-out-of-range'
-  ],
-  [
+    [
+      [{ strides: [0, 1] }, 'value-out-of-range'],
+      [{ dilations: [0, 1] }, 'value-out-of-range'],
+      [{ strides: [-1, 1] }, 'value-out-of-range'],
+      [{ group: 0 }, 'value-out-of-range'],
+      [{ group: 3 }, 'dims-mismatch'],
+      [{ group: -1 }, 'value-out-of-range'],
+      [{ pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ pads: [1, 1] }, 'dims-mismatch'],
+      [{ pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ strides: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ dilations: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [3, 3] }, 'dims-mismatch'],
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'value-out-of-range'],
+      [{ pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
+      [{ output_padding: [5, 5] }, 'value-out-of-range'],
+      [{ output_padding: [-1, 0] }, 'value-out-of-range'],
+      [{ output_shape: [2, 2] }, 'float32[1,2,2,2] 1096 1148 1304 1356 1624 1708 …'],
+      [{ output_shape: [0, 0] }, 'float32[1,2,0,0]'],
+      [{ output_shape: [1000000, 1000000] }, 'limit-exceeded']
+    ]
+  ),
+  ...withAttributes(
     'ConvInteger',
     10,
     [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { auto_pad: 'SAME_UPPER', strides: [0, 0] },
-    'value-out-of-range'
-  ],
-  [
+    [
+      [{ strides: [0, 1] }, 'value-out-of-range'],
+      [{ dilations: [0, 1] }, 'value-out-of-range'],
+      [{ strides: [-1, 1] }, 'value-out-of-range'],
+      [{ group: 0 }, 'value-out-of-range'],
+      [{ group: 3 }, 'dims-mismatch'],
+      [{ group: -1 }, 'value-out-of-range'],
+      [{ pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ pads: [1, 1] }, 'dims-mismatch'],
+      [{ pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ strides: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ dilations: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [3, 3] }, 'dims-mismatch'],
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'value-out-of-range'],
+      [{ pads: [-4, 0, -4, 0] }, 'value-out-of-range']
+    ]
+  ),
+  ...withAttributes(
     'DeformConv',
     19,
     [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)],
-    { auto_pad: 'SAME_UPPER', strides: [0, 0] },
-    'unknown-attribute-value'
-  ],
-  ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
-  [
-    'ConvInteger',
-    10,
-    [t('uint8', [1, 2, 4, 4]), t('uint8', [2, 2, 2, 2])],
-    { pads: [-4, 0, -4, 0] },
-    'value-out-of-range'
-  ],
-  ['DeformConv', 19, [up(1, 2, 4, 4), up(2, 2, 2, 2), up(1, 8, 3, 3)], { pads: [-4, 0, -4, 0] }, 'value-out-of-range'],
+    [
+      [{ strides: [0, 1] }, 'value-out-of-range'],
+      [{ dilations: [0, 1] }, 'value-out-of-range'],
+      [{ strides: [-1, 1] }, 'value-out-of-range'],
+      [{ group: 0 }, 'value-out-of-range'],
+      [{ group: 3 }, 'dims-mismatch'],
+      [{ group: -1 }, 'value-out-of-range'],
+      [{ pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ pads: [1, 1] }, 'dims-mismatch'],
+      [{ pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ strides: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ dilations: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [3, 3] }, 'dims-mismatch'],
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ auto_pad: 'SAME_UPPER', strides: [0, 0] }, 'unknown-attribute-value'],
+      [{ pads: [-4, 0, -4, 0] }, 'value-out-of-range']
+    ]
+  ),
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 9, 9)], {}, 'shape-mismatch'],
   ['Conv', 11, [t('float32', [1, 0, 4, 4]), t('float32', [2, 0, 2, 2])], {}, 'float32[1,2,3,3] 0 0 0 0 0 0 …'],
   ['Conv', 11, [t('float32', [0, 2, 4, 4]), up(2, 2, 2, 2)], {}, 'float32[0,2,3,3]'],
   ['Conv', 11, [up(1, 2, 4, 4), t('float32', [2, 2, 0, 0])], {}, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2), up(2, 2)], {}, 'rank-mismatch'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2), f32(1, 2, 3)], {}, 'dims-mismatch'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_padding: [5, 5] }, 'value-out-of-range'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_padding: [-1, 0] }, 'value-out-of-range'],
-  [
-    'ConvTranspose',
-    11,
-    [up(1, 2, 4, 4), up(2, 2, 2, 2)],
-    { output_shape: [2, 2] },
-    'float32[1,2,2,2] 1096 1148 1304 1356 1624 1708 …'
-  ],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_shape: [0, 0] }, 'float32[1,2,0,0]'],
-  ['ConvTranspose', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { output_shape: [1000000, 1000000] }, 'limit-exceeded'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [0, 0] }, 'value-out-of-range'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [-1, 2] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [-1, 2] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [-1, 2] }, 'value-out-of-range'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [9, 9] }, 'shape-mismatch'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [9, 9] }, 'shape-mismatch'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [9, 9] }, 'shape-mismatch'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2] }, 'rank-mismatch'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2] }, 'rank-mismatch'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2] }, 'rank-mismatch'],
-  [
+  ...withAttributes(
     'MaxPool',
     12,
     [up(1, 2, 4, 4)],
-    { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
-    'float32[1,2,9,9] -Infinity -Infinity -Infinity -Infinity -Infinity -Infinity …'
-  ],
-  [
+    [
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
+      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
+      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2] }, 'rank-mismatch'],
+      [
+        { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
+        'float32[1,2,9,9] -Infinity -Infinity -Infinity -Infinity -Infinity -Infinity …'
+      ],
+      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range']
+    ]
+  ),
+  ...withAttributes(
     'AveragePool',
     19,
     [up(1, 2, 4, 4)],
-    { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
-    'float32[1,2,9,9] NaN NaN NaN NaN NaN NaN …'
-  ],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] 0 0 0 0 0 0 …'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-  [
-    'MaxPool',
-    12,
-    [up(1, 2, 4, 4)],
-    { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] },
-    'value-out-of-range'
-  ],
-  [
-    'AveragePool',
-    19,
-    [up(1, 2, 4, 4)],
-    { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] },
-    'value-out-of-range'
-  ],
-  [
+    [
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
+      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
+      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2] }, 'rank-mismatch'],
+      [{ kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] NaN NaN NaN NaN NaN NaN …'],
+      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range']
+    ]
+  ),
+  ...withAttributes(
     'LpPool',
     18,
     [up(1, 2, 4, 4)],
-    { kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] },
-    'value-out-of-range'
-  ],
-  ['MaxPool', 12, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
-  ['AveragePool', 19, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], p: 0 }, 'value-out-of-range'],
-  ['LpPool', 18, [up(1, 2, 4, 4)], { kernel_shape: [2, 2], p: -3 }, 'value-out-of-range'],
+    [
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
+      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
+      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2] }, 'rank-mismatch'],
+      [{ kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] 0 0 0 0 0 0 …'],
+      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], p: 0 }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], p: -3 }, 'value-out-of-range']
+    ]
+  ),
   ['MaxPool', 12, [t('float32', [1, 1, 0, 4])], { kernel_shape: [1, 1] }, 'shape-mismatch'],
   ['GlobalAveragePool', 1, [t('float32', [1, 1, 0])], {}, 'float32[1,1,1] 0'],
   ['GlobalMaxPool', 1, [t('float32', [1, 1, 0])], {}, 'float32[1,1,1] -Infinity'],
@@ -275,72 +213,41 @@ const calls: readonly Hostile[] = [
     { kernel_shape: [2, 2] },
     'index-out-of-range'
   ],
-  ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [0, 1] }, 'value-out-of-range'],
-  [
-    'com.microsoft:NhwcMaxPool',
-    1,
-    [t('int8', [1, 4, 4, 2])],
-    { kernel_shape: [2, 2], strides: [0, 1] },
-    'value-out-of-range'
-  ],
-  [
-    'com.microsoft:MaxpoolWithMask',
-    1,
-    [up(1, 1, 4, 4), t('int32', [1, 1, 4, 4])],
-    { kernel_shape: [2, 2], strides: [0, 1] },
-    'value-out-of-range'
-  ],
-  ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { strides: [-1, 1] }, 'value-out-of-range'],
-  [
-    'com.microsoft:NhwcMaxPool',
-    1,
-    [t('int8', [1, 4, 4, 2])],
-    { kernel_shape: [2, 2], strides: [-1, 1] },
-    'value-out-of-range'
-  ],
-  [
-    'com.microsoft:MaxpoolWithMask',
-    1,
-    [up(1, 1, 4, 4), t('int32', [1, 1, 4, 4])],
-    { kernel_shape: [2, 2], strides: [-1, 1] },
-    'value-out-of-range'
-  ],
-  [
+  ...withAttributes(
     'com.microsoft:FusedConv',
     1,
     [up(1, 2, 4, 4), up(2, 2, 2, 2)],
-    { strides: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  [
+    [
+      [{ strides: [0, 1] }, 'value-out-of-range'],
+      [{ strides: [-1, 1] }, 'value-out-of-range'],
+      [{ strides: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ group: 0 }, 'value-out-of-range']
+    ]
+  ),
+  ...withAttributes(
     'com.microsoft:NhwcMaxPool',
     1,
     [t('int8', [1, 4, 4, 2])],
-    { kernel_shape: [2, 2], strides: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  [
+    [
+      [{ kernel_shape: [2, 2], strides: [0, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], strides: [-1, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], strides: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [0, 2] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 2] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range']
+    ]
+  ),
+  ...withAttributes(
     'com.microsoft:MaxpoolWithMask',
     1,
     [up(1, 1, 4, 4), t('int32', [1, 1, 4, 4])],
-    { kernel_shape: [2, 2], strides: [1099511627776, 1] },
-    'value-out-of-range'
-  ],
-  ['com.microsoft:NhwcMaxPool', 1, [t('int8', [1, 4, 4, 2])], { kernel_shape: [0, 2] }, 'value-out-of-range'],
-  [
-    'com.microsoft:NhwcMaxPool',
-    1,
-    [t('int8', [1, 4, 4, 2])],
-    { kernel_shape: [1099511627776, 2] },
-    'value-out-of-range'
-  ],
-  [
-    'com.microsoft:NhwcMaxPool',
-    1,
-    [t('int8', [1, 4, 4, 2])],
-    { kernel_shape: [2, 2], pads: [-1, 0, 0, 0] },
-    'value-out-of-range'
-  ],
+    [
+      [{ strides: [0, 1] }, 'value-out-of-range'],
+      [{ strides: [-1, 1] }, 'value-out-of-range'],
+      [{ strides: [1099511627776, 1] }, 'value-out-of-range']
+    ],
+    { kernel_shape: [2, 2] }
+  ),
   [
     'com.microsoft:MaxpoolWithMask',
     1,
@@ -376,8 +283,7 @@ const calls: readonly Hostile[] = [
     [up(1, 2, 4, 4), up(2, 2, 2, 2), i64(5, 5, 5, 5)],
     {},
     'shape-mismatch'
-  ],
-  ['com.microsoft:FusedConv', 1, [up(1, 2, 4, 4), up(2, 2, 2, 2)], { group: 0 }, 'value-out-of-range']
+  ]
 ]
 
 holdCalls(calls)

@@ -17,6 +17,30 @@ export type Hostile = readonly [
   expected: string
 ]
 
+/**
+ * Calls of one operator on the same inputs.
+ * @param cases attributes, and what must come of each
+ * @param alike attributes that all have beside their own
+ */
+export const withAttributes = (
+  type: string,
+  version: number,
+  inputs: Hostile[2],
+  cases: readonly (readonly [attributes: Hostile[3], expected: string])[],
+  alike: Hostile[3] = {}
+): Hostile[] => cases.map(([own, expected]) => [type, version, inputs, { ...alike, ...own }, expected])
+
+/**
+ * Calls of one operator with the same attributes.
+ * @param cases inputs, and what must come of each
+ */
+export const withInputs = (
+  type: string,
+  version: number,
+  attributes: Hostile[3],
+  cases: readonly (readonly [inputs: Hostile[2], expected: string])[]
+): Hostile[] => cases.map(([inputs, expected]) => [type, version, inputs, attributes, expected])
+
 const big = (type: DType): boolean => DTYPES[type].bits === 64 && DTYPES[type].kind !== 'float'
 
 export const t = (type: DType, dims: readonly number[], ...data: (number | bigint | string)[]): Tensor =>
