@@ -1,18 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { InferenceSession, load, type LoadOptions, type ReadProgress, type Tensor } from '../src/index.ts'
-import { giving, startWeb, type Web } from './fixtures/web.ts'
+import { giving, webOfTests } from './fixtures/web.ts'
 import { modelBytes, TYPE } from './onnx/encode.ts'
 import { layer, net } from './openvino/ir.ts'
 
-let web: Web
-beforeAll(async () => {
-  web = await startWeb()
-})
-afterEach(() => {
-  web.files.clear()
-  web.asked.length = 0
-})
-afterAll(() => web.close())
+const web = await webOfTests()
 
 const data = Uint8Array.from({ length: 300_000 }, (_, i) => i & 255)
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -194,4 +194,12 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'nodewise-test-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** Writes a file of a folder, in folders of its own where its name has such; gives its path. */
+export function writeIn(folder: string, name: string, content: string | Uint8Array): string {
+  const path = join(folder, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+  return path
 }

@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ByteSource } from '../../src/files/byte-source.ts'
 import { openUrl } from '../../src/files/http.ts'
 import { networkFrom, type NetworkOptions, type ReadProgress, Traffic } from '../../src/files/network.ts'
-import { type Giving, giving, startWeb, type Web } from '../fixtures/web.ts'
+import { type Giving, giving, startWeb, webOfTests } from '../fixtures/web.ts'
 
 const SIZE = 400_000
 const bytes = Uint8Array.from({ length: SIZE }, (_, i) => (i * 7 + (i >> 8)) & 255)
 const FILE = '/folder/file.bin'
-let web: Web
-
-beforeAll(async () => {
-  web = await startWeb()
-})
-afterEach(() => {
-  web.files.clear()
-  web.asked.length = 0
-})
-afterAll(() => web.close())
+const web = await webOfTests()
 
 /** Milliseconds: so short that a test of them is, too, and long enough for a request on a busy machine. */
 const SHORT = 1000

@@ -44,6 +44,12 @@ const WINDOWLESS = outcomeOf([
   ''
 ])
 
+/** Inputs of AttnLSTM up to the memory, without what it may be given of the state before. */
+const attended: Hostile[2] = [
+  ...[up(1, 1, 1), up(1, 4, 2), up(1, 4, 1), undefined, undefined, undefined, undefined, undefined],
+  ...[up(1, 1, 1), up(1, 1, 1), up(1, 1), up(1, 1, 1)]
+]
+
 const calls: readonly Hostile[] = [
   ['com.microsoft:MultiHeadAttention', 1, [q, q, q], { num_heads: 0 }, 'unknown-attribute-value'],
   ['com.microsoft:MultiHeadAttention', 1, [q, q, q], { num_heads: -2 }, 'unknown-attribute-value'],
@@ -215,47 +221,8 @@ const calls: readonly Hostile[] = [
     {},
     `float32[${BIG},1,0,1]`
   ],
-  [
-    'com.microsoft:AttnLSTM',
-    1,
-    [
-      up(1, 1, 1),
-      up(1, 4, 2),
-      up(1, 4, 1),
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      up(1, 1, 1),
-      up(1, 1, 1),
-      up(1, 1),
-      up(1, 1, 1),
-      t('int32', [1], -1)
-    ],
-    { hidden_size: 1 },
-    'value-out-of-range'
-  ],
-  [
-    'com.microsoft:AttnLSTM',
-    1,
-    [
-      up(1, 1, 1),
-      up(1, 4, 2),
-      up(1, 4, 1),
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      up(1, 1, 1),
-      up(1, 1, 1),
-      up(1, 1),
-      up(1, 1, 1)
-    ],
-    { hidden_size: BIG },
-    'dims-mismatch'
-  ],
+  ['com.microsoft:AttnLSTM', 1, [...attended, t('int32', [1], -1)], { hidden_size: 1 }, 'value-out-of-range'],
+  ['com.microsoft:AttnLSTM', 1, attended, { hidden_size: BIG }, 'dims-mismatch'],
   biased(up(4, 2), BIG, { max_distance: 9 }, 'limit-exceeded'),
   biased(t('float32', [4, 0]), BIG, { max_distance: 9 }, `float32[1,0,${BIG},${BIG}]`),
   biased(t('float32', [BIG, 0]), 2, { max_distance: 2 * BIG }, 'float32[1,0,2,2]'),

@@ -1,5 +1,21 @@
 import { f32, holdCalls, type Hostile, i64, one, t, up, withInputs } from './hostile.ts'
 
+/** Boxes and scores of two, and what is selected of them. */
+const twoBoxes: readonly (readonly [inputs: Hostile[2], expected: string])[] = [
+  [
+    [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+    'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
+  ],
+  [
+    [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
+    'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
+  ],
+  [
+    [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
+    'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
+  ]
+]
+
 const calls: readonly Hostile[] = [
   [
     'ov:RegionYolo',
@@ -103,34 +119,8 @@ const calls: readonly Hostile[] = [
     {},
     'int64[2,3] 0 0 0 0 0 1'
   ],
-  ...withInputs('ov:MulticlassNms', 8, { background_class: -1 }, [
-    [
-      [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-      'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
-    ],
-    [
-      [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-      'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
-    ],
-    [
-      [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
-      'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
-    ]
-  ]),
-  ...withInputs('ov:MatrixNms', 8, { background_class: -1 }, [
-    [
-      [t('float32', [1, 2, 4], NaN, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-      'float32[2,6] 0 1 NaN 0 1 1 … | int64[2,1] 0 1 | int64[1] 2'
-    ],
-    [
-      [t('float32', [1, 2, 4], 0, 0, Infinity, Infinity, 0, 0, 1, 1), t('float32', [1, 1, 2], 1, 1)],
-      'float32[2,6] 0 1 0 0 Infinity Infinity … | int64[2,1] 0 1 | int64[1] 2'
-    ],
-    [
-      [t('float32', [1, 2, 4], 0, 0, 1, 1, 0, 0, 1, 1), t('float32', [1, 1, 2], NaN, 1)],
-      'float32[1,6] 0 1 0 0 1 1 | int64[1,1] 1 | int64[1] 1'
-    ]
-  ]),
+  ...withInputs('ov:MulticlassNms', 8, { background_class: -1 }, twoBoxes),
+  ...withInputs('ov:MatrixNms', 8, { background_class: -1 }, twoBoxes),
   [
     'NonMaxSuppression',
     11,

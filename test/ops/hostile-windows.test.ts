@@ -1,5 +1,26 @@
 import { f32, holdCalls, type Hostile, i64, t, up, withAttributes } from './hostile.ts'
 
+/** @param ofPadding what windows give that see padding alone */
+const pooling = (type: string, version: number, ofPadding: string): Hostile[] =>
+  withAttributes(
+    type,
+    version,
+    [up(1, 2, 4, 4)],
+    [
+      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
+      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
+      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [2] }, 'rank-mismatch'],
+      [{ kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, `float32[1,2,9,9] ${ofPadding}`],
+      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
+      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
+      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range']
+    ]
+  )
+
 const calls: readonly Hostile[] = [
   ...withAttributes(
     'Conv',
@@ -100,64 +121,18 @@ const calls: readonly Hostile[] = [
   ['Conv', 11, [up(1, 2, 4, 4), t('float32', [2, 2, 0, 0])], {}, 'value-out-of-range'],
   ['Conv', 11, [up(1, 2), up(2, 2)], {}, 'rank-mismatch'],
   ['Conv', 11, [up(1, 2, 4, 4), up(2, 2, 2, 2), f32(1, 2, 3)], {}, 'dims-mismatch'],
-  ...withAttributes(
-    'MaxPool',
-    12,
-    [up(1, 2, 4, 4)],
-    [
-      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
-      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
-      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [2] }, 'rank-mismatch'],
-      [
-        { kernel_shape: [2, 2], pads: [3, 3, 3, 3] },
-        'float32[1,2,9,9] -Infinity -Infinity -Infinity -Infinity -Infinity -Infinity …'
-      ],
-      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range']
-    ]
-  ),
-  ...withAttributes(
-    'AveragePool',
-    19,
-    [up(1, 2, 4, 4)],
-    [
-      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
-      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
-      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [2] }, 'rank-mismatch'],
-      [{ kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] NaN NaN NaN NaN NaN NaN …'],
-      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range']
-    ]
-  ),
+  ...pooling('MaxPool', 12, `${'-Infinity '.repeat(6)}…`),
+  ...pooling('AveragePool', 19, 'NaN NaN NaN NaN NaN NaN …'),
+  ...pooling('LpPool', 18, '0 0 0 0 0 0 …'),
   ...withAttributes(
     'LpPool',
     18,
     [up(1, 2, 4, 4)],
     [
-      [{ kernel_shape: [0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [-1, 2] }, 'value-out-of-range'],
-      [{ kernel_shape: [9, 9] }, 'shape-mismatch'],
-      [{ kernel_shape: [2, 2], strides: [0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], dilations: [0, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [2] }, 'rank-mismatch'],
-      [{ kernel_shape: [2, 2], pads: [3, 3, 3, 3] }, 'float32[1,2,9,9] 0 0 0 0 0 0 …'],
-      [{ kernel_shape: [2, 2], pads: [-1, 0, 0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [1099511627776, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [1099511627776, 1], pads: [1099511627776, 0, 0, 0] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], strides: [1125899906842624, 1] }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], p: 0 }, 'value-out-of-range'],
-      [{ kernel_shape: [2, 2], p: -3 }, 'value-out-of-range']
-    ]
+      [{ p: 0 }, 'value-out-of-range'],
+      [{ p: -3 }, 'value-out-of-range']
+    ],
+    { kernel_shape: [2, 2] }
   ),
   ['MaxPool', 12, [t('float32', [1, 1, 0, 4])], { kernel_shape: [1, 1] }, 'shape-mismatch'],
   ['GlobalAveragePool', 1, [t('float32', [1, 1, 0])], {}, 'float32[1,1,1] 0'],

@@ -4,18 +4,10 @@ import { drain } from '../../src/kernels/core/pace.ts'
 import type { Packed } from '../../src/op-kit/define.ts'
 import { allocate } from '../../src/tensor/tensor.ts'
 import { selectByteTable } from '../../src/wasm/kernels/byte-table.ts'
-import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { type Byte, bytes, floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { opsOf, planOf } from './plan.ts'
 
-type Byte = 'uint8' | 'int8'
-
-/** A constant code. */
-const code = (name: string, type: Byte, value: number): object => ({
-  name,
-  dims: [],
-  dataType: type === 'uint8' ? 2 : 3,
-  int32Data: [value]
-})
+const code = (name: string, type: Byte, value: number): object => bytes(name, type, [], [value])
 
 /** Types of the codes of a, b and y. */
 type Types = readonly [Byte, Byte, Byte]

@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
-import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { type Byte, bytes, floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
 import { differenceBetween, opsOf, planOf } from './plan.ts'
 
-type Byte = 'uint8' | 'int8'
-
-/** A constant of 8-bit codes. */
-const codes = (name: string, type: Byte, dims: readonly number[], values: readonly number[]): object => ({
-  name,
-  dims,
-  dataType: type === 'uint8' ? 2 : 3,
-  int32Data: values
-})
-
 const noiseCodes = (name: string, dims: readonly number[]): object =>
-  codes(
+  bytes(
     name,
     'int8',
     dims,
@@ -25,7 +15,7 @@ const noiseCodes = (name: string, dims: readonly number[]): object =>
 /** Scale `name.s` and zero point `name.z`. */
 const quantization = (name: string, type: Byte, scale: number, zero: number): readonly object[] => [
   floats(`${name}.s`, [], [scale]),
-  codes(`${name}.z`, type, [], [zero])
+  bytes(`${name}.z`, type, [], [zero])
 ]
 const quantize = (from: string, to: string, by: string): object =>
   node('QuantizeLinear', [from, `${by}.s`, `${by}.z`], [to])
@@ -37,7 +27,7 @@ const constants: readonly object[] = [
   ...quantization('r', 'uint8', 0.043, 120),
   ...quantization('i', 'int8', 0.05, -7),
   floats('w.s', [6], [0.01, 0.02, 0.003, 0.007, 0.011, 0.005]),
-  codes('w.z', 'int8', [6], [0, 1, 0, -3, 0, 0]),
+  bytes('w.z', 'int8', [6], [0, 1, 0, -3, 0, 0]),
   noiseCodes('w', [6, 8, 3, 3]),
   ...quantization('b', 'int8', 0.004, 0),
   noiseCodes('b', [40, 24]),
@@ -48,7 +38,7 @@ const constants: readonly object[] = [
   floats('twice', [4], [1, 1, 2, 2]),
   floats('roi', [8], [0, 0, 0, 0, 1, 1, 1, 1.5]),
   int64s('rows', [2], [-1, 40]),
-  codes('point', 'uint8', [24], new Array<number>(24).fill(3)),
+  bytes('point', 'uint8', [24], new Array<number>(24).fill(3)),
   floats('columns', [24], [...noise([24], 3).data].map(Math.abs)),
   floats('one', [], [0.02]),
   floats('unit', [], [1]),

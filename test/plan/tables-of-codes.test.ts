@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession, Tensor } from '../../src/index.ts'
-import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { type Byte, bytes, floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { opsOf, planOf } from './plan.ts'
 
-type Byte = 'uint8' | 'int8'
-
-const code = (name: string, type: Byte, value: number): object => ({
-  name,
-  dims: [],
-  dataType: type === 'uint8' ? 2 : 3,
-  int32Data: [value]
-})
+const code = (name: string, type: Byte, value: number): object => bytes(name, type, [], [value])
 
 /** Quantizes and dequantizes a value as `name.c`, by a scale of this name. */
 const rounded = (from: string, name: string, scale: string): object[] => [

@@ -1,16 +1,11 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
-import { ask, MODELS, nodewise, nodewiseJson, nodewiseProcess, temporaryFolder } from '../command.ts'
+import { ask, MODELS, nodewise, nodewiseJson, nodewiseProcess, temporaryFolder, writeIn } from '../command.ts'
 
 const folder = temporaryFolder()
-const file = (name: string, content: string | Uint8Array): string => {
-  const path = join(folder, name)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, content)
-  return path
-}
+const file = (name: string, content: string | Uint8Array): string => writeIn(folder, name, content)
 
 /** A chain of Relu and Neg; each of the values `wrong` is declared with a dim that is false. */
 const chain = (names: readonly string[], wrong: readonly string[]): Uint8Array =>

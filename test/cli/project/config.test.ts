@@ -1,20 +1,15 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Ajv from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { CONFIG_SCHEMA } from '../../../src/cli/project/config-schema.ts'
 import { findConfig, problemIn } from '../../../src/cli/project/config.ts'
 import { node, onnxBytes, port } from '../../fixtures/onnx.ts'
-import { nodewiseProcess, temporaryFolder } from '../command.ts'
+import { nodewiseProcess, temporaryFolder, writeIn } from '../command.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const folder = temporaryFolder()
-const file = (name: string, content: string | Uint8Array): string => {
-  const path = join(folder, name)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, content)
-  return path
-}
+const file = (name: string, content: string | Uint8Array): string => writeIn(folder, name, content)
 const config = (name: string, content: unknown): string => file(name, JSON.stringify(content))
 
 const model = (value: string): Uint8Array =>
