@@ -89,8 +89,8 @@ function reduceSelection(
   if (templateOf === undefined) return measuresSelection(op, name, data, kind, axes)
   const layout = aroundAxes(data.dims, axes)
   if (layout === undefined) return passesSelection(op, name, reducePasses(data.dims, kind, axes, templateOf))
-  if (layout.size === 1) return undefined
-  const template = templateOf(layout, kind)
+  // Groups of one element lie side by side as columns do.
+  const template = templateOf(layout.size === 1 ? { outer: 1, size: 1, inner: product(data.dims) } : layout, kind)
   return jobSelection(op, template, [name])
 }
 
