@@ -304,7 +304,10 @@ export class LinesArguments {
   rank: u32
 }
 
-/** Copies lines `from … to - 1`, counted over all loops, of which there is at least one. */
+/**
+ * Copies lines `from … to - 1`, counted over all loops, of which there is at least one. The place in the outer loops is
+ * worked out once for each turn of the second: divisions take longer than few short lines.
+ */
 export function copyLines(args: LinesArguments, from: u32, to: u32): void {
   const bytes = args.bytes
   const origin = args.x + args.start
@@ -312,12 +315,18 @@ export function copyLines(args: LinesArguments, from: u32, to: u32): void {
   const inner = load<u32>(loops)
   const xStep = load<u32>(loops, 4)
   const yStep = load<u32>(loops, 8)
+  const hasSecond = args.rank > 1
+  const second: u32 = hasSecond ? load<u32>(loops, 12) : 1
+  const xSecond: u32 = hasSecond ? load<u32>(loops, 16) : 0
+  const ySecond: u32 = hasSecond ? load<u32>(loops, 20) : 0
   while (from < to) {
-    const first = from % inner
-    let x = origin + first * xStep
-    let y = args.y + first * yStep
+    let first = from % inner
     let rest = from / inner
-    for (let r: u32 = 1; r < args.rank; r++) {
+    let turn = rest % second
+    rest /= second
+    let x = origin + turn * xSecond
+    let y = args.y + turn * ySecond
+    for (let r: u32 = 2; r < args.rank; r++) {
       const loop = loops + r * 12
       const size = load<u32>(loop)
       const at = rest % size
@@ -325,9 +334,12 @@ export function copyLines(args: LinesArguments, from: u32, to: u32): void {
       x += at * load<u32>(loop, 4)
       y += at * load<u32>(loop, 8)
     }
-    const count = min(inner - first, to - from)
-    copyRun(x, xStep, y, yStep, bytes, count)
-    from += count
+    for (; turn < second && from < to; turn++, x += xSecond, y += ySecond) {
+      const count = min(inner - first, to - from)
+      copyRun(x + first * xStep, xStep, y + first * yStep, yStep, bytes, count)
+      from += count
+      first = 0
+    }
   }
 }
 

@@ -19,35 +19,48 @@ export class PaddingArguments {
   rank: u32
 }
 
-/** Writes lines `from … to - 1`, counted over all loops. */
+/**
+ * Writes lines `from … to - 1`, counted over all loops. The place in the outer loops is worked out once for each turn of
+ * the innermost: divisions take longer than short lines.
+ */
 export function padLines(args: PaddingArguments, from: u32, to: u32): void {
   const value = valueOf(args.value, args.width)
   const bytes = <usize>args.before + args.body + args.behind
+  const loops = changetype<usize>(args) + offsetof<PaddingArguments>()
+  const hasLoop = args.rank > 0
+  const inner: u32 = hasLoop ? load<u32>(loops) : 1
+  const first: u32 = hasLoop ? load<u32>(loops, 4) : 0
+  const count: u32 = hasLoop ? load<u32>(loops, 8) : 1
+  const step: u32 = hasLoop ? load<u32>(loops, 12) : 0
   let y = args.y + <usize>from * bytes
-  for (; from < to; from++, y += bytes) {
-    const x = dataOf(args, from)
-    if (x == 0) {
-      spread(value, y, bytes)
-      continue
+  while (from < to) {
+    const turn = from % inner
+    const x = dataOf(args, loops, from / inner)
+    const end = min(to, from + inner - turn)
+    // What lies before the first one with data is a large number, too.
+    for (let at = turn - first; from < end; from++, at++, y += bytes) {
+      if (x == 0 || at >= count) {
+        spread(value, y, bytes)
+        continue
+      }
+      spread(value, y, args.before)
+      copyRun(x + <usize>at * step, 0, y + args.before, args.body, args.body, 1)
+      spread(value, y + args.before + args.body, args.behind)
     }
-    spread(value, y, args.before)
-    copyRun(x, 0, y + args.before, args.body, args.body, 1)
-    spread(value, y + args.before + args.body, args.behind)
   }
 }
 
-/** The data of a line; 0 where it has none. */
+/** The data of a turn of the innermost loop; 0 where it has none. */
 // @ts-ignore: decorator
 @inline
-function dataOf(args: PaddingArguments, line: u32): usize {
+function dataOf(args: PaddingArguments, loops: usize, turn: u32): usize {
   let x = args.x + args.start
-  let loop = changetype<usize>(args) + offsetof<PaddingArguments>()
   let isInside = args.body > 0
-  for (let r: u32 = 0; r < args.rank; r++, loop += 16) {
+  for (let r: u32 = 1; r < args.rank; r++) {
+    const loop = loops + r * 16
     const size = load<u32>(loop)
-    // What lies before the first one with data is a large number, too.
-    const at = (line % size) - load<u32>(loop, 4)
-    line /= size
+    const at = (turn % size) - load<u32>(loop, 4)
+    turn /= size
     isInside = isInside && at < load<u32>(loop, 8)
     x += <usize>at * load<u32>(loop, 12)
   }
