@@ -52,7 +52,11 @@ describe.each(['heap', 'array'] as const)('reductions of float32 in WebAssembly,
     const x = noise([3, 70, 1], 1)
     x.data.set([NaN, -0, Infinity])
     const wide = new Tensor('float64', Float64Array.from(x.data), x.dims)
-    const whole = new Tensor('int32', Int32Array.from(x.data, element => 1e6 * element), x.dims)
+    const whole = new Tensor(
+      'int32',
+      Int32Array.from(x.data, element => 1e6 * element),
+      x.dims
+    )
     const isMeasure = ['ReduceL1', 'ReduceL2', 'ReduceSumSquare'].includes(type)
     for (const given of isMeasure ? [x] : [x, wide, whole])
       expectEqual(['onnx', type, 18], [given, list([2])], { region })
