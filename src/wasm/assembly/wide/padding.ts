@@ -20,8 +20,8 @@ export class PaddingArguments {
 }
 
 /**
- * Writes lines `from … to - 1`, counted over all loops. The place in the outer loops is worked out once for each turn of
- * the innermost: divisions take longer than short lines.
+ * Writes lines `from … to - 1`, counted over all loops. The place in the outer loops is worked out once for each turn
+ * of the innermost: divisions take longer than short lines.
  */
 export function padLines(args: PaddingArguments, from: u32, to: u32): void {
   const value = valueOf(args.value, args.width)
