@@ -325,10 +325,8 @@ export function attentionTemplate(layout: Layout, scoring: Scoring): JobTemplate
       ...bytes(y),
       ...maskArguments(mask, hidden),
       ...maskArguments(further, hidden),
-      Number(causalOffset !== undefined),
-      causalOffset ?? 0,
-      Number(windowOffset !== undefined),
-      windowOffset ?? 0,
+      ...offsetArguments(causalOffset, layout),
+      ...offsetArguments(windowOffset, layout),
       Number(scoring.hasSinks === true),
       STAGES.indexOf(scoring.shown),
       ...[scale, softcap, hidden.score, unseen].map(floatBits),
@@ -336,6 +334,13 @@ export function attentionTemplate(layout: Layout, scoring: Scoring): JobTemplate
     ]
   }
 }
+
+/**
+ * Whether there is an offset, and the offset itself: a window may be wider than 32 bits count, and one beyond all
+ * queries and keys hides or shows as many as all of them.
+ */
+const offsetArguments = (offset: number | undefined, { queries, keys }: Layout): readonly number[] =>
+  offset === undefined ? [0, 0] : [1, Math.max(-queries, Math.min(offset, keys))]
 
 /** The kind of a mask and its steps. */
 function maskArguments(mask: Mask | undefined, hidden: Hidden): readonly number[] {

@@ -44,6 +44,21 @@ describe.each(['heap', 'array'] as const)('attention in WebAssembly, operands in
     }
   })
 
+  test.each([3, 20])('Attention-25 of %i queries in windows that 32 bits cannot count', queries => {
+    const inputs = [noise([1, 4, queries, 8], 1, 2), noise([1, 2, 30, 8], 2, 2), noise([1, 2, 30, 8], 3)]
+    for (const size of [2 ** 31 - 1, 2 ** 31, 2 ** 32 + 1, 2 ** 40])
+      for (const [left_window_size, right_window_size] of [
+        [size, -1],
+        [-1, size],
+        [size, size],
+        [size, 2],
+        [2, size]
+      ]) {
+        const attributes = { left_window_size, right_window_size }
+        expectEqual(['onnx', 'Attention', 25], inputs, { region, attributes }, TOLERANCE)
+      }
+  })
+
   test.each([
     [1, 10, -1],
     [9, 4, 3],

@@ -148,7 +148,9 @@ describe.each(['heap', 'array'] as const)('GroupQueryAttention in WebAssembly, o
     [300, 0, 128],
     [300, 0, 200],
     [260, 90, 100],
-    [1, 400, 30]
+    [1, 400, 30],
+    [20, 30, 2 ** 32 + 4],
+    [20, 30, 2 ** 40]
   ])('of %i queries after %i keys in a window equals the reference, padding too', (fresh, past, window) => {
     const [shared, depth, total] = [2, 8, past + fresh]
     for (const lengths of [[total - 1], [total - 1, past + Math.ceil(fresh / 3) - 1]]) {
