@@ -1,10 +1,10 @@
 import type { Call } from '../bind/call.ts'
-import type { Constant, ValueId } from '../graph/graph.ts'
+import type { Constant, InPlace, ValueId } from '../graph/graph.ts'
 import { addedPart, fusedOp } from '../op-kit/fused.ts'
 import { toDoubles } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { inputsOf } from './code-ops.ts'
-import { derivedConstant, tensorOf } from './derive.ts'
+import { derivedConstant, keyOfMade, tensorOf } from './derive.ts'
 import { fusedCall } from './fuse.ts'
 import {
   isFloat32,
@@ -67,8 +67,8 @@ function foldNorm(graph: PlanGraph, norm: PlanCall): boolean {
   const channels = statistics.scale.dims[0]
   const producer = producerOf(graph, item.call, channels)
   if (producer === undefined || !keepsColumns(graph, item.call, norm.call, merging !== undefined)) return false
-  const made = folded(graph, item.call, producer, { ...statistics, to })
   const nodes = nodesOfAll([item, norm])
+  const made = folded(graph, item.call, producer, { ...statistics, to, key: keyOfMade(to, nodes) })
   graph.remove(norm)
   const call = { ...made, outputs: merging ? item.call.outputs : [to] }
   graph.replace(item, { ...item, call, nodes, fused: 'normalization' })
@@ -156,33 +156,15 @@ function layoutOf(graph: PlanGraph, call: Call, channels: number): Producer | un
 function folded(
   graph: PlanGraph,
   call: Call,
-  { weights, bias, run, beta }: Producer,
-  { to, ...statistics }: Statistics & { readonly to: ValueId }
+  producer: Producer,
+  { to, key, ...statistics }: Statistics & { readonly to: ValueId; readonly key: string }
 ): Call {
   const given = inputsOf(call)
-  const before = constantOf(graph, given[weights])!
-  const added = bias && constantOf(graph, given[bias])
-  // Weights and bias need the factors of the channels, whichever of them is read first.
-  let made: Float64Array | undefined
-  const factors = (): Float64Array => (made ??= factorsOf(statistics))
-  const scale = (from: Float32Array, to: Float32Array): void => scaleChannels(from, to, factors(), run)
-  const scaled = derivedConstant(
-    before,
-    to,
-    'float32',
-    before.dims,
-    () => {
-      const { data, dims } = tensorOf(before)
-      const result = new Float32Array(data.length)
-      scale(data as Float32Array, result)
-      return new Tensor('float32', result, dims)
-    },
-    'read' in before
-      ? { inPlace: { of: before, change: data => scale(data as Float32Array, data as Float32Array) } }
-      : undefined
-  )
-  const shifts = derivedConstant(statistics.bias, `${to}\0bias`, 'float32', statistics.bias.dims, () =>
-    shiftsOf(statistics, factors(), added && tensorOf(added), beta)
+  const { weights, bias } = producer
+  const { scaled, shifts } = foldedConstants(
+    constantOf(graph, given[weights])!,
+    bias && constantOf(graph, given[bias]),
+    ...([producer, statistics, key] as const)
   )
   const inputs = {
     ...given,
@@ -196,6 +178,38 @@ function folded(
     epilogue: [addedPart('bias')],
     activation: undefined
   })
+}
+
+/** Weights times the factor of their channel, and the bias of each channel. */
+function foldedConstants(
+  weights: Constant | Tensor,
+  bias: Constant | Tensor | undefined,
+  { run, beta }: Producer,
+  statistics: Statistics,
+  key: string
+): Readonly<Record<'scaled' | 'shifts', Constant>> {
+  const { mean, variance } = statistics
+  const beside = [statistics.scale, statistics.bias, mean, variance, ...(bias ? [bias] : [])]
+  // Weights and bias need the factors of the channels, whichever of them is read first.
+  let made: Float64Array | undefined
+  const factors = (): Float64Array => (made ??= factorsOf(statistics))
+  const scale = (from: Float32Array, to: Float32Array): void => scaleChannels(from, to, factors(), run)
+  const readScaled = (): Tensor => {
+    const { data, dims } = tensorOf(weights)
+    const result = new Float32Array(data.length)
+    scale(data as Float32Array, result)
+    return new Tensor('float32', result, dims)
+  }
+  const inPlace: InPlace | undefined =
+    'read' in weights ? { of: weights, change: data => scale(data as Float32Array, data as Float32Array) } : undefined
+  const readShifts = (): Tensor => shiftsOf(statistics, factors(), bias && tensorOf(bias), beta)
+  return {
+    scaled: derivedConstant(weights, key, 'float32', weights.dims, readScaled, {
+      beside,
+      ...(inPlace && { inPlace })
+    }),
+    shifts: derivedConstant(statistics.bias, `${key}\0bias`, 'float32', statistics.bias.dims, readShifts, { beside })
+  }
 }
 
 /** `scale / sqrt(variance + epsilon)` of each channel. */

@@ -6,8 +6,17 @@ import type { SelectKernel } from '../op-kit/define.ts'
 import { isConcrete } from '../shapes/dim.ts'
 import { DTYPES } from '../tensor/dtype.ts'
 import { elementCount, type Tensor, type Value } from '../tensor/tensor.ts'
-import { derivedConstant, tensorOf } from './derive.ts'
-import { isPlanCall, operandOf, outputsOf, type PlanCall, type PlanGraph, shapeOf, typeOf } from './graph.ts'
+import { derivedConstant, keyOfMade, tensorOf } from './derive.ts'
+import {
+  isPlanCall,
+  nodesOfAll,
+  operandOf,
+  outputsOf,
+  type PlanCall,
+  type PlanGraph,
+  shapeOf,
+  typeOf
+} from './graph.ts'
 import type { Pass } from './pass.ts'
 import { isNamed } from './patterns.ts'
 
@@ -157,8 +166,8 @@ function constantOf(graph: PlanGraph, id: ValueId, { calls, constants }: Chain):
   const [dims, type] = [shapeOf(graph, id) as readonly number[], typeOf(graph, id)!]
   const read = (): Tensor => computed(id, calls, constants, graph.select)
   const [source] = [...constants.values()].sort((a, b) => elementCount(b.dims) - elementCount(a.dims))
-  const key = `${id}\0computed${graph.select ? '' : ' by operators'}`
-  return derivedConstant(source, key, type, dims, read)
+  const key = `${keyOfMade(id, nodesOfAll(calls))}\0computed${graph.select ? '' : ' by operators'}`
+  return derivedConstant(source, key, type, dims, read, { beside: [...constants.values()] })
 }
 
 /** The value of the last of some calls. */

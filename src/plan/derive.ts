@@ -1,4 +1,4 @@
-import type { Constant, ValueId } from '../graph/graph.ts'
+import type { Constant, Node, ValueId } from '../graph/graph.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, isHalf } from '../tensor/dtype.ts'
@@ -32,12 +32,52 @@ export function elementsAtHand(graph: PlanGraph, id: ValueId): Tensor | undefine
   return knownTensor(graph, id) ?? (waits ? undefined : tensorOf(constant))
 }
 
+/** Numbers of nodes that made constants. */
+const nodeNumbers = new WeakMap<Node, number>()
+let nodeCount = 0
+
+function numberOf(node: Node): number {
+  const number = nodeNumbers.get(node) ?? nodeCount++
+  nodeNumbers.set(node, number)
+  return number
+}
+
+/**
+ * The key of a constant that nodes make and give a name: the branches of an If may give values of the same constant the
+ * same name.
+ */
+export const keyOfMade = (id: ValueId, nodes: readonly Node[]): string => `${id}\0${nodes.map(numberOf).join()}`
+
 /** Constants by what they are made of and a key that says how, so that all plans of a session share them. */
-const derivations = new WeakMap<Constant | Tensor, Map<string, Constant>>()
+const derivations = new WeakMap<Constant | Tensor, Map<string, Derivation>>()
+
+interface Derived extends Pick<Constant, 'raw' | 'verify' | 'inPlace'> {
+  readonly beside?: readonly (Constant | Tensor)[]
+}
+
+interface Derivation {
+  readonly constant: Constant
+  readonly beside: readonly (Constant | Tensor)[]
+}
+
+/**
+ * Whether constants are the same ones: small ones, which a plan has because it knows an input of the run, may be others
+ * in the next plan.
+ */
+const areSame = (some: readonly (Constant | Tensor)[], others: readonly (Constant | Tensor)[]): boolean =>
+  some.length === others.length && some.every((one, i) => one === others[i] || areEqual(one, others[i]))
+
+function areEqual(a: Constant | Tensor, b: Constant | Tensor): boolean {
+  if ('read' in a || 'read' in b || a.type !== b.type || a.dims.join() !== b.dims.join()) return false
+  const [elements, others] = [a.data as ArrayLike<unknown>, b.data as ArrayLike<unknown>]
+  for (let i = 0; i < elements.length; i++) if (!Object.is(elements[i], others[i])) return false
+  return true
+}
 
 /**
  * A constant that is made of another, by key in another way, when it is first read.
- * @param where tells where its elements lie in a file, if as they lie in memory, or how they are made in place
+ * @param how tells where its elements lie in a file, if as they lie in memory, and what refuses a file whose elements
+ *   are not all there; or how they are made in place; and which constants make it beside the one
  */
 export function derivedConstant(
   of: Constant | Tensor,
@@ -45,14 +85,16 @@ export function derivedConstant(
   type: DType,
   dims: readonly number[],
   read: () => Tensor,
-  where: Pick<Constant, 'raw' | 'inPlace'> = {}
+  { beside = [], ...where }: Derived = {}
 ): Constant {
-  const byKey = derivations.get(of) ?? new Map<string, Constant>()
+  const byKey = derivations.get(of) ?? new Map<string, Derivation>()
   derivations.set(of, byKey)
+  const known = byKey.get(key)
+  if (known && areSame(known.beside, beside)) return known.constant
   const place = 'place' in of ? of.place : {}
   const byteLength = fileBytes(type, elementCount(dims))
-  const constant = byKey.get(key) ?? { type, dims, byteLength, place, isDerived: true, read, ...where }
-  byKey.set(key, constant)
+  const constant: Constant = { type, dims, byteLength, place, isDerived: true, read, ...where }
+  byKey.set(key, { constant, beside })
   return constant
 }
 

@@ -1,14 +1,16 @@
 import type { Call } from '../bind/call.ts'
-import type { Constant, ValueId } from '../graph/graph.ts'
+import type { Constant } from '../graph/graph.ts'
 import { levelOf } from '../kernels/quantized/levels.ts'
 import { toNumbers } from '../tensor/elements.ts'
 import { product, Tensor } from '../tensor/tensor.ts'
 import { type Codes, type Grid, gridOfRange } from './code-ops.ts'
-import { derivedConstant, tensorOf } from './derive.ts'
+import { derivedConstant, keyOfMade, tensorOf } from './derive.ts'
 import { isFloat32, knownTensor, operandOf, type PlanGraph } from './graph.ts'
 
 /** Levels that bytes can count. */
 const MAX_LEVELS = 256
+/** Operands between which numbers are rounded, and the numbers that the first and the last level become. */
+const LIMITS = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh']
 
 /** Constant codes, and what makes numbers of them. */
 export interface WeightsInCodes {
@@ -27,11 +29,12 @@ export function roundedWeights(graph: PlanGraph, call: Call): WeightsInCodes | u
   const weights = x === undefined ? undefined : graph.constantOf(x)
   const levels = call.known.levels as number
   if (to === undefined || weights === undefined || levels > MAX_LEVELS || !isFloat32(graph, x)) return undefined
-  const bounds = ['inputLow', 'inputHigh', 'outputLow', 'outputHigh'].map(name => {
-    const bound = knownTensor(graph, operandOf(call, name))
-    return bound && (product(bound.dims) === 1 || isOfRows(bound.dims, weights.dims)) ? toNumbers(bound) : undefined
+  const limits = LIMITS.map(name => {
+    const limit = knownTensor(graph, operandOf(call, name))
+    return limit && (product(limit.dims) === 1 || isOfRows(limit.dims, weights.dims)) ? limit : undefined
   })
-  if (!bounds.every(bound => bound !== undefined)) return undefined
+  if (!limits.every(limit => limit !== undefined)) return undefined
+  const bounds = limits.map(toNumbers)
   const rows = Math.max(...bounds.map(bound => bound.length))
   const at = (bound: ArrayLike<number>, row: number): number => bound[bound.length === 1 ? 0 : row]
   const grids: Grid[] = []
@@ -43,7 +46,7 @@ export function roundedWeights(graph: PlanGraph, call: Call): WeightsInCodes | u
   }
   const [low, high] = bounds
   const codes = `${to}\0codes`
-  const made = codesOnce(weights, to, row => [at(low, row), at(high, row)], levels)
+  const made = codesOnce(weights, keyOfMade(to, [call.node]), row => [at(low, row), at(high, row)], levels, limits)
   graph.addConstant(codes, made)
   const scales = Float32Array.from(grids, ({ scale }) => scale)
   const scale = graph.addConstant(`${to}\0scale`, new Tensor('float32', scales, rows === 1 ? [] : [rows]))
@@ -58,9 +61,10 @@ const isOfRows = (dims: readonly number[], weights: readonly number[]): boolean 
 
 function codesOnce(
   weights: Constant | Tensor,
-  key: ValueId,
+  key: string,
   rangeOf: (row: number) => readonly [number, number],
-  levels: number
+  levels: number,
+  beside: readonly Tensor[]
 ): Constant {
   const { dims } = weights
   const read = (): Tensor => {
@@ -73,5 +77,5 @@ function codesOnce(
     }
     return new Tensor('uint8', codes, dims)
   }
-  return derivedConstant(weights, key, 'uint8', dims, read)
+  return derivedConstant(weights, key, 'uint8', dims, read, { beside })
 }
