@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
 import { constantRows } from '../../src/plan/constant-rows.ts'
-import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { floats, int64s, type ModelParts, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
 import { noise } from '../wasm/compare.ts'
 import { graphOf, opsOf, planOf } from './plan.ts'
 
@@ -171,4 +174,29 @@ describe('rows are taken in each run', () => {
     const parts = expert(1, true, { outputs: [port('y', 'float'), port('w', 'float')] })
     expect(opsOf(await planOf(parts))).toEqual(['Gather', 'Gemm'])
   })
+})
+
+test.each([
+  ['small', 48],
+  ['large', 4800]
+])('a %s row of a weights file that ends too early is refused', async (_, width) => {
+  const folder = mkdtempSync(join(tmpdir(), 'nodewise-rows-'))
+  const dims = [3, 40, width]
+  const entries = [
+    { key: 'location', value: 'w.bin' },
+    { key: 'length', value: `${3 * 40 * width * 4}` }
+  ]
+  const stack = { name: 'stack', dims, dataType: 1, dataLocation: 1, externalData: entries }
+  const parts = expert(0, true, {
+    inputs: [port('x', 'float', [5, width])],
+    initializers: [stack, int64s('index', [], [0])]
+  })
+  // Two of three matrices, the one that is taken among them.
+  writeFileSync(join(folder, 'w.bin'), new Uint8Array(2 * 40 * width * 4))
+  writeFileSync(join(folder, 'model.onnx'), onnxBytes(parts))
+  const session = await InferenceSession.create(join(folder, 'model.onnx'))
+  const run = session.run({ x: noise([5, width], 7) })
+  await expect(run).rejects.toMatchObject({ code: 'invalid-file', place: { value: 'stack' } })
+  session.dispose()
+  rmSync(folder, { recursive: true })
 })
