@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
 import { convert } from '../../src/tensor/convert.ts'
-import { isTensor } from '../../src/tensor/tensor.ts'
-import { floats, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
+import { isTensor, Tensor } from '../../src/tensor/tensor.ts'
+import { floats, int64s, type ModelParts, node, onnxModel, port } from '../fixtures/onnx.ts'
 import { differenceOf, noise } from '../wasm/compare.ts'
 import { opsOf, planOf } from './plan.ts'
 
@@ -232,4 +232,21 @@ describe('what follows a convolution or a product', () => {
     expect(opsOf(await planOf(parts, { wanted: ['y', 'c'] }))).toEqual(['Conv', 'Relu'])
     expect(opsOf(await planOf(parts, { isObserved: true }))).toEqual(['Conv', 'Relu'])
   })
+})
+
+test('a product whose operands do not suit is named, not the activation behind it', async () => {
+  const model = await onnxModel({
+    inputs: [port('x', 'float', ['n', 8]), port('start', 'int64', [1])],
+    outputs: [port('y', 'float')],
+    initializers: [floats('rows', [13, 8], [...noise([13, 8], 1).data]), int64s('end', [1], [13])],
+    nodes: [
+      node('Slice', ['rows', 'start', 'end'], ['w']),
+      node('MatMul', ['x', 'w'], ['product']),
+      node('Tanh', ['product'], ['y'])
+    ]
+  })
+  const session = new InferenceSession(model)
+  const run = session.run({ x: noise([2, 8], 2), start: new Tensor('int64', [9n], [1]) })
+  await expect(run).rejects.toMatchObject({ code: 'shape-mismatch', place: { nodeIndex: 1, node: 'MatMul_product' } })
+  session.dispose()
 })
