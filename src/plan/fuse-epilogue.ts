@@ -1,4 +1,4 @@
-import { altered, type Call } from '../bind/call.ts'
+import type { Call } from '../bind/call.ts'
 import type { ValueId } from '../graph/graph.ts'
 import type { Broadcast } from '../op-kit/broadcast.ts'
 import type { Op, Parameters } from '../op-kit/define.ts'
@@ -89,7 +89,7 @@ export const scaledProductPattern: Pattern = {
     const { call } = calls.get('product')!
     const alpha = (call.known.alpha as number) * scalarOf(graph, values.get('factor'))!
     const inputs = inputsOf(call)
-    return { call: fusedCall(calls.get('scaled')!.call, call.op, inputs, { ...call.known, alpha }) }
+    return { call: fusedCall(calls.get('scaled')!.call, call.op, inputs, { ...call.known, alpha }, call) }
   }
 }
 
@@ -141,7 +141,7 @@ export const channelPattern: Pattern = {
     const { call } = calls.get('producer')!
     const inputs = inputsOf(call)
     const bias = addList(graph, values.get('bias')!)
-    return { call: inPlaceOf(call, fusedCall(calls.get('sum')!.call, call.op, { ...inputs, bias }, call.known)) }
+    return { call: fusedCall(calls.get('sum')!.call, call.op, { ...inputs, bias }, call.known, call) }
   }
 }
 
@@ -221,11 +221,8 @@ function extended(
   const op: Op = call.op.name.startsWith('Fused') ? call.op : fusedOp(call.op)
   const inputs = inputsOf(call)
   const parameters: Parameters = { ...call.known, epilogue: [...earlier, part], activation }
-  return inPlaceOf(call, fusedCall(calls.get(root)!.call, op, { ...inputs, ...added }, parameters))
+  return fusedCall(calls.get(root)!.call, op, { ...inputs, ...added }, parameters, call)
 }
-
-/** A fused call in whose failures the producer is named: what is added to its results has been found to suit them. */
-const inPlaceOf = ({ node }: Call, fused: Call): Call => altered(fused, { node })
 
 /** What an operator that is an activation computes; undefined: another operator, or not known before the graph runs. */
 export const activationOf = (call: Call, graph: PlanGraph): Activation | undefined =>

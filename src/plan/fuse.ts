@@ -74,15 +74,20 @@ export function removeUnread(graph: PlanGraph, calls: Set<PlanCall>): void {
 const isRead = (graph: PlanGraph, item: PlanCall): boolean =>
   outputsOf(item).some(id => id !== undefined && graph.isRead(id))
 
-/** A call of another operator that stands for a pattern, with the root's outputs and place. */
+/**
+ * A call of another operator that stands for a pattern, with the root's outputs.
+ * @param named the call whose node failures name, where others of the pattern have been found to suit what it makes
+ */
 export function fusedCall(
   root: Call,
   op: Call['op'],
   inputs: Readonly<Record<string, ValueId | undefined>>,
-  parameters: Readonly<Record<string, unknown>>
+  parameters: Readonly<Record<string, unknown>>,
+  named: Call = root
 ): Call {
   const names = Object.keys(op.operands)
   return altered(root, {
+    node: named.node,
     op,
     inputs: names.map(name => inputs[name]),
     operands: names.map((name, index) => ({ name, kind: op.operands[name], index })),

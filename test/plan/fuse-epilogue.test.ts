@@ -234,16 +234,19 @@ describe('what follows a convolution or a product', () => {
   })
 })
 
-test('a product whose operands do not suit is named, not the activation behind it', async () => {
+test.each([
+  ['the activation', node('Tanh', ['product'], ['y'])],
+  ['the factor', node('Mul', ['product', 'factor'], ['y'])]
+])('a product whose operands do not suit is named, not %s behind it', async (_, behind) => {
   const model = await onnxModel({
     inputs: [port('x', 'float', ['n', 8]), port('start', 'int64', [1])],
     outputs: [port('y', 'float')],
-    initializers: [floats('rows', [13, 8], [...noise([13, 8], 1).data]), int64s('end', [1], [13])],
-    nodes: [
-      node('Slice', ['rows', 'start', 'end'], ['w']),
-      node('MatMul', ['x', 'w'], ['product']),
-      node('Tanh', ['product'], ['y'])
-    ]
+    initializers: [
+      floats('rows', [13, 8], [...noise([13, 8], 1).data]),
+      int64s('end', [1], [13]),
+      floats('factor', [], [2])
+    ],
+    nodes: [node('Slice', ['rows', 'start', 'end'], ['w']), node('MatMul', ['x', 'w'], ['product']), behind]
   })
   const session = new InferenceSession(model)
   const run = session.run({ x: noise([2, 8], 2), start: new Tensor('int64', [9n], [1]) })
