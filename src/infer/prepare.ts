@@ -15,7 +15,7 @@ import {
 import { requireFacts } from '../op-kit/problem.ts'
 import { type Fact, factOf, type TensorFact, tensorFact, withoutValue } from '../shapes/fact.ts'
 import type { Storage } from '../tensor/dtype.ts'
-import { areSameDims, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
+import { areSameDims, areSameElements, isTensor, type Tensor, type Value } from '../tensor/tensor.ts'
 import { type Earlier, MAX_ELEMENTS, type Seen } from './earlier.ts'
 import type { Like, Likes } from './likes.ts'
 import { type ParameterOptions, parametersOf } from './parameters.ts'
@@ -230,11 +230,5 @@ function stillHolds(seen: readonly (Seen | undefined)[], inputs: readonly (Value
     if (value.type !== before.type || !isTensor(value) || !areSameDims(value.dims, before.dims)) return false
     if (before.elements !== undefined && !areSameElements(value.data, before.elements)) return false
   }
-  return true
-}
-
-function areSameElements(a: Storage, b: Storage): boolean {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false
   return true
 }

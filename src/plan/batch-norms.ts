@@ -164,7 +164,9 @@ function folded(
   const { scaled, shifts } = foldedConstants(
     constantOf(graph, given[weights])!,
     bias && constantOf(graph, given[bias]),
-    ...([producer, statistics, key] as const)
+    producer,
+    statistics,
+    key
   )
   const inputs = {
     ...given,

@@ -153,15 +153,14 @@ function constantOf(part: Part): Constant {
       const data = (source.read().data as Uint8Array).subarray(start, start + count)
       return new Tensor(type, data as StorageOf[typeof type], dims)
     })
-  const verify = source.verify && ((): void => source.verify!())
   const elementBytes = raw.length / elementCount(source.dims)
   const [offset, length] = [raw.offset + start * elementBytes, count * elementBytes]
   const read = (): Tensor => {
-    verify?.()
+    source.verify?.()
     return tensorOfBytes(type, dims, raw.source.read(offset, length), 'onnx')
   }
   return derivedConstant(source, key, type, dims, read, {
     raw: { source: raw.source, offset, length },
-    ...(verify && { verify })
+    ...(source.verify && { verify: () => source.verify!() })
   })
 }

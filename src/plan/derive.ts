@@ -1,22 +1,13 @@
 import type { Constant, Node, ValueId } from '../graph/graph.ts'
+import { oncePer } from '../kernels/core/once.ts'
 import { tensorFact } from '../shapes/fact.ts'
 import { convert } from '../tensor/convert.ts'
 import { type DType, isHalf } from '../tensor/dtype.ts'
-import { elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
+import { areSameDims, areSameElements, elementCount, fileBytes, type Tensor, withDims } from '../tensor/tensor.ts'
 import { callMaking, knownTensor, type PlanGraph } from './graph.ts'
 import { isNamed } from './patterns.ts'
 
 const isCast = isNamed('Cast')
-
-/** Makes constants of others, once for each, so that all plans of a session share them. */
-function oncePerConstant(make: (constant: Constant) => Constant): (constant: Constant) => Constant {
-  const made = new WeakMap<Constant, Constant>()
-  return constant => {
-    const own = made.get(constant) ?? make(constant)
-    made.set(constant, own)
-    return own
-  }
-}
 
 /** The elements of a constant, which is read if need be. */
 export const tensorOf = (constant: Constant | Tensor): Tensor => ('read' in constant ? constant.read() : constant)
@@ -32,21 +23,16 @@ export function elementsAtHand(graph: PlanGraph, id: ValueId): Tensor | undefine
   return knownTensor(graph, id) ?? (waits ? undefined : tensorOf(constant))
 }
 
-/** Numbers of nodes that made constants. */
-const nodeNumbers = new WeakMap<Node, number>()
 let nodeCount = 0
-
-function numberOf(node: Node): number {
-  const number = nodeNumbers.get(node) ?? nodeCount++
-  nodeNumbers.set(node, number)
-  return number
-}
+/** The number of a node that makes constants. */
+const numberOf = /* @__PURE__ */ oncePer((_: Node) => nodeCount++)
 
 /**
  * The key of a constant that nodes make and give a name: the branches of an If may give values of the same constant the
  * same name.
  */
-export const keyOfMade = (id: ValueId, nodes: readonly Node[]): string => `${id}\0${nodes.map(numberOf).join()}`
+export const keyOfMade = (id: ValueId, nodes: readonly Node[]): string =>
+  `${id}\0${nodes.map(node => numberOf(node)).join()}`
 
 /** Constants by what they are made of and a key that says how, so that all plans of a session share them. */
 const derivations = new WeakMap<Constant | Tensor, Map<string, Derivation>>()
@@ -68,10 +54,8 @@ const areSame = (some: readonly (Constant | Tensor)[], others: readonly (Constan
   some.length === others.length && some.every((one, i) => one === others[i] || areEqual(one, others[i]))
 
 function areEqual(a: Constant | Tensor, b: Constant | Tensor): boolean {
-  if ('read' in a || 'read' in b || a.type !== b.type || a.dims.join() !== b.dims.join()) return false
-  const [elements, others] = [a.data as ArrayLike<unknown>, b.data as ArrayLike<unknown>]
-  for (let i = 0; i < elements.length; i++) if (!Object.is(elements[i], others[i])) return false
-  return true
+  if ('read' in a || 'read' in b || a.type !== b.type) return false
+  return areSameDims(a.dims, b.dims) && areSameElements(a.data, b.data)
 }
 
 /**
@@ -98,8 +82,8 @@ export function derivedConstant(
   return constant
 }
 
-/** A constant of 16-bit floats as one of float32. */
-const widened = oncePerConstant(constant => ({
+/** A constant of 16-bit floats as one of float32, which all plans of a session share. */
+const widened = /* @__PURE__ */ oncePer((constant: Constant): Constant => ({
   type: 'float32',
   dims: constant.dims,
   byteLength: 4 * elementCount(constant.dims),
@@ -122,8 +106,8 @@ export function widenedConstant(graph: PlanGraph, id: ValueId | undefined): Cons
   return constant && 'read' in constant && isHalf(constant.type) ? widened(constant) : undefined
 }
 
-/** A constant as a list of its elements. */
-const listed = oncePerConstant(constant => {
+/** A constant as a list of its elements, which all plans of a session share. */
+const listed = /* @__PURE__ */ oncePer((constant: Constant): Constant => {
   const { type, byteLength, place, raw, isDerived } = constant
   const dims = [elementCount(constant.dims)]
   return {

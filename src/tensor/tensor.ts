@@ -288,6 +288,13 @@ export function areSameDims(a: readonly number[], b: readonly number[]): boolean
   return true
 }
 
+/** Whether elements are the same, zeros of the same sign. */
+export function areSameElements(a: Storage, b: Storage): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false
+  return true
+}
+
 /** Bytes that `count` elements of `type` take in memory (strings: a pointer each). */
 export const memoryBytes = (type: DType, count: number): number => count * DTYPES[type].bytes
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { InferenceSession } from '../../src/index.ts'
 import { constantRows } from '../../src/plan/constant-rows.ts'
 import { floats, int64s, type ModelParts, node, onnxBytes, onnxModel, port } from '../fixtures/onnx.ts'
@@ -176,11 +176,13 @@ describe('rows are taken in each run', () => {
   })
 })
 
+const folder = mkdtempSync(join(tmpdir(), 'nodewise-rows-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
 test.each([
   ['small', 48],
   ['large', 4800]
 ])('a %s row of a weights file that ends too early is refused', async (_, width) => {
-  const folder = mkdtempSync(join(tmpdir(), 'nodewise-rows-'))
   const dims = [3, 40, width]
   const entries = [
     { key: 'location', value: 'w.bin' },
@@ -198,5 +200,4 @@ test.each([
   const run = session.run({ x: noise([5, width], 7) })
   await expect(run).rejects.toMatchObject({ code: 'invalid-file', place: { value: 'stack' } })
   session.dispose()
-  rmSync(folder, { recursive: true })
 })

@@ -10,7 +10,7 @@ const constant = (name: string, dims: readonly number[], seed: number, scale = 1
     Array.from(noise(dims, seed, scale).data, value => from + value)
   )
 const X = [5, 60]
-const weights = [constant('w', [60, 80], 1), int64s('zero', [], [0]), int64s('axis', [], [1])]
+const weights = [constant('w', [60, 80], 1), int64s('zero', [], [0])]
 const branch = (nodes: readonly object[]): { graph: GraphParts } => ({
   graph: { nodes, outputs: [port('y', 'float')] }
 })
